@@ -1,0 +1,111 @@
+"""Every error that Orienteer raises on purpose.
+
+Error                    catch this at a boundary; anything else is a bug
+├── UsageError           the request was wrong: exit code 2
+│   ├── BadInput         a source file cannot be read as a graph
+│   ├── BadOption        an option, a setting or a model's argument has a value that cannot be
+│   ├── MissingExtra     an optional dependency is not installed
+│   ├── NotAGraph        the path is no graph directory, or one that cannot be opened
+│   └── Unknown          a name that the graph does not hold; lists the nearest ones
+│       ├── UnknownNode
+│       ├── AmbiguousNode
+│       ├── UnknownType
+│       └── UnknownProperty
+├── GraphBusy            another process is publishing into the same directory: exit code 1
+├── ModelError           the language model failed for good: exit code 1
+│   ├── ModelRefused     the server refused the request (bad key, unknown model, bad request)
+│   └── ReplayMiss       a recorded model was asked something that was never recorded
+└── BudgetExhausted      calls, tokens, seconds or money ran out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+
+class Error(Exception):
+    """Base of all errors that are caught at a boundary."""
+
+
+class UsageError(Error):
+    """The request was wrong; the message says what to change. Exit code 2."""
+
+
+class BadInput(UsageError):
+    """A source file cannot be read as a graph."""
+
+
+class BadOption(UsageError):
+    """An option, a setting or an argument has a value that cannot be."""
+
+
+class MissingExtra(UsageError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra {extra!r}: pip install 'orienteer[{extra}]'")
+        self.extra = extra
+
+
+class NotAGraph(UsageError):
+    """The path is no graph directory, or one that cannot be opened."""
+
+
+class Unknown(UsageError):
+    """A name that the graph does not hold."""
+
+    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.near = tuple(near)
+
+
+class UnknownNode(Unknown):
+    """No node has this id, name or alias."""
+
+
+class AmbiguousNode(Unknown):
+    """Several nodes answer to this name; `near` holds their ids."""
+
+
+class UnknownType(Unknown):
+    """The graph has no such node type or edge type."""
+
+
+class UnknownProperty(Unknown):
+    """No node of the graph has this property."""
+
+
+class GraphBusy(Error):
+    """Another process is publishing into the same directory."""
+
+
+class ModelError(Error):
+    """The language model failed for good, after retries."""
+
+
+class ModelRefused(ModelError):
+    """The server refused the request: a bad key, an unknown model, a malformed request."""
+
+
+class ReplayMiss(ModelError):
+    """A recorded model was asked something that was never recorded."""
+
+
+class BudgetExhausted(Error):
+    """Calls, tokens, seconds or money ran out; `limit` names which."""
+
+    def __init__(self, limit: str, message: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+def nearest(word: str, known: Iterable[str], *, most: int = 5) -> list[str]:
+    """Return the known words that look most like this one, case aside, best first."""
+    folded: dict[str, str] = {}
+    for one in known:
+        folded.setdefault(one.casefold(), one)
+    word = word.casefold()
+    inside = [name for key, name in folded.items() if word and word in key][:most]
+    close = [folded[key] for key in get_close_matches(word, folded, n=most, cutoff=0.6)]
+    return list(dict.fromkeys([*close, *inside]))[:most]

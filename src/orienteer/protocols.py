@@ -1,0 +1,77 @@
+"""The seams. Structural, small, synchronous: width comes from threads, since all waiting is on models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from orienteer.records import (
+    JsonValue,
+    Message,
+    Observation,
+    Question,
+    Ranked,
+    Reply,
+    Result,
+    Sampling,
+    Step,
+    ToolSpec,
+    Usage,
+)
+
+
+class LanguageModel(Protocol):
+    """One chat call. Raises `ModelError` when the model failed for good; its mistakes in content are data."""
+
+    @property
+    def name(self) -> str:
+        """The model as its server spells it."""
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        schema: Mapping[str, JsonValue] | None = None,
+        sampling: Sampling | None = None,
+    ) -> Reply:
+        """Return the model's next message: a call of one of the tools, an object of the schema, or prose."""
+
+
+class Tool(Protocol):
+    """What an agent may call: data (`spec`) and a function. Its own mistakes raise, the model's come back as text."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and JSON schema of the arguments."""
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Run the tool. Raises `Error` for arguments that cannot be met, with a message for the model."""
+
+
+class Run(Protocol):
+    """One question's allowance, seed and listener."""
+
+    @property
+    def random_seed(self) -> int:
+        """The seed that everything random in this run derives from."""
+
+    def check(self) -> None:
+        """Raise `BudgetExhausted` when no further model call is allowed."""
+
+    def charge(self, usage: Usage) -> None:
+        """Count what a call has spent."""
+
+    def tell(self, event: Step | Ranked | str) -> None:
+        """Pass an event to whoever listens, as it happens."""
+
+
+class Strategy(Protocol):
+    """A method: question in, ranked evidence out."""
+
+    @property
+    def name(self) -> str:
+        """The method's one lower-case name."""
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Find the evidence. Never sees gold."""

@@ -1,0 +1,318 @@
+"""What crosses a seam. Records in memory are tuples and dataclasses; records that are written down are pydantic.
+
+All are frozen. Ids are strings; higher scores are better; ties go by id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
+Direction: TypeAlias = Literal["out", "in"]
+StoppedBy: TypeAlias = Literal["finish", "steps", "calls", "tokens", "seconds", "usd", "interrupted", "error"]
+
+# ---------------------------------------------------------------------------------------- the graph, in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A typed node with text. `text` is what the index sees besides the name and aliases; edges are never in it."""
+
+    id: str
+    type: str = "node"
+    name: str = ""
+    text: str = ""
+    aliases: tuple[str, ...] = ()
+    properties: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A typed directed edge. Parallel edges, also of one type, are different edges."""
+
+    source: str
+    type: str
+    target: str
+    text: str = ""
+    weight: float = 1.0
+    properties: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+class Triple(NamedTuple):
+    """The schema's view of an edge: which node types it joins."""
+
+    source: str
+    type: str
+    target: str
+
+
+class Kind(NamedTuple):
+    """How a neighbour is reached: the key of the counts in every neighbourhood reply."""
+
+    edge_type: str
+    direction: Direction
+    node_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The types of a graph, how many there are of each, and what people call them."""
+
+    node_types: Mapping[str, int]
+    edges: Mapping[Triple, int]
+    symmetric: frozenset[str] = frozenset()
+    """Edge types without a direction: each edge is stored once."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Readable label of a type that is given as a code; both are accepted wherever a type is."""
+    also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Further words for a node type or an edge type."""
+
+    @property
+    def edge_types(self) -> dict[str, int]:
+        """Count the edges of each edge type."""
+        counts: dict[str, int] = {}
+        for triple, count in self.edges.items():
+            counts[triple.type] = counts.get(triple.type, 0) + count
+        return counts
+
+    def label(self, type_name: str) -> str:
+        """Return the readable label of a type: the type itself where it has none."""
+        return self.labels.get(type_name, type_name)
+
+
+class Hit(NamedTuple):
+    """One place of a ranking."""
+
+    id: str
+    score: float
+
+
+Ranking: TypeAlias = tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """One neighbour with its score and every edge that leads to it."""
+
+    id: str
+    score: float
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """A page of the neighbours of one node or several, best first, and the counts of all of them."""
+
+    total: int
+    """How many neighbours pass the filters."""
+    counts: Mapping[Kind, int]
+    """Neighbours by edge type, direction and node type; a neighbour reached in two ways counts in both."""
+    offset: int
+    hits: tuple[Neighbor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """A node that touches several given ones."""
+
+    id: str
+    members: int
+    """How many of the given nodes it touches."""
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A walk between two nodes; `edges[i]` joins `nodes[i]` and `nodes[i + 1]`, whichever way it points."""
+
+    nodes: tuple[str, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def length(self) -> int:
+        """Count the edges."""
+        return len(self.edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool call gave: text for the model, node ids for us. Nothing ever parses the text."""
+
+    text: str
+    nodes: tuple[str, ...] = ()
+    error: str | None = None
+
+
+# ------------------------------------------------------------------------------------------ records written down
+
+
+class Record(BaseModel):
+    """Base of the records that are written to disk or sent."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Question(Record):
+    """What a person asks. A strategy sees this and never the gold answer."""
+
+    id: str = ""
+    text: str
+
+
+class ToolCall(Record):
+    """A call as the model wrote it; `arguments` is its raw JSON text, parsed once, in the loop."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Message(Record):
+    """One message of a conversation."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+class ToolSpec(Record):
+    """A tool as data: the one source of prompt, serving and training."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]  # Any: a JSON schema
+
+
+class Sampling(Record):
+    """How a model is asked to choose its words; recorded for each agent."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    random_seed: int | None = None
+
+
+class Usage(Record):
+    """What was spent. `usd` is None where a price is not known, never a silent zero."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    usd: float | None = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Count prompt and completion tokens together."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            seconds=self.seconds + other.seconds,
+            usd=None if self.usd is None or other.usd is None else self.usd + other.usd,
+        )
+
+
+class Reply(Record):
+    """One answer of a model."""
+
+    message: Message
+    usage: Usage = Usage()
+    truncated: bool = False
+    """The server cut the reply at its length limit."""
+    repaired: int = 0
+    """Repair turns that it took to get a valid call."""
+
+
+class Step(Record):
+    """One turn of an agent: the reply and what each of its calls gave."""
+
+    reply: Reply
+    observations: tuple[Observed, ...] = ()
+    elided: tuple[str, ...] = ()
+    """Ids of earlier calls whose observation was shortened before this request, to fit the context."""
+    seconds: float = 0.0
+
+
+class Observed(Record):
+    """An observation as it is written down, tied to its call."""
+
+    call_id: str
+    text: str
+    nodes: tuple[str, ...] = ()
+    error: str | None = None
+
+
+class Trajectory(Record):
+    """Everything one agent did. `opening` and `steps` give back every request exactly."""
+
+    version: Literal[1] = 1
+    question: Question
+    method: str
+    model: str | None = None
+    prompt_hash: str | None = None
+    sampling: Sampling = Sampling()
+    tools: tuple[ToolSpec, ...] = ()
+    opening: tuple[Message, ...] = ()
+    steps: tuple[Step, ...] = ()
+    selected: tuple[str, ...] = ()
+    answer: str | None = None
+    stopped_by: StoppedBy = "finish"
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def usage(self) -> Usage:
+        """Add up what the steps spent."""
+        return sum((step.reply.usage for step in self.steps), Usage())
+
+
+class Source(Record):
+    """Where in a person's own files a hit comes from."""
+
+    file: str | None = None
+    page: int | None = None
+    heading: str | None = None
+    rows: str | None = None
+
+
+class Ranked(Record):
+    """What a person sees of a hit."""
+
+    id: str
+    type: str
+    name: str
+    score: float
+    votes: int | None = None
+    why: str = ""
+    text: str = ""
+    source: Source | None = None
+
+
+class Result(Record):
+    """What every method returns."""
+
+    version: Literal[1] = 1
+    question: str
+    method: str
+    hits: tuple[Ranked, ...] = ()
+    answer: str | None = None
+    trajectories: tuple[Trajectory, ...] = ()
+    usage: Usage = Usage()
+    stopped_by: StoppedBy = "finish"
+    notes: tuple[str, ...] = ()
+    """What was degraded or could not be done: fallbacks, failed agents, things the graph does not hold."""
+
+
+Step.model_rebuild()
+Messages: TypeAlias = Sequence[Message]
