@@ -3,6 +3,7 @@
 Error                    catch this at a boundary; anything else is a bug
 ├── UsageError           the request was wrong: exit code 2
 │   ├── BadInput         a source file cannot be read as a graph
+│   │   └── DuplicateNode
 │   ├── BadOption        an option, a setting or a model's argument has a value that cannot be
 │   ├── MissingExtra     an optional dependency is not installed
 │   ├── NotAGraph        the path is no graph directory, or one that cannot be opened
@@ -34,6 +35,10 @@ class UsageError(Error):
 
 class BadInput(UsageError):
     """A source file cannot be read as a graph."""
+
+
+class DuplicateNode(BadInput):
+    """Two different nodes have one id."""
 
 
 class BadOption(UsageError):

@@ -127,14 +127,14 @@ class Common:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A walk between two nodes; `edges[i]` joins `nodes[i]` and `nodes[i + 1]`, whichever way it points."""
+    """A walk between two nodes; `edges[i]` holds the edges between `nodes[i]` and `nodes[i + 1]`, either way."""
 
     nodes: tuple[str, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[tuple[Edge, ...], ...]
 
     @property
     def length(self) -> int:
-        """Count the edges."""
+        """Count the steps."""
         return len(self.edges)
 
 

@@ -1,0 +1,126 @@
+"""Both directions of every edge, in compressed sparse rows.
+
+Files:
+    indptr.i8            (nodes + 1)
+    neighbor.i4          one entry an edge and end; sorted within a row, so parallel edges stand together
+    kind.u1 or kind.u2   edge type * 2, + 1 where the edge comes in
+    extra_number.i4      only where edges carry text, weight or properties: place in `edge_extra`, or -1
+    edge_extra.utf8/.at  those, as JSON
+A loop is stored once, as going out; it makes no neighbour.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.index.arrays import Array, Folder, Rows, create, save
+
+KindMask = NDArray[np.bool_]
+"""One entry a kind (edge type * 2 + incoming): which edges may be walked."""
+_SLICE = 1 << 22
+
+
+class Entries(NamedTuple):
+    """Edges as seen from some rows. One entry an edge; `at` is its place in the arrays."""
+
+    owner: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
+    kind: Array
+    at: NDArray[np.int64]
+
+
+class Adjacency:
+    """The edges of every node, mapped."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.indptr = folder.array("indptr", "i8")
+        self.neighbor = folder.array("neighbor", "i4")
+        self.kind = folder.array("kind", "u1", "u2")
+        self._numbers = folder.array("extra_number", "i4") if folder.has("extra_number.i4") else None
+
+    def degree(self, rows: Rows) -> NDArray[np.int64]:
+        """Count the edge ends of each row."""
+        return self.indptr[rows + 1] - self.indptr[rows]
+
+    def entries(self, rows: Rows, kinds: KindMask | None = None) -> Entries:
+        """Return the edges of these rows, in row order, loops left out."""
+        if len(rows) == 1:
+            begin, end = int(self.indptr[rows[0]]), int(self.indptr[rows[0] + 1])
+            at = np.arange(begin, end)
+            neighbor, kind = self.neighbor[begin:end], self.kind[begin:end]
+            keep = neighbor != rows[0]
+            owner = np.broadcast_to(rows[0], neighbor.shape)
+        else:
+            counts = self.degree(rows)
+            ends = np.cumsum(counts)
+            total = int(ends[-1]) if len(ends) else 0
+            at = np.repeat(self.indptr[rows] - (ends - counts), counts) + np.arange(total)
+            owner = np.repeat(rows, counts)
+            neighbor, kind = self.neighbor[at], self.kind[at]
+            keep = neighbor != owner
+        if kinds is not None:
+            keep &= kinds[kind]
+        return Entries(owner[keep], neighbor[keep], kind[keep], at[keep])
+
+    def extra(self, at: int) -> int | None:
+        """Return the number of what an edge carries, or None where it carries nothing."""
+        number = -1 if self._numbers is None else int(self._numbers[at])
+        return None if number < 0 else number
+
+    def between(self, row: int, other: int) -> Entries:
+        """Return the edges of one row that lead to another."""
+        begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
+        neighbors = self.neighbor[begin:end]
+        low, high = (begin + int(neighbors.searchsorted(other, side)) for side in ("left", "right"))
+        at = np.arange(low, high)
+        return Entries(np.full(len(at), row, np.int32), self.neighbor[at], self.kind[at], at)
+
+
+def write(
+    folder: Path,
+    nodes: int,
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    types: NDArray[np.uint16],
+    extra: NDArray[np.int32] | None,
+) -> None:
+    """Write the arrays for these edges; `extra` numbers what each carries (-1: nothing)."""
+    width = max(1, int(types.max(initial=0)).bit_length()) + 1
+    bits = max(1, int(nodes).bit_length())
+    loops = source == target
+    keys = np.concatenate(
+        [_key(source, target, types, 0, bits, width), _key(target, source, types, 1, bits, width)[~loops]]
+    )
+    if extra is None:
+        keys.sort()
+    else:
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        save(folder, "extra_number", np.concatenate([extra, extra[~loops]])[order])
+        del order
+    kind_type = np.uint8 if width <= 8 else np.uint16
+    neighbor = create(folder, "neighbor", np.int32, len(keys))
+    kind = create(folder, "kind", kind_type, len(keys))
+    counts = np.zeros(nodes + 1, np.int64)
+    for low in range(0, len(keys), _SLICE):
+        part = keys[low : low + _SLICE]
+        neighbor[low : low + _SLICE] = (part >> np.uint64(width)) & np.uint64((1 << bits) - 1)
+        kind[low : low + _SLICE] = part & np.uint64((1 << width) - 1)
+        counts[1:] += np.bincount((part >> np.uint64(width + bits)).astype(np.int64), minlength=nodes)
+    del neighbor, kind
+    save(folder, "indptr", np.cumsum(counts))
+
+
+def _key(
+    row: NDArray[np.int32], other: NDArray[np.int32], types: NDArray[np.uint16], incoming: int, bits: int, width: int
+) -> NDArray[np.uint64]:
+    """Pack an edge end so that sorting the numbers sorts by row, neighbour and kind."""
+    assert 2 * bits + width <= 64, (bits, width)  # 2 ** 27 nodes with 256 edge types fit
+    key = row.astype(np.uint64) << np.uint64(bits + width)
+    key |= other.astype(np.uint64) << np.uint64(width)
+    key |= types.astype(np.uint64) << np.uint64(1) | np.uint64(incoming)
+    return key

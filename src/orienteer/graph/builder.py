@@ -1,0 +1,354 @@
+"""Nodes, then edges, in a stream; a published generation out. Memory holds ids and edge numbers, never texts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import orienteer
+from orienteer.errors import BadInput, DuplicateNode
+from orienteer.graph import adjacency, format
+from orienteer.graph.format import EdgeCount, Manifest
+from orienteer.graph.properties import PropertyWriter
+from orienteer.index.arrays import Folder, StringWriter, encode, save
+from orienteer.index.names import Name, NameKind, NamesWriter
+from orienteer.index.postings import PostingsWriter
+from orienteer.index.tokenizer import Tokenizer
+from orienteer.records import JsonValue, Node
+
+Progress = Callable[[str, int], None]
+"""Called with what is being done and how much of it is done."""
+IDENTIFIER_PROPERTY = "identifier"  # a property whose values name their node, as an id does
+_BATCH = 20_000
+_DANGLING_KEPT = 100  # dangling rows whose ids are remembered, for the report
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeBatch:
+    """Edges as columns. `extras[i]` is what the i-th edge carries: keys text, weight, properties; None for nothing."""
+
+    sources: Sequence[str]
+    types: Sequence[str]
+    targets: Sequence[str]
+    extras: Sequence[Mapping[str, JsonValue] | None] | None = None
+    file: str = ""
+    lines: Sequence[int] = ()
+
+
+class EdgeTable:
+    """All edges added so far as columns, in reading order. Nodes are numbered in the order of `add_node`."""
+
+    def __init__(self, source: NDArray[np.int32], target: NDArray[np.int32], types: NDArray[np.uint16]) -> None:
+        self.source, self.target, self.type = source, target, types
+        self.extra = np.zeros(len(source), np.uint64)
+        """Hash of what the edge carries; 0 for nothing."""
+        self.number = np.full(len(source), -1, np.int32)
+        """Place of what it carries in the spool."""
+        self.keep = (source >= 0) & (target >= 0)
+        """Cleaning clears it for edges to leave out; dangling ones are left out already."""
+        self.symmetric: set[str] = set()
+        self.type_names: list[str] = []
+        self.node_type: NDArray[np.uint16] = np.zeros(0, np.uint16)
+        self.node_type_names: list[str] = []
+        self._batches: list[tuple[int, str, Sequence[int]]] = []
+        self._dangling: dict[int, tuple[str, str]] = {}
+        self._node_ids: Sequence[str] = ()
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def origin(self, row: int) -> tuple[str, int]:
+        """Return the file and the line that an edge was read from; line 0 where it is not known."""
+        first, file, lines = self._batches[bisect_right(self._batches, row, key=lambda one: one[0]) - 1]
+        return file, int(lines[row - first]) if lines else 0
+
+    def ids(self, row: int) -> tuple[str, str, str]:
+        """Return source id, type and target id as they were read; `?` for ends of late dangling rows."""
+        if row in self._dangling:
+            source, target = self._dangling[row]
+        else:
+            source, target = (
+                self._node_ids[end] if end >= 0 else "?" for end in (int(self.source[row]), int(self.target[row]))
+            )
+        return source, self.type_names[self.type[row]], target
+
+    def turn(self, rows: NDArray[Any]) -> None:  # Any: numbers or a mask
+        """Swap the ends of these edges."""
+        self.source[rows], self.target[rows] = self.target[rows], self.source[rows]
+
+
+class _Chunk(NamedTuple):
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    types: NDArray[np.uint16]
+    extra: NDArray[np.uint64] | None
+    number: NDArray[np.int32] | None
+
+
+class GraphBuilder:
+    """Spools what it is given beside the target; `publish` makes it the graph. Leaves nothing behind on failure.
+
+    Use as a context manager. Raises `BadInput` where the target may not be written and `GraphBusy` where another
+    process is writing there.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        force: bool = False,
+        provenance: Mapping[str, Any] | None = None,  # Any: JSON
+        stem: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
+        format.check_target(path, force=force)
+        self._path, self._force = path, force
+        self._provenance = dict(provenance or {})
+        self._tokenizer = Tokenizer(stem=stem)
+        self._progress = progress or (lambda stage, count: None)
+        self._rows: dict[str, int] = {}
+        self._node_types: dict[str, int] = {}
+        self._edge_types: dict[str, int] = {}
+        self._types = array("H")
+        self._content = array("q")
+        self._property_names: dict[str, None] = {}
+        self._chunks: list[_Chunk] = []
+        self._batches: list[tuple[int, str, Sequence[int]]] = []
+        self._dangling: dict[int, tuple[str, str]] = {}
+        self._edge_count = 0
+        self._extra_count = 0
+        self._table: EdgeTable | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> GraphBuilder:
+        self._work = self._stack.enter_context(format.publishing(self._path))
+        format.check_target(self._path, force=self._force)  # again, now that nobody else can change it
+        self._spool = self._work / "spool"
+        self._spool.mkdir()
+        writers = [StringWriter(self._spool, name) for name in ("name", "text", "aliases", "properties", "extra")]
+        self._names, self._texts, self._aliases, self._properties, self._extras = writers
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for writer in (self._names, self._texts, self._aliases, self._properties, self._extras):
+            writer.close()
+        self._stack.__exit__(*error)
+
+    @property
+    def node_count(self) -> int:
+        """Count the nodes so far."""
+        return len(self._rows)
+
+    def has(self, node_id: str) -> bool:
+        """Tell whether a node of this id was added."""
+        return node_id in self._rows
+
+    def add_node(self, node: Node) -> bool:
+        """Add a node; False where the very same one is there already. Raises `DuplicateNode`, `BadInput`."""
+        properties = json.dumps(dict(node.properties), ensure_ascii=False) if node.properties else ""
+        content = hash((node.type, node.name, node.text, node.aliases, properties))
+        known = self._rows.get(node.id)
+        if known is not None:
+            if self._content[known] == content:
+                return False
+            raise DuplicateNode(f"two different nodes have the id {node.id!r}: give each its own")
+        if not node.id:
+            raise BadInput(f"a node has no id (its name is {node.name!r}): every node needs one")
+        self._rows[node.id] = len(self._rows)
+        self._content.append(content)
+        self._types.append(_number(self._node_types, node.type))
+        self._property_names.update(dict.fromkeys(node.properties))
+        self._names.add(encode(node.name or node.id))
+        self._texts.add(encode(node.text))
+        self._aliases.add(encode(json.dumps(node.aliases, ensure_ascii=False)) if node.aliases else b"")
+        self._properties.add(encode(properties))
+        if len(self._rows) % _BATCH == 0:
+            self._progress("reading nodes", len(self._rows))
+        return True
+
+    def add_edges(self, batch: EdgeBatch) -> None:
+        """Add edges; the nodes that they join come before them."""
+        size = len(batch.sources)
+        self._batches.append((self._edge_count, batch.file, batch.lines))
+        source, target = (
+            np.fromiter(map(self._rows.get, ends, repeat(-1)), np.int32, size)
+            for ends in (batch.sources, batch.targets)
+        )
+        types = np.fromiter((_number(self._edge_types, one) for one in batch.types), np.uint16, size)
+        for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
+            self._dangling[self._edge_count + int(at)] = (batch.sources[at], batch.targets[at])
+        extra, number = self._spool_extras(batch.extras) if batch.extras is not None else (None, None)
+        self._chunks.append(_Chunk(source, target, types, extra, number))
+        self._edge_count += size
+        self._table = None
+        self._progress("reading edges", self._edge_count)
+
+    def _spool_extras(
+        self, extras: Sequence[Mapping[str, JsonValue] | None]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        hashes, numbers = np.zeros(len(extras), np.uint64), np.full(len(extras), -1, np.int32)
+        for index, extra in enumerate(extras):
+            if not extra:
+                continue
+            data = encode(json.dumps(extra, ensure_ascii=False, sort_keys=True))
+            hashes[index] = int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") or 1
+            numbers[index] = self._extra_count
+            self._extras.add(data)
+            self._extra_count += 1
+        return hashes, numbers
+
+    @property
+    def edges(self) -> EdgeTable:
+        """All edges so far, for cleaning; what is changed there is what `publish` writes."""
+        if self._table is None:
+            self._table = self._joined()
+        table = self._table
+        table.type_names = list(self._edge_types)
+        table.node_type = np.array(self._types, np.uint16)
+        table.node_type_names = list(self._node_types)
+        return table
+
+    def _joined(self) -> EdgeTable:
+        chunks, self._chunks = self._chunks, []
+        empty = np.zeros(0, np.int32)
+        table = EdgeTable(
+            np.concatenate([empty, *(chunk.source for chunk in chunks)]),
+            np.concatenate([empty, *(chunk.target for chunk in chunks)]),
+            np.concatenate([np.zeros(0, np.uint16), *(chunk.types for chunk in chunks)]),
+        )
+        at = 0
+        for chunk in chunks:
+            if chunk.extra is not None and chunk.number is not None:
+                table.extra[at : at + len(chunk.source)] = chunk.extra
+                table.number[at : at + len(chunk.source)] = chunk.number
+            at += len(chunk.source)
+        self._chunks = [_Chunk(table.source, table.target, table.type, table.extra, table.number)]
+        table._batches, table._dangling, table._node_ids = self._batches, self._dangling, list(self._rows)
+        return table
+
+    def publish(
+        self, *, labels: Mapping[str, str] | None = None, also_called: Mapping[str, Sequence[str]] | None = None
+    ) -> Manifest:
+        """Write the indexes and make this the graph. Raises `BadInput` for a graph without nodes."""
+        if not self._rows:
+            raise BadInput("there are no nodes: a graph needs at least one")
+        for writer in (self._names, self._texts, self._aliases, self._properties, self._extras):
+            writer.close()
+        ids = list(self._rows)
+        order = sorted(range(len(ids)), key=ids.__getitem__)
+        place = np.empty(len(ids), np.int32)
+        place[order] = np.arange(len(ids), dtype=np.int32)
+        types = np.array(self._types, np.uint16)[order]
+        triples = self._write_edges(place, types)
+        text = self._write_nodes(ids, order)
+        save(self._work, "node_type", types)
+        generation, created = format.new_generation()
+        edges = self.edges
+        manifest = Manifest(
+            generation=generation,
+            created=created,
+            made_by=orienteer.__version__,
+            tokenizer=self._tokenizer.id,
+            nodes=len(ids),
+            edges=sum(one.count for one in triples),
+            node_types=dict(
+                zip(self._node_types, np.bincount(types, minlength=len(self._node_types)).tolist(), strict=True)
+            ),
+            edge_types={name: sum(one.count for one in triples if one.type == name) for name in self._edge_types},
+            triples=triples,
+            symmetric=tuple(sorted(edges.symmetric)),
+            labels=dict(labels or {}),
+            also_called={name: tuple(words) for name, words in (also_called or {}).items()},
+            text=text,
+            properties=tuple(self._property_names),
+            provenance=self._provenance,
+        )
+        for file in self._spool.iterdir():
+            file.unlink()
+        self._spool.rmdir()
+        self._progress("publishing", len(ids))
+        return format.publish(self._path, self._work, manifest)
+
+    def _write_edges(self, place: NDArray[np.int32], types: NDArray[np.uint16]) -> tuple[EdgeCount, ...]:
+        table = self.edges
+        self._progress("sorting edges", len(table))
+        kept = np.flatnonzero(table.keep & (table.source >= 0) & (table.target >= 0))
+        source, target, edge_type = place[table.source[kept]], place[table.target[kept]], table.type[kept]
+        numbers = table.number[kept]
+        has_extra = np.flatnonzero(numbers >= 0)
+        if len(has_extra):
+            spooled = Folder(self._spool).strings("extra")
+            with StringWriter(self._work, "edge_extra") as writer:
+                writer.extend(spooled.raw(int(number)) for number in numbers[has_extra])
+            numbers[has_extra] = np.arange(len(has_extra), dtype=np.int32)
+        adjacency.write(self._work, len(place), source, target, edge_type, numbers if len(has_extra) else None)
+        wide = len(self._node_types)
+        code = (edge_type.astype(np.int64) * wide + types[source]) * wide + types[target]
+        node_names, edge_names = list(self._node_types), list(self._edge_types)
+        counts = np.bincount(code)
+        return tuple(
+            EdgeCount(
+                source=node_names[one // wide % wide],
+                type=edge_names[one // wide // wide],
+                target=node_names[one % wide],
+                count=int(counts[one]),
+            )
+            for one in np.flatnonzero(counts).tolist()
+        )
+
+    def _write_nodes(self, ids: list[str], order: Sequence[int]) -> dict[str, float]:
+        spooled = Folder(self._spool)
+        columns = [spooled.strings(name) for name in ("name", "text", "aliases", "properties")]
+        names, postings = NamesWriter(self._tokenizer), PostingsWriter(self._work, self._tokenizer)
+        properties = [PropertyWriter(self._work, number) for number in range(len(self._property_names))]
+        by_name = dict(zip(self._property_names, properties, strict=True))
+        with ExitStack() as stack:
+            writers = [
+                stack.enter_context(StringWriter(self._work, name)) for name in ("id", "name", "text", "aliases")
+            ]
+            texts: list[str] = []
+            for row, old in enumerate(order):
+                raw = [column.raw(old) for column in columns]
+                for writer, data in zip(writers, (encode(ids[old]), *raw[:3]), strict=True):
+                    writer.add(data)
+                name, text, aliases = raw[0].decode(), raw[1].decode(), json.loads(raw[2] or b"[]")
+                values: dict[str, JsonValue] = json.loads(raw[3] or b"{}")
+                for key, value in values.items():
+                    by_name[key].add(row, value)
+                names.add(_names(row, ids[old], name, aliases, values.get(IDENTIFIER_PROPERTY)))
+                texts.append(" ".join((name, *aliases, text)))
+                if len(texts) == _BATCH:
+                    postings.add(texts)
+                    texts = []
+                    self._progress("indexing nodes", row + 1)
+            postings.add(texts)
+        for column in properties:
+            column.close()
+        names.finish(self._work)
+        return postings.finish()
+
+
+def _names(row: int, node_id: str, name: str, aliases: Iterable[str], identifier: JsonValue) -> Iterator[Name]:
+    yield Name(row, NameKind.NAME, name)
+    if node_id != name:
+        yield Name(row, NameKind.IDENTIFIER, node_id)
+    for one in identifier if isinstance(identifier, list) else [identifier]:
+        if isinstance(one, str) and one != name:
+            yield Name(row, NameKind.IDENTIFIER, one)
+    for alias in aliases:
+        yield Name(row, NameKind.ALIAS, alias)
+
+
+def _number(numbers: dict[str, int], name: str) -> int:
+    return numbers.setdefault(name, len(numbers))

@@ -1,0 +1,240 @@
+"""The graph directory: immutable generations and one small pointer file.
+
+    DIR/orienteer.json           the pointer: which generation is current; replaced as a whole
+    DIR/generations/ID/          manifest.json and the arrays; never changed once published
+    DIR/pieces/ID/NAME-NUMBER/   what is made from a generation later (vectors, a Cypher copy, similarity edges)
+    DIR/.lock                    held by whoever publishes
+    DIR/.new-*/                  work in progress; what a killed process left is removed by the next one
+
+A reader follows the pointer once and maps what it finds; a writer never touches what a reader may hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from orienteer.errors import BadInput, GraphBusy, NotAGraph
+from orienteer.records import Record
+
+FORMAT = 1
+POINTER = "orienteer.json"
+MANIFEST = "manifest.json"
+_OURS = {POINTER, "generations", "pieces", ".lock"}
+
+
+class FileRecord(Record):
+    """A file of a generation as it was published."""
+
+    bytes: int
+    sha256: str
+
+
+class EdgeCount(Record):
+    """How many edges of a type join two node types."""
+
+    source: str
+    type: str
+    target: str
+    count: int
+
+
+class Manifest(Record):
+    """What a generation says of itself."""
+
+    format: int = FORMAT
+    generation: str
+    created: str
+    made_by: str
+    """The version of Orienteer that wrote it."""
+    tokenizer: str
+    nodes: int
+    edges: int
+    node_types: dict[str, int]
+    """In the order of their numbers in the arrays."""
+    edge_types: dict[str, int]
+    triples: tuple[EdgeCount, ...]
+    symmetric: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    also_called: dict[str, tuple[str, ...]] = {}
+    text: dict[str, float] = {}
+    """Statistics of the text index: terms, postings, mean length, k1, b."""
+    properties: tuple[str, ...] = ()
+    """Property names in the order of their files."""
+    provenance: dict[str, Any] = {}
+    files: dict[str, FileRecord] = {}
+
+
+class Pointer(Record):
+    """The one file that changes."""
+
+    format: int = FORMAT
+    generation: str
+    pieces: dict[str, str] = {}
+
+
+def is_graph(path: Path) -> bool:
+    """Tell whether a path is a graph directory."""
+    return (path / POINTER).is_file()
+
+
+def read_pointer(path: Path) -> Pointer:
+    """Return what the pointer file says. Raises `NotAGraph` for anything that is not a graph this version reads."""
+    file = path / POINTER
+    if not file.is_file():
+        what = "does not exist" if not path.exists() else "is not a graph directory"
+        raise NotAGraph(f"{path} {what}: make one with: orienteer import SOURCE -o {path}")
+    try:
+        content = json.loads(file.read_bytes())
+        if int(content["format"]) > FORMAT:
+            raise NotAGraph(
+                f"{path} has format {content['format']}, this version reads up to {FORMAT}: upgrade orienteer"
+            )
+        return Pointer.model_validate(content)
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise NotAGraph(f"{file} is damaged ({error}): import the graph again with --force") from error
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a generation, having checked that every file is there in its full size."""
+    try:
+        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except ValidationError as error:
+        raise NotAGraph(f"{folder / MANIFEST} is damaged: import the graph again with --force") from error
+    for name, record in manifest.files.items():
+        size = (folder / name).stat().st_size
+        if size != record.bytes:
+            raise NotAGraph(
+                f"{folder / name} has {size} bytes where {record.bytes} were written: import it again with --force"
+            )
+    return manifest
+
+
+def damaged_files(folder: Path, manifest: Manifest) -> list[str]:
+    """Return the files of a generation whose content is not what was published."""
+    return [
+        name
+        for name, record in manifest.files.items()
+        if not (folder / name).is_file() or _sha256(folder / name) != record.sha256
+    ]
+
+
+def check_target(path: Path, *, force: bool) -> None:
+    """Refuse to publish where something else lies, or a graph that nobody allowed to replace."""
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{path} is a file: name a folder that does not exist yet")
+    if is_graph(path):
+        if not force:
+            raise BadInput(f"{path} holds a graph already: replace it with --force, or name another folder")
+    elif path.is_dir() and any(entry.name not in _OURS and not _is_debris(entry) for entry in path.iterdir()):
+        raise BadInput(f"{path} is not empty and not a graph: name a folder that does not exist yet")
+
+
+def _is_debris(entry: Path) -> bool:
+    return entry.name.startswith(".new-")
+
+
+@contextmanager
+def publishing(path: Path) -> Iterator[Path]:
+    """Give a folder to write in, under the directory's lock; remove it afterwards, and the directory if it is new.
+
+    Raises `GraphBusy` where another process holds the lock.
+    """
+    is_new = not path.exists()
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        with _locked(path / ".lock"):
+            for entry in path.iterdir():
+                if _is_debris(entry):
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            work = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
+            try:
+                yield work
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+    finally:
+        if is_new and not is_graph(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def publish(path: Path, work: Path, manifest: Manifest) -> Manifest:
+    """Make the files of `work` the current generation. Readers see the old one or the new one, never a mixture."""
+    files = {
+        file.name: FileRecord(bytes=file.stat().st_size, sha256=_sha256(file))
+        for file in sorted(work.iterdir())
+        if file.name != MANIFEST
+    }
+    manifest = manifest.model_copy(update={"files": files})
+    (work / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+    for file in work.iterdir():
+        _sync(file)
+    generations = path / "generations"
+    generations.mkdir(exist_ok=True)
+    target = generations / manifest.generation
+    work.rename(target)
+    _sync(generations)
+    _replace(path / POINTER, Pointer(generation=manifest.generation).model_dump_json())
+    for old in generations.iterdir():
+        if old != target:
+            shutil.rmtree(old, ignore_errors=True)  # readers that hold its files keep them until they close
+    shutil.rmtree(path / "pieces", ignore_errors=True)
+    return manifest
+
+
+def new_generation() -> tuple[str, str]:
+    """Return an id for a generation and the time it carries."""
+    now = datetime.now(UTC)
+    return f"{now:%Y%m%dT%H%M%S}-{os.urandom(4).hex()}", now.isoformat(timespec="seconds")
+
+
+def _replace(file: Path, text: str) -> None:
+    fresh = file.with_name(f".new-{os.urandom(4).hex()}")
+    fresh.write_text(text, encoding="utf-8")
+    _sync(fresh)
+    fresh.replace(file)
+    _sync(file.parent)
+
+
+def _sync(path: Path) -> None:
+    """Ask the system to have a file, or the names in a folder, on the disk before going on."""
+    if path.is_dir() and sys.platform == "win32":
+        return  # folders cannot be opened there
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Hold a lock that the system lets go when the process ends, however it ends."""
+    with file.open("a+") as stream:
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise GraphBusy(f"another process is writing to {file.parent}: wait for it, or write elsewhere") from error
+        yield

@@ -1,0 +1,87 @@
+"""Shortest paths by growing two circles, always the one that is cheaper to grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.adjacency import Adjacency
+from orienteer.index.arrays import Rows
+
+
+def shortest(adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: int) -> list[tuple[int, ...]]:
+    """Return up to `k` of the shortest paths as rows, in row order; none where all are longer than `most_edges`."""
+    if start == end:
+        return [(start,)] if k > 0 else []
+    circles = (_Circle(adjacency, start), _Circle(adjacency, end))
+    while circles[0].depth + circles[1].depth < most_edges:
+        near, far = sorted(circles, key=lambda circle: circle.cost())
+        if not len(near.rim):
+            return []
+        near.grow()
+        meeting = np.intersect1d(near.rim, far.rim, assume_unique=True)
+        if len(meeting):
+            return _join(circles[0], circles[1], meeting, k)
+    return []
+
+
+class _Circle:
+    """The nodes around one, ring by ring."""
+
+    def __init__(self, adjacency: Adjacency, center: int) -> None:
+        self._adjacency = adjacency
+        self.rings: list[Rows] = [np.array([center], np.int32)]
+        self._seen = np.array([center], np.int32)
+
+    @property
+    def depth(self) -> int:
+        return len(self.rings) - 1
+
+    @property
+    def rim(self) -> Rows:
+        return self.rings[-1]
+
+    def cost(self) -> int:
+        """Count the edges that growing would read."""
+        return int(self._adjacency.degree(self.rim).sum())
+
+    def grow(self) -> None:
+        """Add the next ring."""
+        reached = np.unique(self._adjacency.entries(self.rim).neighbor)
+        self.rings.append(reached[~_among(reached, self._seen)])
+        self._seen = np.union1d(self._seen, self.rim)
+
+    def back(self, row: int, depth: int) -> Iterator[tuple[int, ...]]:
+        """Return the ways from the center to a node of a ring, center first."""
+        if depth == 0:
+            yield (row,)
+            return
+        ring = self.rings[depth - 1]
+        around = self._adjacency.entries(np.array([row], np.int32)).neighbor
+        before = np.unique(around[_among(around, ring)])
+        for one in before.tolist():
+            for way in self.back(one, depth - 1):
+                yield (*way, row)
+
+
+def _among(values: NDArray[np.int32], rows: Rows) -> NDArray[np.bool_]:
+    """Mark the values that stand among sorted rows."""
+    if not len(rows):
+        return np.zeros(len(values), np.bool_)
+    at = rows.searchsorted(values)
+    at[at == len(rows)] = 0
+    return np.asarray(rows[at] == values)
+
+
+def _join(left: _Circle, right: _Circle, meeting: Rows, k: int) -> list[tuple[int, ...]]:
+    """Put halves together at each meeting node. Every shortest path has exactly one node in both rims."""
+    paths: list[tuple[int, ...]] = []
+    for row in meeting.tolist():
+        for first in left.back(row, left.depth):
+            for second in right.back(row, right.depth):
+                if len(paths) == k:
+                    return sorted(paths)
+                paths.append(first + second[-2::-1])
+    return sorted(paths)

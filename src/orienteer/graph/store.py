@@ -1,0 +1,470 @@
+"""A graph on disk, opened in milliseconds: nodes, names, text search, neighbourhoods, intersections, paths."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, nearest
+from orienteer.graph import format, paths, properties
+from orienteer.graph.adjacency import Adjacency, Entries, KindMask
+from orienteer.graph.builder import EdgeBatch, GraphBuilder
+from orienteer.graph.format import Manifest
+from orienteer.graph.types import TypeNames
+from orienteer.index.arrays import Folder, Rows
+from orienteer.index.bm25 import Mask, TextIndex
+from orienteer.index.names import NameIndex
+from orienteer.index.tokenizer import Tokenizer
+from orienteer.records import (
+    Common,
+    Direction,
+    Edge,
+    Hit,
+    Kind,
+    Neighbor,
+    Neighborhood,
+    Node,
+    Ranking,
+    Schema,
+    Triple,
+)
+from orienteer.records import (
+    Path as GraphPath,
+)
+
+_EDGE_BATCH = 50_000
+LONGEST_PATH = 8  # edges; further apart, everything is connected to everything
+
+
+class Graph:
+    """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
+
+    Nodes are ids outside and rows (numbers in id order) inside; methods whose names say `row` are for the tools and
+    strategies of this package.
+    """
+
+    def __init__(self, path: Path, folder: Path, manifest: Manifest) -> None:
+        self.path, self.manifest = path, manifest
+        self._folder = Folder(folder)
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self.ids = self._folder.strings("id")
+        self.names = self._folder.strings("name")
+        self.texts = self._folder.strings("text")
+        self.node_types = self._folder.array("node_type", "u2")
+        self.adjacency = Adjacency(self._folder)
+        self._aliases = self._folder.strings("aliases")
+
+    @classmethod
+    def open(cls, path: str | Path) -> Graph:
+        """Open a graph directory. Raises `NotAGraph`."""
+        path = Path(path)
+        pointer = format.read_pointer(path)
+        while True:
+            folder = path / "generations" / pointer.generation
+            try:
+                return cls(path, folder, format.read_manifest(folder))
+            except FileNotFoundError as error:
+                # Another process may have published, and removed what this one was about to open.
+                latest = format.read_pointer(path)
+                if latest.generation == pointer.generation:
+                    raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force") from error
+                pointer = latest
+
+    @classmethod
+    def from_records(
+        cls,
+        nodes: Iterable[Node | Mapping[str, Any]],
+        edges: Iterable[Edge | Mapping[str, Any]],
+        *,
+        path: str | Path | None = None,
+        force: bool = False,
+    ) -> Graph:
+        """Make a graph of records, or of mappings with the same keys, and open it.
+
+        Without a path it lies in a temporary folder for as long as the object lives. Edges are kept as they are,
+        parallel ones too. Raises `BadInput` for two nodes of one id or an edge to a node that is not there.
+        """
+        temporary = tempfile.TemporaryDirectory(prefix="orienteer-") if path is None else None
+        target = Path(path) if path is not None else Path(str(temporary and temporary.name)) / "graph"
+        with GraphBuilder(target, force=force, provenance={"made_by": "from_records"}) as builder:
+            for node in nodes:
+                builder.add_node(node if isinstance(node, Node) else _node(node))
+            for batch in _batches(edge if isinstance(edge, Edge) else Edge(**edge) for edge in edges):
+                builder.add_edges(batch)
+            table = builder.edges
+            missing = np.flatnonzero(~table.keep)
+            if len(missing):
+                source, edge_type, end = table.ids(int(missing[0]))
+                raise UnknownNode(f"the edge {source!r} -{edge_type}-> {end!r} joins a node that is not there: add it")
+            builder.publish()
+        graph = cls.open(target)
+        graph._temporary = temporary
+        return graph
+
+    def __len__(self) -> int:
+        return self.manifest.nodes
+
+    def __repr__(self) -> str:
+        return f"Graph({str(self.path)!r}, {self.manifest.nodes:,} nodes, {self.manifest.edges:,} edges)"
+
+    # ------------------------------------------------------------------------------------------- what it is made of
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The types of the graph and how many there are of each."""
+        manifest = self.manifest
+        return Schema(
+            node_types=manifest.node_types,
+            edges={Triple(one.source, one.type, one.target): one.count for one in manifest.triples},
+            symmetric=frozenset(manifest.symmetric),
+            labels=manifest.labels,
+            also_called=manifest.also_called,
+        )
+
+    @cached_property
+    def types(self) -> TypeNames:
+        """The types by number and by name."""
+        return TypeNames(self.schema, tuple(self.manifest.node_types), tuple(self.manifest.edge_types))
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that the graph was built with. Raises `NotAGraph` where this version has other rules."""
+        for stem in (True, False):
+            tokenizer = Tokenizer(stem=stem)
+            if tokenizer.id == self.manifest.tokenizer:
+                return tokenizer
+        raise NotAGraph(f"{self.path} was built with the tokenizer {self.manifest.tokenizer!r}: import it again")
+
+    @cached_property
+    def text_index(self) -> TextIndex:
+        """The postings of names, aliases and texts."""
+        return TextIndex(self._folder, self.manifest.text["mean_length"])
+
+    @cached_property
+    def name_index(self) -> NameIndex:
+        """The nodes by name."""
+        return NameIndex(self._folder, self.tokenizer)
+
+    @cached_property
+    def properties(self) -> properties.Properties:
+        """The properties of nodes by column."""
+        return properties.Properties(self._folder, self.manifest.properties, len(self))
+
+    # ------------------------------------------------------------------------------------------------- single nodes
+
+    def node(self, node: str) -> Node:
+        """Return a node, named by its id, else by an exact name or alias. Raises `UnknownNode`, `AmbiguousNode`."""
+        return self.node_at(self.row(node))
+
+    def node_at(self, row: int) -> Node:
+        """Return the node of a row."""
+        return Node(
+            id=self.ids[row],
+            type=self.type_at(row),
+            name=self.names[row],
+            text=self.texts[row],
+            aliases=self.aliases_at(row),
+            properties=self.properties.of(row),
+        )
+
+    def type_at(self, row: int) -> str:
+        """Return the node type of a row."""
+        return str(self.types.nodes[self.node_types[row]])
+
+    def aliases_at(self, row: int) -> tuple[str, ...]:
+        """Return the aliases of a row."""
+        return tuple(json.loads(self._aliases.raw(row) or b"[]"))
+
+    def node_ids(self) -> Iterator[str]:
+        """Return all ids, in order."""
+        return iter(self.ids)
+
+    def row(self, node: str) -> int:
+        """Return the row of a node, named by its id, else by an exact name or alias.
+
+        Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all that answer to the name.
+        """
+        rows = self.candidates(node)
+        if len(rows) == 1:
+            return rows[0]
+        if rows:
+            listed = "; ".join(f"{self.ids[row]} ({self.type_at(row)})" for row in rows[:10])
+            more = f"; and {len(rows) - 10} more" if len(rows) > 10 else ""
+            raise AmbiguousNode(
+                f"{node!r} names {len(rows)} nodes: {listed}{more}. Use an id.", [self.ids[row] for row in rows]
+            )
+        near = self.near_names(node)
+        hint = f" Near: {'; '.join(near)}." if near else " Try: search."
+        raise UnknownNode(f"No node {node!r}.{hint}", near)
+
+    def candidates(self, node: str) -> list[int]:
+        """Return the rows that a name may mean: the one of this id, else all of this exact name or alias."""
+        row = self.ids.find(node)
+        if row is not None:
+            return [row]
+        words = self.tokenizer.words(node)
+        links = [link for link in self.name_index.links(words) if link.is_exact] if words else []
+        best = min((link.kind for link in links), default=None)
+        return [link.row for link in links if link.kind == best]
+
+    def near_names(self, text: str, *, most: int = 5) -> list[str]:
+        """Return names of nodes that look like a text."""
+        terms = list(dict.fromkeys(self.tokenizer.terms(text)))
+        for word in self.tokenizer.words(text):
+            terms += [term for other in self.name_index.spellings(word) for term in self.tokenizer.expand(other)]
+        rows = self.text_index.search(terms, 50).rows
+        names = dict.fromkeys(self.names[row] for row in rows)
+        return nearest(text, names, most=most)
+
+    # ------------------------------------------------------------------------------------------------------- search
+
+    def search(
+        self, query: str, k: int = 20, *, node_types: Collection[str] | None = None, where: Sequence[str] = ()
+    ) -> Ranking:
+        """Return the `k` nodes that match a query best by BM25; nodes that share no word with it are left out.
+
+        `where` holds conditions on properties, such as `year >= 2000`. Raises `UnknownType`, `UnknownProperty`,
+        `BadOption`.
+        """
+        if k < 0:
+            raise BadOption(f"k is {k}: it must be 0 or more")
+        found = self.text_index.search(self.tokenizer.query(query), k, mask=self.mask(node_types, where))
+        return tuple(Hit(self.ids[row], float(score)) for row, score in zip(found.rows, found.scores, strict=True))
+
+    def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
+        """Mark the nodes of these types that meet these conditions; None where all do."""
+        mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
+        if where:
+            met = self.properties.mask(properties.parse(where))
+            mask = met if mask is None else mask & met
+        return mask
+
+    @cached_property
+    def _type_mask(self) -> Any:  # Any: a cached function
+        def mask(names: tuple[str, ...]) -> Mask:
+            return self.types.node_mask(names)[self.node_types]
+
+        return lru_cache(maxsize=16)(mask)
+
+    # ------------------------------------------------------------------------------------------------ neighbourhoods
+
+    def neighbors(
+        self,
+        nodes: str | Sequence[str],
+        query: str | None = None,
+        *,
+        node_types: Collection[str] | None = None,
+        edge_types: Collection[str] | None = None,
+        direction: Direction | None = None,
+        where: Sequence[str] = (),
+        k: int = 20,
+        offset: int = 0,
+    ) -> Neighborhood:
+        """Return a page of the neighbours of a node, or of several, that pass the filters.
+
+        With a query they are ranked by BM25, those without any of its words last, by id: words never empty a
+        neighbourhood. Without one they come by id. ARK, section 3.1. Raises `UnknownNode`, `UnknownType`,
+        `UnknownProperty`, `BadOption`.
+        """
+        if k < 0 or offset < 0:
+            raise BadOption(f"k is {k} and offset is {offset}: both must be 0 or more")
+        entries = self.entries(
+            self.rows([nodes] if isinstance(nodes, str) else nodes), node_types, edge_types, direction, where
+        )
+        rows = distinct(entries.neighbor)
+        ranked, scores = self.rank(rows, query, k, offset=offset)
+        return Neighborhood(
+            total=len(rows),
+            counts=self.counts(entries),
+            offset=offset,
+            hits=tuple(
+                Neighbor(self.ids[row], float(score), self.edges_to(entries, int(row)))
+                for row, score in zip(ranked, scores, strict=True)
+            ),
+        )
+
+    def rows(self, nodes: Iterable[str]) -> Rows:
+        """Return the rows of several nodes. Raises `UnknownNode`, `AmbiguousNode`."""
+        return np.unique(np.array([self.row(node) for node in nodes], np.int32))
+
+    def entries(
+        self,
+        rows: Rows,
+        node_types: Collection[str] | None = None,
+        edge_types: Collection[str] | None = None,
+        direction: Direction | None = None,
+        where: Sequence[str] = (),
+    ) -> Entries:
+        """Return the edges of some rows that pass the filters."""
+        entries = self.adjacency.entries(rows, self.kind_mask(edge_types, direction))
+        if where:
+            keep = np.asarray(self.mask(node_types, where))[entries.neighbor]
+        elif node_types is not None:
+            keep = self.types.node_mask(node_types)[self.node_types[entries.neighbor]]
+        else:
+            return entries
+        return Entries(*(column[keep] for column in entries))
+
+    def kind_mask(self, edge_types: Collection[str] | None, direction: Direction | None) -> KindMask | None:
+        """Mark the kinds of edge that pass the filters; None where all do."""
+        return self.types.kind_mask(edge_types, direction)
+
+    def rank(self, rows: Rows, query: str | None, k: int, *, offset: int = 0) -> tuple[Rows, NDArray[np.float64]]:
+        """Return a page of rows and their scores: best match first, then those that match nothing, by id."""
+        terms = self.tokenizer.query(query) if query else []
+        if not terms:
+            page = rows[offset : offset + k]
+            return page, np.zeros(len(page))
+        found = self.text_index.search(terms, offset + k, among=rows)
+        missing = offset + k - len(found.rows)
+        ranked, scores = found
+        if missing > 0 and len(rows) > len(ranked):
+            rest = np.setdiff1d(rows, ranked, assume_unique=True)[:missing]
+            ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
+        return ranked[offset : offset + k], scores[offset : offset + k]
+
+    def counts(self, entries: Entries) -> dict[Kind, int]:
+        """Count distinct neighbours by edge type, direction and node type, most first."""
+        wide = len(self.types.nodes)
+        kinds = entries.kind.astype(np.int64)
+        if self.schema.symmetric:
+            numbers = [number for number, name in enumerate(self.types.edges) if name in self.schema.symmetric]
+            kinds = np.where(np.isin(kinds >> 1, numbers), kinds & ~1, kinds)
+        code = kinds * wide + self.node_types[entries.neighbor]
+        if len(entries.neighbor) and entries.owner[0] == entries.owner[-1]:
+            # One node's edges are sorted by neighbour and kind: parallel ones stand together.
+            apart = np.concatenate([[True], (code[1:] != code[:-1]) | (entries.neighbor[1:] != entries.neighbor[:-1])])
+            code = code[apart]
+        else:
+            code = np.unique(np.stack([entries.neighbor.astype(np.int64), code]), axis=1)[1]
+        counts = np.bincount(code)
+        found = [
+            (self.types.kind(one // wide, one % wide), int(counts[one])) for one in np.flatnonzero(counts).tolist()
+        ]
+        return dict(sorted(found, key=lambda item: (-item[1], item[0])))
+
+    def edges_to(self, entries: Entries, row: int, *, most: int = 20) -> tuple[Edge, ...]:
+        """Return the edges among these that lead to one neighbour."""
+        at = np.flatnonzero(entries.neighbor == row)[:most]
+        return tuple(
+            self.edge(int(entries.owner[one]), row, int(entries.kind[one]), int(entries.at[one])) for one in at
+        )
+
+    def edge(self, owner: int, neighbor: int, kind: int, at: int) -> Edge:
+        """Return the edge at a place of the adjacency arrays, as it was given."""
+        source, target = (neighbor, owner) if kind & 1 else (owner, neighbor)
+        number = self.adjacency.extra(at)
+        extra = {} if number is None else json.loads(self._extras.raw(number))
+        return Edge(self.ids[source], self.types.edges[kind >> 1], self.ids[target], **extra)
+
+    @cached_property
+    def _extras(self) -> Any:  # Any: Strings; a property of this name would shadow the type
+        return self._folder.strings("edge_extra")
+
+    def iter_edges(self) -> Iterator[Edge]:
+        """Return every edge once, by source."""
+        for row in range(len(self)):
+            begin, end = int(self.adjacency.indptr[row]), int(self.adjacency.indptr[row + 1])
+            for at in range(begin, end):
+                kind = int(self.adjacency.kind[at])
+                if not kind & 1:
+                    yield self.edge(row, int(self.adjacency.neighbor[at]), kind, at)
+
+    # ----------------------------------------------------------------------------------- between several given nodes
+
+    def intersect(
+        self, nodes: Sequence[str], *, node_types: Collection[str] | None = None, k: int = 20
+    ) -> tuple[Common, ...]:
+        """Return the nodes that touch all of the given ones, or, where none does, those that touch most of them."""
+        rows = self.rows(nodes)
+        members = self.touching(rows, self.mask(node_types))
+        full = sorted(members, key=lambda one: (-members[one], one))
+        best = [row for row in full if members[row] == len(rows)] or full
+        return tuple(Common(self.ids[row], members[row], self.edges_between(row, rows)) for row in best[:k])
+
+    def touching(self, rows: Rows, mask: Mask | None = None) -> dict[int, int]:
+        """Count how many of some rows each node touches; only the counts of two and more are kept, if there are any."""
+        around = [distinct(self.adjacency.entries(np.array([row], np.int32)).neighbor) for row in rows.tolist()]
+        neighbors = np.concatenate([np.zeros(0, np.int32), *around])
+        if mask is not None:
+            neighbors = neighbors[mask[neighbors]]
+        found, counts = np.unique(neighbors, return_counts=True)
+        keep = counts >= min(2, len(rows))
+        return dict(zip(found[keep].tolist(), counts[keep].tolist(), strict=True))
+
+    def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
+        """Return all edges that join a node to any of some others."""
+        edges: list[Edge] = []
+        for other in others.tolist():
+            found = self.adjacency.between(row, other)
+            edges += [self.edge(row, other, int(kind), int(at)) for kind, at in zip(found.kind, found.at, strict=True)]
+        return tuple(edges)
+
+    def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:
+        """Return up to `k` of the shortest paths between two nodes, whichever way edges point, by their nodes.
+
+        None where they are further apart than `max_length` edges. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
+        """
+        if not 1 <= max_length <= LONGEST_PATH:
+            raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
+        found = paths.shortest(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
+        return tuple(
+            GraphPath(
+                nodes=tuple(self.ids[row] for row in walk),
+                edges=tuple(
+                    self.edges_between(row, np.array([after], np.int32))
+                    for row, after in zip(walk, walk[1:], strict=False)
+                ),
+            )
+            for walk in found
+        )
+
+
+def distinct(rows: NDArray[np.int32]) -> Rows:
+    """Return the distinct rows, sorted; a single node's neighbours are sorted already."""
+    if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
+        return np.unique(rows)
+    return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows
+
+
+def _node(fields: Mapping[str, Any]) -> Node:
+    return Node(**{**fields, "aliases": tuple(fields.get("aliases", ()))})
+
+
+def _batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
+    waiting: list[Edge] = []
+    for edge in edges:
+        waiting.append(edge)
+        if len(waiting) == _EDGE_BATCH:
+            yield _batch(waiting)
+            waiting = []
+    if waiting:
+        yield _batch(waiting)
+
+
+def _batch(edges: Sequence[Edge]) -> EdgeBatch:
+    extras = [_extra(edge) for edge in edges]
+    return EdgeBatch(
+        sources=[edge.source for edge in edges],
+        types=[edge.type for edge in edges],
+        targets=[edge.target for edge in edges],
+        extras=extras if any(extras) else None,
+    )
+
+
+def _extra(edge: Edge) -> dict[str, Any] | None:
+    extra: dict[str, Any] = {}
+    if edge.text:
+        extra["text"] = edge.text
+    if edge.weight != 1.0:
+        extra["weight"] = edge.weight
+    if edge.properties:
+        extra["properties"] = dict(edge.properties)
+    return extra or None

@@ -1,0 +1,150 @@
+"""Arrays and strings in a folder: written once, then mapped read-only."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import NotAGraph
+
+Rows: TypeAlias = NDArray[np.int32]
+"""Sorted distinct node numbers of one graph."""
+Array: TypeAlias = NDArray[Any]  # Any: the element type is in the file's name
+
+_CODES = {np.dtype(code).str[1:]: np.dtype(code) for code in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8")}
+
+
+def file_name(name: str, dtype: np.dtype[Any]) -> str:
+    """Return the file of an array: the suffix tells the element type, little-endian."""
+    return f"{name}.{dtype.str[1:]}"
+
+
+def save(folder: Path, name: str, array: Array) -> None:
+    """Write one flat array."""
+    array = np.ascontiguousarray(array)
+    with (folder / file_name(name, array.dtype)).open("wb") as file:
+        array.tofile(file)
+
+
+def create(folder: Path, name: str, dtype: Any, length: int) -> Array:  # Any: whatever numpy takes for a dtype
+    """Make a file of zeros and map it for writing."""
+    kind = np.dtype(dtype)
+    path = folder / file_name(name, kind)
+    if length == 0:
+        path.touch()
+        return np.zeros(0, kind)
+    return np.memmap(path, kind, "w+", shape=(length,))
+
+
+class Folder:
+    """The arrays of a folder, mapped at first use."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def bytes(self, name: str) -> mmap.mmap | bytes:
+        """Map a file; an empty one gives empty bytes."""
+        with (self.path / name).open("rb") as file:
+            if file.seek(0, 2) == 0:
+                return b""
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def array(self, name: str, *codes: str) -> Array:
+        """Map the array that was saved under this name with one of these element types."""
+        for code in codes:
+            path = self.path / f"{name}.{code}"
+            if path.exists():
+                return np.frombuffer(self.bytes(path.name), _CODES[code])
+        raise NotAGraph(f"{self.path} lacks {name}.{codes[0]}: the graph is damaged; import it again with --force")
+
+    def has(self, name: str) -> bool:
+        """Tell whether a file is there."""
+        return (self.path / name).exists()
+
+    def strings(self, name: str) -> Strings:
+        """Map strings that `StringWriter` wrote."""
+        return Strings(self.array(f"{name}.at", "i8"), self.bytes(f"{name}.utf8"))
+
+
+class Strings(Sequence[str]):
+    """Strings on disk, decoded one by one."""
+
+    def __init__(self, offsets: NDArray[np.int64], data: mmap.mmap | bytes) -> None:
+        self._offsets = offsets
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, index: Any) -> Any:  # Any: Sequence's overloads; slices are not used
+        return self.raw(index).decode()
+
+    def raw(self, index: int) -> bytes:
+        """Return one string as UTF-8."""
+        return self._data[self._offsets[index] : self._offsets[index + 1]]
+
+    def size(self, index: int) -> int:
+        """Count the bytes of one string."""
+        return int(self._offsets[index + 1] - self._offsets[index])
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.raw(index).decode() for index in range(len(self)))
+
+    def find(self, text: str) -> int | None:
+        """Return the place of a string among sorted ones."""
+        wanted = text.encode()
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.raw(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self) and self.raw(low) == wanted else None
+
+
+class StringWriter:
+    """Appends strings to a file; `close` writes their offsets."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._file = (folder / f"{name}.utf8").open("wb", buffering=1 << 20)
+        self._sizes: list[int] = []
+
+    def __enter__(self) -> StringWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def add(self, data: bytes) -> None:
+        """Append one string, given as UTF-8."""
+        self._sizes.append(len(data))
+        self._file.write(data)
+
+    def extend(self, texts: Iterable[bytes]) -> None:
+        """Append several."""
+        for text in texts:
+            self.add(text)
+
+    def close(self) -> None:
+        """Finish both files."""
+        if self._file.closed:
+            return
+        self._file.close()
+        offsets = np.zeros(len(self._sizes) + 1, np.int64)
+        np.cumsum(self._sizes, out=offsets[1:])
+        save(self._folder, f"{self._name}.at", offsets)
+
+
+def encode(text: str) -> bytes:
+    """Return UTF-8; a lone surrogate, which no file can hold, becomes a question mark."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="replace")

@@ -1,0 +1,227 @@
+"""Exact BM25 (Lucene's formula) over mapped postings, in the whole graph or among some of its nodes.
+
+A document is a node's name, aliases and text. Scores are summed in float64, term by term, the term of the highest
+possible contribution first; ties go to the smaller row, which is the smaller id. Nothing is approximated: a posting
+or a candidate is left out only when an upper bound proves that it cannot reach the first `k` (Turtle and Flood's
+MaxScore, with maxima a block of postings as in Ding and Suel's block-max indexes).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.index.arrays import Folder, Rows
+from orienteer.index.postings import BLOCK, saturation
+from orienteer.index.words import word_hash
+
+Mask = NDArray[np.bool_]
+"""One entry a node of the graph."""
+_FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole graph is quicker
+_SLACK = 1 - 1e-9  # upper bounds are float32 rounded up and sums round: leave room before anything is dropped
+
+
+class Scored(NamedTuple):
+    """Rows with their scores, best first."""
+
+    rows: NDArray[np.int32]
+    scores: NDArray[np.float64]
+
+
+class Posting(NamedTuple):
+    """One query term's place in the index."""
+
+    term: str
+    idf: float
+    begin: int
+    end: int
+    blocks: int
+    bound: float  # the most that this term adds to any score
+
+    @property
+    def nodes(self) -> int:
+        """Count the nodes that have the term."""
+        return self.end - self.begin
+
+
+class TextIndex:
+    """Ranks nodes by BM25. Safe to share among threads."""
+
+    def __init__(self, folder: Folder, mean_length: float) -> None:
+        self.mean_length = mean_length
+        self._terms = folder.array("term", "u8")
+        self._begins = folder.array("posting", "i8")
+        self._best = folder.array("best", "f4")
+        self._rows = folder.array("row", "i4")
+        self._frequencies = folder.array("frequency", "u1")
+        self._large_at = folder.array("large_at", "i8")
+        self._large = folder.array("large", "i4")
+        self._blocks = folder.array("block", "i8")
+        self._block_best = folder.array("block_best", "f4")
+        self.lengths = folder.array("length", "i4")
+        self.count = len(self.lengths)
+        self._local = threading.local()
+
+    def posting(self, term: str) -> Posting | None:
+        """Look a term up; None where no node has it."""
+        wanted = np.uint64(word_hash(term.encode()))
+        place = int(self._terms.searchsorted(wanted))
+        if place == len(self._terms) or self._terms[place] != wanted:
+            return None
+        begin, end = int(self._begins[place]), int(self._begins[place + 1])
+        idf = self.idf(end - begin)
+        return Posting(term, idf, begin, end, int(self._blocks[place]), idf * float(self._best[place]))
+
+    def idf(self, count: int) -> float:
+        """Return the inverse document frequency of a term that this many nodes have."""
+        return math.log1p((self.count - count + 0.5) / (count + 0.5))
+
+    def rows_of(self, posting: Posting) -> Rows:
+        """Return the nodes that have a term."""
+        return self._rows[posting.begin : posting.end]
+
+    def postings(self, terms: Sequence[str]) -> list[Posting]:
+        """Look distinct terms up, the one that can add most to a score first."""
+        found = [posting for posting in map(self.posting, dict.fromkeys(terms)) if posting]
+        return sorted(found, key=lambda one: (-one.bound, one.term))
+
+    def search(self, terms: Sequence[str], k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
+        """Return the `k` best rows that have one of the terms, of these rows and under this mask where given."""
+        found = self.postings(terms)
+        if k < 1 or not found or (among is not None and not len(among)):
+            return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+        if among is None:
+            return self._pruned(found, k, mask)
+        if mask is not None:
+            among = among[mask[among]]
+        if len(among) <= _FEW:
+            return _top(among, self._sum(found, among), k)
+        allowed = self._scratch()
+        allowed[among] = True
+        try:
+            return self._pruned(found, k, allowed)
+        finally:
+            allowed[among] = False
+
+    def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
+        """Score each of these rows; 0 where a row has none of the terms."""
+        return self._sum(self.postings(terms), rows)
+
+    def _sum(self, found: Sequence[Posting], rows: Rows) -> NDArray[np.float64]:
+        total = np.zeros(len(rows))
+        for posting in found:
+            here, places = self._meet(posting, rows)
+            total[here] += self._contribution(posting, places)
+        return total
+
+    def _meet(self, posting: Posting, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which of these rows have the term, and the places of their postings."""
+        theirs = self._rows[posting.begin : posting.end]
+        if len(theirs) < len(rows):
+            at = rows.searchsorted(theirs)
+            at[at == len(rows)] = 0
+            places = np.flatnonzero(rows[at] == theirs)
+            return at[places], places + posting.begin
+        at = theirs.searchsorted(rows)
+        at[at == len(theirs)] = 0
+        here = np.flatnonzero(theirs[at] == rows)
+        return here, at[here] + posting.begin
+
+    def _contribution(self, posting: Posting, places: NDArray[np.int64] | slice) -> NDArray[np.float64]:
+        """Return what the term adds to the scores of the nodes of these postings."""
+        frequency = self._frequencies[places].astype(np.float64)
+        if len(self._large_at):
+            self._restore(frequency, places)
+        return posting.idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
+
+    def _restore(self, frequency: NDArray[np.float64], places: NDArray[np.int64] | slice) -> None:
+        """Put in the frequencies that do not fit a byte."""
+        capped = np.flatnonzero(frequency == 255)
+        if len(capped):
+            where = capped + places.start if isinstance(places, slice) else places[capped]
+            frequency[capped] = self._large[self._large_at.searchsorted(where)]
+
+    def _pruned(self, found: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
+        """Add the terms one after another, leaving out what can no longer reach the first k."""
+        rows, scores = np.zeros(0, np.int32), np.zeros(0, np.float64)
+        remaining = sum(posting.bound for posting in found)
+        floor = 0.0  # the k-th best score so far: a lower bound of the final one
+        for posting in found:
+            remaining -= posting.bound
+            if floor > 0:
+                good = scores + (posting.bound + remaining) >= floor * _SLACK
+                rows, scores = rows[good], scores[good]
+            here, places = self._meet(posting, rows) if len(rows) else (_NONE, _NONE)
+            scores[here] += self._contribution(posting, places)
+            if posting.nodes > 8 * BLOCK * k and posting.bound > floor:
+                floor = max(floor, self._seed(posting, k, mask))
+            new = self._new(posting, floor - remaining, mask)
+            if len(new):
+                rows, scores = self._join(posting, rows, scores, new)
+            floor = max(floor, _kth(scores, k))
+        return _top(rows, scores, k)
+
+    def _seed(self, posting: Posting, k: int, mask: Mask | None) -> float:
+        """Return a score that k nodes reach by this term alone, found in its most promising blocks."""
+        best = self._block_best[posting.blocks : posting.blocks + -(-posting.nodes // BLOCK)]
+        places = self._in_blocks(posting, np.argpartition(best, len(best) - 2 * k)[len(best) - 2 * k :], mask)
+        return _kth(self._contribution(posting, places), k)
+
+    def _new(self, posting: Posting, least: float, mask: Mask | None) -> NDArray[np.int64]:
+        """Return the postings whose nodes may reach the first k by this term and the ones after it."""
+        if least * _SLACK > posting.bound:
+            return _NONE
+        if least <= 0:
+            places = np.arange(posting.begin, posting.end)
+            return places if mask is None else places[mask[self._rows[posting.begin : posting.end]]]
+        best = self._block_best[posting.blocks : posting.blocks + -(-posting.nodes // BLOCK)]
+        return self._in_blocks(posting, np.flatnonzero(best >= np.float32(least * _SLACK / posting.idf)), mask)
+
+    def _in_blocks(self, posting: Posting, blocks: NDArray[np.int64], mask: Mask | None) -> NDArray[np.int64]:
+        """Return the postings of some blocks, in no particular order of blocks."""
+        places = (blocks[:, None] * BLOCK + (posting.begin + np.arange(BLOCK))).ravel()
+        places = places[places < posting.end]  # the last block may be short
+        return places if mask is None else places[mask[self._rows[places]]]
+
+    def _join(
+        self, posting: Posting, rows: Rows, scores: NDArray[np.float64], places: NDArray[np.int64]
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Add the nodes of new postings to the candidates, leaving out those that are there already."""
+        fresh = self._rows[places]
+        if len(rows):
+            at = rows.searchsorted(fresh)
+            at[at == len(rows)] = 0
+            absent = rows[at] != fresh
+            fresh, places = fresh[absent], places[absent]
+        added = self._contribution(posting, places)
+        rows, scores = np.concatenate([rows, fresh]), np.concatenate([scores, added])
+        order = np.argsort(rows, kind="stable")  # two sorted runs: this merges them
+        return rows[order], scores[order]
+
+    def _scratch(self) -> Mask:
+        """Return this thread's own mask, all False; whoever sets entries clears them."""
+        mask: Mask | None = getattr(self._local, "mask", None)
+        if mask is None:
+            mask = self._local.mask = np.zeros(self.count, np.bool_)
+        return mask
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def _kth(scores: NDArray[np.float64], k: int) -> float:
+    """Return the k-th largest score; 0 where there are fewer."""
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else 0.0
+
+
+def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> Scored:
+    """Return the k best of sorted rows that have a score, ties by row."""
+    floor = _kth(scores, k)
+    kept = np.flatnonzero(scores >= floor if floor > 0 else scores > 0)
+    order = kept[np.lexsort((rows[kept], -scores[kept]))][:k]
+    return Scored(rows[order], scores[order])

@@ -1,0 +1,161 @@
+"""Names to nodes: exact phrases, stemmed phrases, and the words that names are spelled with.
+
+Files (one entry a name, an alias, an identifier; sorted by the key):
+    exact.u8, exact_row.i4, exact_kind.u1    keyed by the phrase's folded words
+    stem.u8, stem_row.i4, stem_kind.u1       keyed by their stems
+    spelling.utf8, spelling.at.i8            the distinct words of names, for typing errors, sorted
+    spelling_sketch.u8                       which pairs of letters a word has, as bits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from enum import IntEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.index import words
+from orienteer.index.arrays import Folder, StringWriter, save
+from orienteer.index.tokenizer import Tokenizer
+
+SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
+ALIKE = 0.85  # least share of matching letters between a mistyped word and the one that was meant
+_BATCH = 200_000
+
+
+class NameKind(IntEnum):
+    """What a phrase is to its node, best first."""
+
+    NAME = 0
+    IDENTIFIER = 1
+    ALIAS = 2
+    TURNED = 3
+    """A name with one comma, read the other way round: `Pain, Intractable` as `intractable pain`."""
+
+
+class Name(NamedTuple):
+    """A way to call a node."""
+
+    row: int
+    kind: NameKind
+    text: str
+
+
+class Link(NamedTuple):
+    """A node that answers to a phrase."""
+
+    row: int
+    kind: NameKind
+    is_exact: bool
+    """The words agree; else only their stems do."""
+
+
+class NamesWriter:
+    """Collects names and writes their index."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._columns: list[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]] = []
+        self._vocabulary = words.Vocabulary()
+        self._stems = np.zeros(0, np.uint64)
+        self._spelling: list[str] = []
+        self._waiting: list[Name] = []
+
+    def add(self, names: Iterable[Name]) -> None:
+        """Take more names in, in any order."""
+        for name in names:
+            self._waiting.append(name)
+            if name.kind is NameKind.NAME and name.text.count(", ") == 1:
+                last, first = name.text.split(", ")
+                self._waiting.append(Name(name.row, NameKind.TURNED, f"{first} {last}"))
+        if len(self._waiting) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        found = words.split([name.text for name in self._waiting], self._tokenizer)
+        numbers, new = self._vocabulary.number(found.hashes)
+        fresh = [found.word(int(index)) for index in new]
+        stems = [words.word_hash(self._tokenizer.stem(word).encode()) for word in fresh]
+        self._stems = np.concatenate([self._stems, np.array(stems, np.uint64)])
+        self._spelling += [word for word in fresh if len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()]
+        rows = np.array([name.row for name in self._waiting], np.int32)
+        kinds = np.array([name.kind for name in self._waiting], np.uint8)
+        has_words = np.flatnonzero(np.diff(found.firsts))
+        stemmed = words.phrases(self._stems[numbers], found.firsts)
+        self._columns.append((found.phrases[has_words], stemmed[has_words], rows[has_words], kinds[has_words]))
+        self._waiting = []
+
+    def finish(self, folder: Path) -> None:
+        """Write all files."""
+        self._flush()
+        exact, stem, rows, kinds = (np.concatenate(column) for column in zip(*self._columns, strict=True))
+        for name, keys in (("exact", exact), ("stem", stem)):
+            order = np.lexsort((kinds, rows, keys))
+            save(folder, name, keys[order])
+            save(folder, f"{name}_row", rows[order])
+            save(folder, f"{name}_kind", kinds[order])
+        spelling = sorted(set(self._spelling), key=str.encode)
+        with StringWriter(folder, "spelling") as writer:
+            writer.extend(word.encode() for word in spelling)
+        save(folder, "spelling_sketch", np.array([_sketch(word) for word in spelling], np.uint64))
+
+
+class NameIndex:
+    """Finds the nodes that a phrase names."""
+
+    def __init__(self, folder: Folder, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._tables = {
+            name: (folder.array(name, "u8"), folder.array(f"{name}_row", "i4"), folder.array(f"{name}_kind", "u1"))
+            for name in ("exact", "stem")
+        }
+        self._spelling = folder.strings("spelling")
+        self._sketches = folder.array("spelling_sketch", "u8")
+
+    def links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return the nodes whose name, alias or identifier has just these folded words, or else just their stems."""
+        exact = self._look_up("exact", [words.word_hash(word.encode()) for word in phrase])
+        return [Link(row, kind, True) for row, kind in exact] or self.stem_links(phrase)
+
+    def stem_links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return the nodes one of whose names has the stems of these words."""
+        stems = [words.word_hash(self._tokenizer.stem(word).encode()) for word in phrase]
+        return [Link(row, kind, False) for row, kind in self._look_up("stem", stems)]
+
+    def _look_up(self, table: str, hashes: Sequence[int]) -> list[tuple[int, NameKind]]:
+        keys, rows, kinds = self._tables[table]
+        wanted = np.uint64(words.phrase_hash(hashes))
+        low = int(keys.searchsorted(wanted))
+        high = int(keys.searchsorted(wanted, side="right"))
+        best: dict[int, NameKind] = {}
+        for at in range(low, high):
+            best.setdefault(int(rows[at]), NameKind(int(kinds[at])))  # kinds ascend within a row
+        return list(best.items())
+
+    def spellings(self, word: str, *, most: int = 5) -> list[str]:
+        """Return the words of names that a mistyped word may stand for, likeliest first."""
+        if len(word) < SHORTEST_SPELLED:
+            return []
+        sketch = np.uint64(_sketch(word))
+        # One typing error touches two or three pairs of letters on either side.
+        apart = np.bitwise_count(self._sketches ^ sketch)
+        scored = []
+        for at in np.flatnonzero(apart <= 6):
+            other = self._spelling[int(at)]
+            ratio = SequenceMatcher(None, word, other, autojunk=False).ratio()
+            if ratio >= ALIKE:
+                scored.append((-ratio, other))
+        return [other for _, other in sorted(scored)[:most]]
+
+
+def _sketch(word: str) -> int:
+    """Mark a word's pairs of letters, its ends included, in 64 bits."""
+    padded = f"^{word}$"
+    bits = 0
+    for first, second in zip(padded, padded[1:], strict=False):
+        bits |= 1 << (ord(first) * 31 + ord(second)) % 64
+    return bits

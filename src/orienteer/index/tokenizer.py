@@ -1,0 +1,97 @@
+"""Text to terms: the same function when a graph is built and when it is asked.
+
+A *word* is a run of letters, marks and digits after folding (NFKC, casefold); runs of Chinese, Japanese and Korean
+characters become overlapping pairs. A *term* is what the index holds: words are stemmed, and a word that joins one
+run of digits to one run of letters (`10ms`, `p53`) is kept whole and given in its two parts besides.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+
+import Stemmer
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_MIXED = re.compile(r"([0-9]+)([a-z]+)|([a-z]+)([0-9]+)")
+_CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"  # noqa: E501
+_CJK_RUN = re.compile(f"([{_CJK}]+)")
+# Combining marks lie below this code point, but for variation selectors, which NFKC text needs no more.
+_LAST_MARK = 0x1F000
+
+
+@lru_cache(maxsize=1)
+def _unicode_word() -> re.Pattern[str]:
+    """Return the pattern of a word in any script. `\\w` alone would break words at vowel signs and other marks."""
+    marks = [code for code in range(0x300, _LAST_MARK) if unicodedata.category(chr(code)).startswith("M")]
+    spans: list[list[int]] = []
+    for code in marks:
+        if spans and spans[-1][1] == code - 1:
+            spans[-1][1] = code
+        else:
+            spans.append([code, code])
+    ranges = "".join(f"{chr(low)}-{chr(high)}" for low, high in spans)
+    return re.compile(f"(?:[^\\W_]|[{ranges}])+")
+
+
+class Tokenizer:
+    """Words and terms of a text. Safe to share among threads."""
+
+    def __init__(self, *, stem: bool = True) -> None:
+        self.stems = stem
+        self._stemmer = Stemmer.Stemmer("english")
+        self._lock = threading.Lock()
+        self._expanded: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def id(self) -> str:
+        """Name the rules, as a manifest records them; a graph built under other rules must be built again."""
+        return "unicode-1/english-3" if self.stems else "unicode-1"
+
+    def words(self, text: str) -> list[str]:
+        """Return the folded words of a text, in order."""
+        if text.isascii():
+            return _ASCII_WORD.findall(text.lower())
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        return [part for run in _unicode_word().findall(folded) for part in _parts(run)]
+
+    def expand(self, word: str) -> tuple[str, ...]:
+        """Return the terms of one word: its stem, or the word whole and in parts where it mixes digits and letters."""
+        known = self._expanded.get(word)
+        if known is None:
+            mixed = _MIXED.fullmatch(word)
+            known = (word, *(self.stem(part) for part in mixed.groups() if part)) if mixed else (self.stem(word),)
+            if len(self._expanded) < 1_000_000:
+                self._expanded[word] = known
+        return known
+
+    def stem(self, word: str) -> str:
+        """Return the English stem of a word; numbers and other scripts come back as they are."""
+        if not self.stems or not word.isascii():
+            return word
+        with self._lock:  # a stemmer keeps state
+            return str(self._stemmer.stemWord(word))
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of a text, in order, repeats kept."""
+        return [term for word in self.words(text) for term in self.expand(word)]
+
+    def query(self, text: str) -> list[str]:
+        """Return the distinct terms of a query, in the order in which they first come."""
+        return list(dict.fromkeys(self.terms(text)))
+
+
+def _parts(run: str) -> list[str]:
+    """Split a word where scripts without spaces begin and end, and cut those into pairs of characters."""
+    parts: list[str] = []
+    for index, piece in enumerate(_CJK_RUN.split(run)):
+        if index % 2 == 0:
+            if piece:
+                parts.append(piece)
+        elif len(piece) == 1:
+            parts.append(piece)
+        else:
+            parts.extend(piece[at : at + 2] for at in range(len(piece) - 1))
+    return parts
