@@ -57,10 +57,13 @@ class Run(Protocol):
         """The seed that everything random in this run derives from."""
 
     def check(self) -> None:
-        """Raise `BudgetExhausted` when no further model call is allowed."""
+        """Claim one model call. Raises `BudgetExhausted` when no further one is allowed."""
 
     def charge(self, usage: Usage) -> None:
-        """Count what a call has spent."""
+        """Settle a claimed call with what it has spent: exactly once a claim, also where the call failed."""
+
+    def final(self) -> Run:
+        """Return this run as its last turn sees it: one call of the reserve may be claimed."""
 
     def tell(self, event: Step | Ranked | str) -> None:
         """Pass an event to whoever listens, as it happens."""

@@ -1,0 +1,185 @@
+"""What one question may spend, and the account of what it has spent."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.llm.prices import Price
+from orienteer.protocols import Run
+from orienteer.records import Ranked, Step, Usage
+
+Event: TypeAlias = Step | Ranked | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Limits for one question. None is no limit."""
+
+    calls: int | None = None
+    """Calls of a model, repair turns and the last turn included."""
+    tokens: int | None = None
+    """Prompt and completion tokens together."""
+    seconds: float | None = None
+    """Time from the start of the question. No call begins after it; one that has begun is awaited."""
+    usd: float | None = None
+    """Money. Needs a model whose price is known."""
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise BadOption(f"a budget of {name} must be a whole number from 1 up, is {value!r}")
+        for name in ("seconds", "usd"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise BadOption(f"a budget of {name} must be a number above 0, is {value!r}")
+
+    def require_price(self, model: str, price: Price | None) -> None:
+        """Raise `BadOption` where money is limited and the price of the model is not known."""
+        if self.usd is not None and price is None:
+            raise BadOption(
+                f"a budget of {self.usd:g} USD cannot be kept: the price of {model!r} is not known. "
+                "Give its price, or limit calls or tokens instead."
+            )
+
+
+class Allowance:
+    """One question's `Run`: its budget, seed and listener, shared by all its agents and safe among threads.
+
+    Every model call is claimed by `check` before it is made and settled by one `charge` after, so that racing agents
+    never make more calls than the budget has. The last turns are reserved inside the budget: an ordinary call is
+    refused as soon as it would eat into them, and only the run that `final` gives may use them. What the next call
+    will take in tokens, money and time is not known before it is made: it is expected to take what the last one took.
+    """
+
+    def __init__(
+        self,
+        budget: Budget | None = None,
+        *,
+        random_seed: int = 0,
+        listener: Callable[[Event], None] | None = None,
+        reserve: int = 1,
+    ) -> None:
+        if reserve < 0:
+            raise BadOption(f"the number of reserved calls must be 0 or more, is {reserve}")
+        self.budget = budget if budget is not None else Budget()
+        self._random_seed = random_seed
+        self._listener = listener
+        self._reserve = reserve
+        self._claimed = 0
+        self._open = 0
+        self._spent = Usage()
+        self._last = Usage()
+        self._started = time.monotonic()
+        self._lock = threading.Lock()
+        self._telling = threading.RLock()
+
+    @property
+    def random_seed(self) -> int:
+        """The seed that everything random in this run derives from."""
+        return self._random_seed
+
+    def check(self) -> None:
+        """Claim one call. Raises `BudgetExhausted` where it would eat into the last turns."""
+        with self._lock:
+            self._refuse_unless_left(self._reserve)
+            self._claim()
+
+    def final(self) -> Run:
+        """Return this run as its last turn sees it: the first call it claims may come out of the reserve."""
+        return _Final(self)
+
+    def charge(self, usage: Usage) -> None:
+        """Settle one claimed call with what it has spent; an empty `Usage` where the call failed."""
+        with self._lock:
+            self._open = max(0, self._open - 1)
+            self._spent += usage
+            if usage.calls:
+                self._last = usage
+
+    def tell(self, event: Event) -> None:
+        """Pass an event to the listener, one at a time."""
+        if self._listener is not None:
+            with self._telling:
+                self._listener(event)
+
+    def usage(self) -> Usage:
+        """Return what has been spent so far; `seconds` is the time since the start, waiting included."""
+        with self._lock:
+            return self._spent.model_copy(update={"seconds": self._elapsed()})
+
+    def claim_final(self) -> None:
+        """Claim one call out of the reserve. Raises `BudgetExhausted` where nothing at all is left."""
+        with self._lock:
+            self._refuse_unless_left(None)
+            self._reserve = max(0, self._reserve - 1)
+            self._claim()
+
+    def _claim(self) -> None:
+        self._claimed += 1
+        self._open += 1
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started
+
+    def _refuse_unless_left(self, kept: int | None) -> None:
+        """Raise unless a call can begin with `kept` further ones after it; None is the last turn, which keeps none."""
+        reserved = 0 if kept is None else kept
+        budget, spent, last = self.budget, self._spent, self._last
+        if budget.calls is not None and self._claimed + reserved >= budget.calls:
+            raise _exhausted("calls", self._claimed, budget.calls, reserved)
+        # The last turn is asked for as long as anything is left; no other begins unless it is expected to fit.
+        expected = 0 if kept is None else self._open + 1 + kept
+        if budget.tokens is not None:
+            _compare("tokens", spent.tokens, last.tokens * expected, budget.tokens)
+        if budget.usd is not None:
+            if spent.usd is None:
+                raise BudgetExhausted("usd", "the server did not say what a call used, so the budget cannot be kept")
+            _compare("usd", spent.usd, (last.usd or 0.0) * expected, budget.usd)
+        if budget.seconds is not None:
+            in_a_row = 0 if kept is None else 1 + min(kept, 1)  # the last turns of several agents overlap
+            _compare("seconds", self._elapsed(), last.seconds * in_a_row, budget.seconds)
+
+
+class _Final:
+    """An allowance whose first claim may use the reserve; what it claims after that is ordinary."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._is_used = False
+
+    @property
+    def random_seed(self) -> int:
+        return self._allowance.random_seed
+
+    def check(self) -> None:
+        if self._is_used:
+            self._allowance.check()
+            return
+        self._allowance.claim_final()
+        self._is_used = True
+
+    def final(self) -> Run:
+        return self
+
+    def charge(self, usage: Usage) -> None:
+        self._allowance.charge(usage)
+
+    def tell(self, event: Event) -> None:
+        self._allowance.tell(event)
+
+
+def _compare(limit: str, spent: float, expected: float, budget: float) -> None:
+    if spent >= budget or spent + expected > budget:
+        raise _exhausted(limit, spent, budget, expected)
+
+
+def _exhausted(limit: str, spent: float, budget: float, kept: float) -> BudgetExhausted:
+    rest = f", and the rest is kept for the last turn ({kept:g} {limit})" if spent < budget and kept else ""
+    return BudgetExhausted(limit, f"the budget of {budget:g} {limit} is spent: {spent:g} used{rest}")

@@ -1,0 +1,111 @@
+"""One turn of a model inside an allowance: claimed, checked against the tools' schemas, repaired at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orienteer.errors import BudgetExhausted, nearest
+from orienteer.llm.schema import decode, faults
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import JsonValue, Message, Reply, Sampling, ToolCall, ToolSpec, Usage
+
+_NOT_RUN = "Not run, for another call of this message is wrong. Send all calls again."
+
+
+def call(
+    model: LanguageModel,
+    messages: Sequence[Message],
+    *,
+    run: Run,
+    tools: Sequence[ToolSpec] = (),
+    schema: Mapping[str, JsonValue] | None = None,
+    sampling: Sampling | None = None,
+) -> Reply:
+    """Return the model's next message, after one repair turn where it is no sound call of the tools.
+
+    Every request to the model is claimed from the run first and charged to it after. Raises `BudgetExhausted` before
+    the first request, never for the second: where nothing is left for a repair, the reply stays as it is. What is
+    wrong with the repaired reply is for the caller to see (`arguments_of`).
+    """
+    first = metered(model, messages, run=run, tools=tools, schema=schema, sampling=sampling)
+    advice = _advice(first, tools, schema)
+    if not advice:
+        return first
+    said = (first.message,) if first.message.content or first.message.tool_calls else ()
+    try:
+        second = metered(model, (*messages, *said, *advice), run=run, tools=tools, schema=schema, sampling=sampling)
+    except BudgetExhausted:
+        return first
+    return second.model_copy(update={"usage": first.usage + second.usage, "repaired": 1})
+
+
+def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
+    """Return the arguments of a call. Raises `ValueError`, in words for the model, where the call is not sound."""
+    specs = {tool.name: tool for tool in tools}
+    if call.name not in specs:
+        near = nearest(call.name, specs, most=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise ValueError(f"There is no tool {call.name!r}. {hint}The tools are {', '.join(specs) or 'none'}.")
+    try:
+        arguments = decode(call.arguments or "{}")
+    except ValueError as error:
+        raise ValueError(f"The arguments of {call.name} are no JSON: {error}.") from error
+    if not isinstance(arguments, dict):
+        raise ValueError(f"The arguments of {call.name} must be a JSON object, not {call.arguments[:80]}.")
+    found = faults(arguments, {"type": "object", **specs[call.name].parameters})
+    if found:
+        raise ValueError(f"The arguments of {call.name} are wrong: {'; '.join(found)}.")
+    return arguments
+
+
+def metered(
+    model: LanguageModel,
+    messages: Sequence[Message],
+    *,
+    run: Run,
+    tools: Sequence[ToolSpec],
+    schema: Mapping[str, JsonValue] | None,
+    sampling: Sampling | None,
+) -> Reply:
+    run.check()
+    spent = Usage()
+    try:
+        reply = model.chat(messages, tools=tools, schema=schema, sampling=sampling)
+        spent = reply.usage
+    finally:
+        run.charge(spent)
+    return reply
+
+
+def _advice(reply: Reply, tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None) -> tuple[Message, ...]:
+    """Return what to tell the model about its reply; nothing where the reply is sound."""
+    cut = "Your reply was cut off at the length limit; be shorter. " if reply.truncated else ""
+    if tools and not reply.message.tool_calls:
+        names = ", ".join(tool.name for tool in tools)
+        return (Message(role="user", content=f"{cut}Reply with a call of one of these tools: {names}."),)
+    if tools:
+        found = {call.id: _fault(call, tools) for call in reply.message.tool_calls}
+        if not any(found.values()):
+            return ()
+        return tuple(
+            Message(role="tool", tool_call_id=call_id, content=f"{cut}{fault}" if fault else _NOT_RUN)
+            for call_id, fault in found.items()
+        )
+    fault = _schema_fault(reply.message.content or "", schema) if schema is not None else None
+    return (Message(role="user", content=f"{cut}{fault} Send it again, right."),) if fault else ()
+
+
+def _fault(call: ToolCall, tools: Sequence[ToolSpec]) -> str | None:
+    try:
+        arguments_of(call, tools)
+    except ValueError as error:
+        return f"{error} Call it again, right."
+    return None
+
+
+def _schema_fault(text: str, schema: Mapping[str, JsonValue]) -> str | None:
+    try:
+        found = faults(decode(text), schema)
+    except ValueError as error:
+        return f"Your reply is no JSON: {error}."
+    return f"Your reply does not fit its schema: {'; '.join(found)}." if found else None

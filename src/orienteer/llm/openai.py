@@ -1,0 +1,299 @@
+"""Any server that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, llama.cpp, LM Studio, OpenRouter."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+import math
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from orienteer.errors import BadOption, ModelError, ModelRefused
+from orienteer.llm.prices import Price, price_of
+from orienteer.llm.wire import Answered, Asked, Body, Way, answer, blamed, request, way_of
+from orienteer.records import JsonValue, Message, Reply, Sampling, ToolSpec, Usage
+
+if TYPE_CHECKING:
+    import openai
+
+logger = logging.getLogger(__name__)
+
+OPENAI_URL = "https://api.openai.com/v1"
+_PROSE_BEFORE_DOUBT = 2
+"""Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAIConfig:
+    """Where a model is served, and how patiently it is asked."""
+
+    base_url: str | None = None
+    """Address of the server, usually ending in /v1. None is OpenAI's own."""
+    api_key: str | None = field(default=None, repr=False)
+    """A server at an address of one's own may need none."""
+    timeout_seconds: float = 120.0
+    """How long one attempt waits for the server to say something."""
+    retries: int = 4
+    """Further attempts after a timeout, a dropped connection, 429 or 5xx; they back off, and honour Retry-After."""
+    concurrency: int = 8
+    """Calls under way at one time; further ones wait."""
+    mode: Literal["auto", "tools", "schema", "text"] = "auto"
+    """How calls are asked for. `auto` begins with tools and steps down where the server does not have them."""
+    price: Price | None = None
+    """What the model costs here. None takes the list price on OpenAI's own server, and is unknown on any other."""
+
+    def __post_init__(self) -> None:
+        if self.base_url is not None and not _is_address(self.base_url):
+            raise BadOption(f"the base URL must look like http://localhost:8000/v1, is {self.base_url!r}")
+        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise BadOption("the API key holds characters that no key has; was it copied whole?")
+        if not (math.isfinite(self.timeout_seconds) and self.timeout_seconds > 0):
+            raise BadOption(f"timeout_seconds must be a number above 0, is {self.timeout_seconds!r}")
+        if self.retries < 0 or self.concurrency < 1:
+            raise BadOption(f"retries must be >= 0 and concurrency >= 1, are {self.retries} and {self.concurrency}")
+
+
+class OpenAIModel:
+    """A model behind an OpenAI-compatible server; safe among threads.
+
+    `chat` is one logical request: retries of the transport and a step down to what the server understands happen
+    inside it, and only the reply that was read counts in its usage. Where the server does not say what it used, the
+    tokens are 0 and `usd` is None.
+    """
+
+    def __init__(self, name: str, config: OpenAIConfig | None = None) -> None:
+        self._name = name
+        self.config = config if config is not None else OpenAIConfig()
+        self._places = threading.BoundedSemaphore(self.config.concurrency)
+        self._lock = threading.Lock()
+        self._client: openai.OpenAI | None = None
+        self._lacks: frozenset[str] = {
+            "schema": frozenset({"tools"}),
+            "text": frozenset({"tools", "response_format"}),
+        }.get(self.config.mode, frozenset())
+        self._heeded: set[Way] = set()
+        self._prose = 0
+
+    @property
+    def name(self) -> str:
+        """The model as its server spells it."""
+        return self._name
+
+    @property
+    def base_url(self) -> str:
+        """The address of the server."""
+        return self.config.base_url or OPENAI_URL
+
+    @property
+    def price(self) -> Price | None:
+        """What the model costs, None where that is not known."""
+        if self.config.price is not None:
+            return self.config.price
+        return price_of(self._name) if _host(self.base_url) == _host(OPENAI_URL) else None
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        schema: Mapping[str, JsonValue] | None = None,
+        sampling: Sampling | None = None,
+    ) -> Reply:
+        """Return the model's next message. Raises `ModelError` when the server failed, never for what it says."""
+        asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling())
+        with self._places:
+            started = time.monotonic()
+            read = self._ask(asked)
+            seconds = time.monotonic() - started
+        return Reply(message=read.message, usage=self._usage(read, seconds), truncated=read.truncated)
+
+    def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _ask(self, asked: Asked) -> Answered:
+        """Send the request, each time without what the server turns out to lack, until it takes it."""
+        import openai
+
+        lacks, refusal = self._lacks, None
+        while True:
+            body = request(self._name, asked, lacks=lacks)
+            try:
+                read = self._read(self._post(body), asked)
+            except openai.APIStatusError as error:
+                lacking = self._blamed(error, body)
+                if lacking is None:
+                    # A way that fails as well shows that the first refusal was about something else.
+                    is_same = refusal is not None and error.status_code in (400, 422)
+                    raise self._failure(refusal if is_same and refusal else error) from error
+                refusal = refusal or error
+                lacks |= {lacking}
+            except openai.OpenAIError as error:
+                raise self._failure(error) from error
+            else:
+                self._learn(asked, lacks, read)
+                return read
+
+    def _post(self, body: Body) -> str:
+        """Return the text of the server's reply, after the SDK's own retries."""
+        # The text itself, not the SDK's objects: those take what a careless server sends on trust.
+        text: str = self._connect().chat.completions.with_raw_response.create(**body).text
+        return text
+
+    def _read(self, text: str, asked: Asked) -> Answered:
+        try:
+            return answer(json.loads(text), asked)
+        except (ValueError, RecursionError) as error:
+            raise ModelError(
+                f"{self.base_url} answered with something that is no chat completion ({_short(str(error))}): "
+                f"{_short(text)!r}. Is the base URL right? It usually ends in /v1."
+            ) from error
+
+    def _connect(self) -> openai.OpenAI:
+        with self._lock:
+            if self._client is None:
+                if self.config.api_key is None and self.config.base_url is None:
+                    raise ModelRefused(
+                        f"No API key for {self._name!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, "
+                        "or name a server that needs none by its base URL."
+                    )
+                self._client = _open(self.config, self.base_url)
+                weakref.finalize(self, self._client.close)
+            return self._client
+
+    def _blamed(self, error: openai.APIStatusError, body: Body) -> str | None:
+        lacking = blamed(error.status_code, error.message, body)
+        is_fixed = lacking in ("tools", "response_format") and self.config.mode != "auto"
+        return None if is_fixed else lacking
+
+    def _learn(self, asked: Asked, lacks: frozenset[str], read: Answered) -> None:
+        """Remember what the server lacks, and what it takes but ignores."""
+        way = way_of(asked, lacks)
+        with self._lock:
+            # What has worked before is there: this one conversation was refused for something else.
+            proven = {{"tools": "tools", "schema": "response_format", "text": ""}[one] for one in self._heeded}
+            new = lacks - self._lacks - proven
+            if new:
+                logger.warning("%s at %s does not take %s", self._name, self.base_url, ", ".join(sorted(new)))
+            self._lacks |= new
+            if not asked.tools or way is None:
+                return
+            if read.message.tool_calls:
+                self._heeded.add(way)
+                self._prose = 0
+                return
+            is_current = way == way_of(asked, self._lacks)  # else another thread has stepped down meanwhile
+            if is_current and read.message.content and not read.truncated and way not in self._heeded:
+                self._doubt(way)
+
+    def _doubt(self, way: Way) -> None:
+        self._prose += 1
+        if self._prose >= _PROSE_BEFORE_DOUBT and way != "text" and self.config.mode == "auto":
+            self._prose = 0
+            self._lacks |= {"tools" if way == "tools" else "response_format"}
+            logger.warning("%s at %s ignores %s; asking in another way", self._name, self.base_url, way)
+
+    def _usage(self, read: Answered, seconds: float) -> Usage:
+        if read.tokens is None:
+            return Usage(calls=1, seconds=seconds, usd=None)
+        prompt, cached, completion = read.tokens
+        spent = {"prompt_tokens": prompt, "cached_tokens": cached, "completion_tokens": completion}
+        usd = self.price.usd(**spent) if self.price is not None else None
+        return Usage(calls=1, seconds=seconds, usd=usd, **spent)
+
+    def _failure(self, error: openai.OpenAIError) -> ModelError:
+        """Say in our words what the server or the way to it did, and what to do about it."""
+        import openai
+
+        tries = f"{self.config.retries + 1} attempts"
+        if isinstance(error, openai.APITimeoutError):
+            waited = f"{self.config.timeout_seconds:g} s in any of {tries}"
+            return ModelError(f"{self._name!r} at {self.base_url} did not answer within {waited}; raise the timeout")
+        if isinstance(error, openai.APIStatusError):
+            return self._status_failure(error, tries)
+        cause = _short(str(error.__cause__ or error))
+        return ModelError(f"{self.base_url} cannot be reached after {tries} ({cause}); is the server running?")
+
+    def _status_failure(self, error: openai.APIStatusError, tries: str) -> ModelError:
+        body = error.body
+        words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
+        said = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
+        match error.status_code:
+            case 401:
+                return ModelRefused(
+                    f"{self.base_url} does not accept the API key; check ORIENTEER_API_KEY or OPENAI_API_KEY"
+                )
+            case 403:
+                return ModelRefused(f"{self.base_url} does not let this API key use {self._name!r}: {said}")
+            case 404:
+                return ModelRefused(
+                    f"{self.base_url} has no model {self._name!r}, or no chat completions there; check the model's "
+                    f"name and the base URL, which usually ends in /v1: {said}"
+                )
+            case 429 if error.code == "insufficient_quota":
+                return ModelRefused(f"the account behind the API key has no credit left at {self.base_url}: {said}")
+            case 429:
+                wait = error.response.headers.get("retry-after")
+                after = f", and asks to wait {wait} s" if wait else ""
+                return ModelError(f"{self.base_url} still limits the rate after {tries}{after}: {said}")
+            case 408 | 409:
+                return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {said}")
+            case status if status >= 500:
+                return ModelError(f"{self.base_url} failed with {status} in each of {tries}: {said}")
+            case status:
+                return ModelRefused(f"{self.base_url} refused the request to {self._name!r} with {status}: {said}")
+
+
+def _open(config: OpenAIConfig, base_url: str) -> openai.OpenAI:
+    import ssl
+
+    import openai
+
+    if _is_loopback(base_url):
+        # A proxy that the environment names cannot reach this machine's own servers. Plain http checks no certificate,
+        # and loading the list of authorities takes 80 ms: an empty list fails where a redirect would need one.
+        verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(base_url).scheme == "http" else True
+        client = openai.DefaultHttpxClient(trust_env=False, verify=verify)
+    else:
+        client = openai.DefaultHttpxClient()
+    return openai.OpenAI(
+        base_url=base_url,
+        api_key=config.api_key or "none",
+        timeout=config.timeout_seconds,
+        max_retries=config.retries,
+        http_client=client,
+    )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
+def _is_loopback(url: str) -> bool:
+    host = _host(url)
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 300 else f"{text[:299]}…"

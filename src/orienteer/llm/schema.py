@@ -1,0 +1,185 @@
+"""Check a value against the part of JSON schema that tools use, in words a model can act on.
+
+Understood: type, enum, const, properties, required, additionalProperties, items, minItems, maxItems, minimum, maximum,
+anyOf, oneOf. Any other keyword that would restrict a value is refused: a rule that is silently not held is worse than
+none. One thing is stricter than the standard: an integer is written without a fraction, so 5.0 is not one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from orienteer.errors import BadOption, nearest
+from orienteer.records import JsonValue
+
+JsonSchema: TypeAlias = Mapping[str, Any]  # Any: a JSON schema nests without end
+
+_ANNOTATIONS = frozenset({"$schema", "title", "description", "default", "examples", "format", "deprecated"})
+_SHOWN = 80
+"""Characters of a value that a message repeats."""
+
+
+def decode(text: str) -> JsonValue:
+    """Parse JSON that a model wrote. Raises `ValueError`, and nothing else, whatever the text is."""
+    try:
+        value: JsonValue = json.loads(text, parse_constant=_refuse_constant)
+        json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("it nests too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("it holds half of a surrogate pair, which is no character") from error
+    return value
+
+
+def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:
+    """Say what is wrong with the value, a sentence for each fault; nothing where it fits the schema."""
+    found: list[str] = []
+    for keyword, rule in schema.items():
+        if keyword in _ANNOTATIONS:
+            continue
+        if keyword not in _CHECKS:
+            raise BadOption(f"the JSON schema keyword {keyword!r} is not understood; there are {', '.join(_CHECKS)}")
+        found.extend(_CHECKS[keyword](value, rule, schema, path))
+        if keyword == "type" and found:
+            break  # what follows would complain of the same thing in other words
+    return tuple(found)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _shown(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _at(path: str) -> str:
+    return path or "the value"
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _kind(value: JsonValue) -> str:
+    kinds: dict[type, str] = {
+        type(None): "null",
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+        list: "array",
+        dict: "object",
+    }
+    return kinds[type(value)]
+
+
+def _type(value: JsonValue, rule: str | list[str], _schema: JsonSchema, path: str) -> Iterator[str]:
+    allowed = [rule] if isinstance(rule, str) else rule
+    kind = _kind(value)
+    if kind not in allowed and not (kind == "integer" and "number" in allowed):
+        yield f"{_at(path)} must be of type {' or '.join(allowed)}, is {_shown(value)}"
+
+
+def _enum(value: JsonValue, rule: list[JsonValue], _schema: JsonSchema, path: str) -> Iterator[str]:
+    if not any(_same(value, one) for one in rule):
+        yield f"{_at(path)} must be one of {', '.join(map(_shown, rule))}, is {_shown(value)}"
+
+
+def _const(value: JsonValue, rule: JsonValue, _schema: JsonSchema, path: str) -> Iterator[str]:
+    if not _same(value, rule):
+        yield f"{_at(path)} must be {_shown(rule)}, is {_shown(value)}"
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)  # as Python has it, True == 1
+
+
+def _properties(value: JsonValue, rule: Mapping[str, JsonSchema], _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, one in rule.items():
+            if name in value:
+                yield from faults(value[name], one, path=_below(path, name))
+
+
+def _required(value: JsonValue, rule: list[str], _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name in rule:
+            if name not in value:
+                yield f"{_below(path, name)} is missing"
+
+
+def _additional(value: JsonValue, rule: bool | JsonSchema, schema: JsonSchema, path: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        return
+    known = schema.get("properties", {})
+    for name in value:
+        if name in known or rule is True:
+            continue
+        if rule is False:
+            near = nearest(name, known, most=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known) or 'none'}"
+            yield f"{_below(path, name)} is not known; {hint}"
+        else:
+            yield from faults(value[name], rule, path=_below(path, name))
+
+
+def _items(value: JsonValue, rule: JsonSchema, _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from faults(item, rule, path=f"{path}[{place}]")
+
+
+def _min_items(value: JsonValue, rule: int, _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, list) and len(value) < rule:
+        yield f"{_at(path)} must hold at least {rule} items, holds {len(value)}"
+
+
+def _max_items(value: JsonValue, rule: int, _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, list) and len(value) > rule:
+        yield f"{_at(path)} must hold at most {rule} items, holds {len(value)}"
+
+
+def _minimum(value: JsonValue, rule: float, _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, int | float) and not isinstance(value, bool) and value < rule:
+        yield f"{_at(path)} must be at least {rule:g}, is {_shown(value)}"
+
+
+def _maximum(value: JsonValue, rule: float, _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > rule:
+        yield f"{_at(path)} must be at most {rule:g}, is {_shown(value)}"
+
+
+def _any_of(value: JsonValue, rule: list[JsonSchema], _schema: JsonSchema, path: str) -> Iterator[str]:
+    tried = [faults(value, one, path=path) for one in rule]
+    if all(tried):
+        yield "either " + ", or ".join("; ".join(one) for one in tried)
+
+
+def _one_of(value: JsonValue, rule: list[JsonSchema], schema: JsonSchema, path: str) -> Iterator[str]:
+    fitting = sum(not faults(value, one, path=path) for one in rule)
+    if fitting == 0:
+        yield from _any_of(value, rule, schema, path)
+    elif fitting > 1:
+        yield f"{_at(path)} must fit exactly one of {len(rule)} forms, fits {fitting}"
+
+
+# Any: each rule has the shape that its keyword gives it
+_CHECKS: dict[str, Callable[[JsonValue, Any, JsonSchema, str], Iterator[str]]] = {
+    "type": _type,
+    "enum": _enum,
+    "const": _const,
+    "properties": _properties,
+    "required": _required,
+    "additionalProperties": _additional,
+    "items": _items,
+    "minItems": _min_items,
+    "maxItems": _max_items,
+    "minimum": _minimum,
+    "maximum": _maximum,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+}

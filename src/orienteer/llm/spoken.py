@@ -1,0 +1,165 @@
+"""Tool calls in words: for servers that take no `tools`, and for models that write a call into their prose."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from orienteer.llm.schema import decode
+from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
+
+
+class Spoken(NamedTuple):
+    """A call found in a text, and where it stands."""
+
+    name: str
+    arguments: str
+    """Exactly as the model wrote them."""
+    start: int
+
+
+def call_schema(tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
+    """Return the JSON schema of one call of any of these tools."""
+    return {"oneOf": [_one_call(tool) for tool in tools]}
+
+
+def in_words(
+    messages: Sequence[Message], *, tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None
+) -> tuple[Message, ...]:
+    """Return the same conversation without tool calls: the tools in the system prompt, calls and results as text."""
+    names = {call.id: call.name for message in messages for call in message.tool_calls}
+    rules = _rules(tools, schema)
+    said = [_said(message, names) for message in messages]
+    if rules and said and said[0].role == "system":
+        said[0] = Message(role="system", content=f"{said[0].content or ''}\n\n{rules}".lstrip())
+    elif rules:
+        said.insert(0, Message(role="system", content=rules))
+    return _merged(said)
+
+
+def calls_in(text: str) -> tuple[Spoken, ...]:
+    """Find the calls that a text holds as JSON objects with a name and arguments, wherever they stand in it."""
+    found: list[Spoken] = []
+    place = text.find("{", _after_thinking(text))
+    while place >= 0:
+        end = _object_end(text, place)
+        call = None if end is None else _call(_members(text, place), place)
+        if call is not None:
+            found.append(call)
+        place = text.find("{", place + 1 if call is None or end is None else end)
+    return tuple(found)
+
+
+def object_in(text: str) -> str | None:
+    """Return the text of the first JSON object in a text, None where it holds none."""
+    place = text.find("{", _after_thinking(text))
+    while place >= 0:
+        end = _object_end(text, place)
+        if end is not None:
+            return text[place:end]
+        place = text.find("{", place + 1)
+    return None
+
+
+def as_text(call: ToolCall) -> str:
+    """Write a call as the prompt asks for it, its arguments untouched."""
+    return f'{{"name": {json.dumps(call.name, ensure_ascii=False)}, "arguments": {call.arguments or "{}"}}}'
+
+
+def _one_call(tool: ToolSpec) -> dict[str, JsonValue]:
+    arguments = {"type": "object", **tool.parameters, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"name": {"const": tool.name}, "arguments": arguments},
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def _rules(tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None) -> str:
+    if tools:
+        listed = "\n".join(
+            f"- {tool.name}: {tool.description}\n  arguments: {json.dumps(tool.parameters, ensure_ascii=False)}"
+            for tool in tools
+        )
+        return (
+            f"You have these tools; the form of their arguments is given as JSON schema.\n{listed}\n"
+            'Reply with one call and nothing else, as a JSON object: {"name": NAME, "arguments": {...}}'
+        )
+    if schema is not None:
+        return f"Reply with one JSON object and nothing else. Its JSON schema: {json.dumps(schema, ensure_ascii=False)}"
+    return ""
+
+
+def _said(message: Message, names: Mapping[str, str]) -> Message:
+    if message.role == "tool":
+        name = names.get(message.tool_call_id or "", "the tool")
+        return Message(role="user", content=f"Result of {name}:\n{message.content or ''}")
+    if message.tool_calls:
+        parts = [message.content or "", *map(as_text, message.tool_calls)]
+        return Message(role=message.role, content="\n".join(part for part in parts if part))
+    return message
+
+
+def _merged(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Join neighbours of one role: many chat templates refuse two user messages in a row."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and joined[-1].role == message.role:
+            content = f"{joined[-1].content or ''}\n\n{message.content or ''}"
+            joined[-1] = Message(role=message.role, content=content)
+        else:
+            joined.append(message)
+    return tuple(joined)
+
+
+def _after_thinking(text: str) -> int:
+    """Return where a reasoning model ends its draft: a call that it only considers is no call."""
+    thought = re.match(r"\s*<think>.*?</think>", text, re.DOTALL)
+    return thought.end() if thought else 0
+
+
+def _object_end(text: str, start: int) -> int | None:
+    """Return where the JSON object that begins at `start` ends, None where none does."""
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _members(text: str, start: int) -> dict[str, str]:
+    """Return the members of the sound JSON object at `start`, each value as it is written."""
+    scan = json.JSONDecoder().raw_decode
+    members: dict[str, str] = {}
+    place = _skip(text, start + 1)
+    while text[place] != "}":
+        name, place = scan(text, place)
+        begin = _skip(text, _skip(text, place) + 1)
+        _, end = scan(text, begin)
+        members[name] = text[begin:end]
+        place = _skip(text, end)
+        if text[place] == ",":
+            place = _skip(text, place + 1)
+    return members
+
+
+def _skip(text: str, place: int) -> int:
+    while text[place] in " \t\r\n":
+        place += 1
+    return place
+
+
+def _call(members: Mapping[str, str], start: int) -> Spoken | None:
+    written = members.get("arguments", members.get("parameters"))
+    if written is None or "name" not in members:
+        return None
+    try:
+        name = decode(members["name"])
+        inner = decode(written) if written.startswith('"') else None  # some models quote the object once more
+    except ValueError:
+        return None
+    if not isinstance(name, str):
+        return None
+    return Spoken(name, inner if isinstance(inner, str) else written, start)

@@ -1,0 +1,167 @@
+"""Our records as the chat completions wire has them, and back. Nothing here trusts what a server sends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from orienteer.llm.spoken import call_schema, calls_in, in_words, object_in
+from orienteer.records import JsonValue, Message, Sampling, ToolCall, ToolSpec
+
+Way: TypeAlias = Literal["tools", "schema", "text"]
+"""How a call is asked for: as a tool call, as JSON held to a schema, in words."""
+Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is read
+
+_SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request, as the caller put it."""
+
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+    schema: Mapping[str, JsonValue] | None = None
+    sampling: Sampling = Sampling()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a server's reply holds."""
+
+    message: Message
+    truncated: bool
+    tokens: tuple[int, int, int] | None
+    """Prompt, cached and completion tokens; None where the server does not say."""
+
+
+def way_of(asked: Asked, lacks: Set[str]) -> Way | None:
+    """Return the best way that this server has to ask for a call or an object; None where prose is asked for."""
+    if asked.tools and "tools" not in lacks:
+        return "tools"
+    if asked.tools or asked.schema is not None:
+        return "schema" if "response_format" not in lacks else "text"
+    return None
+
+
+def request(model: str, asked: Asked, *, lacks: Set[str]) -> Body:
+    """Return the body of the request, without the parameters that the server lacks."""
+    way = way_of(asked, lacks)
+    body: Body = {"model": model}
+    if way == "tools":
+        body["messages"] = [_message(one) for one in asked.messages]
+        body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in asked.tools]
+    else:
+        is_spoken = "tools" in lacks or bool(asked.tools)
+        rules = asked.schema if way == "text" else None
+        spoken = in_words(asked.messages, tools=asked.tools, schema=rules) if is_spoken or rules else asked.messages
+        body["messages"] = [_message(one) for one in spoken]
+    if way == "schema":
+        schema = call_schema(asked.tools) if asked.tools else dict(asked.schema or {})
+        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
+    for ours, theirs in _SAMPLING.items():
+        value = getattr(asked.sampling, ours)
+        if value is not None and (theirs not in lacks or theirs == "max_tokens"):
+            body["max_completion_tokens" if theirs in lacks else theirs] = value
+    return body
+
+
+def blamed(status: int, text: str, body: Body) -> str | None:
+    """Return the parameter of the request that the server's refusal is about, None where it is about none of them."""
+    text = text.lower()
+    if "context" in text:  # the conversation is too long: the other ways to ask only make it longer
+        return None
+    if "support" in text:
+        for name in ("max_tokens", "temperature", "top_p", "seed"):
+            if name in body and name in text:
+                return name
+    for name, word in (("tools", "tool"), ("response_format", "schema")):
+        if name in body and (status in (400, 422) or (status in (404, 500, 501) and word in text)):
+            return name
+    return None
+
+
+def answer(body: object, asked: Asked) -> Answered:
+    """Read a server's reply. Raises `ValueError`, naming what is missing, where it is no chat completion."""
+    if not isinstance(body, dict):
+        raise ValueError("it is no JSON object")
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        raise ValueError(f"it holds no choices; {body['error']}" if "error" in body else "it holds no choices")
+    content = choice["message"].get("content")
+    text = _whole(content) if isinstance(content, str) else ""
+    calls = _calls(choice["message"].get("tool_calls"), turn=len(asked.messages))
+    if asked.tools and not calls:
+        text, calls = _spoken(text, turn=len(asked.messages))
+    elif asked.schema is not None and not calls:
+        text = object_in(text) or text
+    return Answered(
+        message=Message(role="assistant", content=text or None, tool_calls=calls),
+        truncated=choice.get("finish_reason") == "length",
+        tokens=_tokens(body.get("usage")),
+    )
+
+
+def _message(message: Message) -> Body:
+    wire: Body = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        wire["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    elif message.content is None:
+        wire["content"] = ""  # null is allowed beside calls only
+    if message.tool_call_id is not None:
+        wire["tool_call_id"] = message.tool_call_id
+    return wire
+
+
+def _calls(sent: object, *, turn: int) -> tuple[ToolCall, ...]:
+    calls: dict[str, ToolCall] = {}
+    for place, one in enumerate(sent if isinstance(sent, list) else ()):
+        function = one.get("function") if isinstance(one, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            continue
+        call_id = one.get("id")
+        if not isinstance(call_id, str) or not call_id or call_id in calls:
+            call_id = f"call_{turn}_{place}"
+        calls[call_id] = ToolCall(
+            id=_whole(call_id), name=_whole(function["name"]), arguments=_arguments(function.get("arguments"))
+        )
+    return tuple(calls.values())
+
+
+def _arguments(sent: object) -> str:
+    """Return the arguments as text; a few servers send them parsed, against the protocol."""
+    return _whole(sent) if isinstance(sent, str) else json.dumps(sent if sent is not None else {}, ensure_ascii=False)
+
+
+def _spoken(text: str, *, turn: int) -> tuple[str, tuple[ToolCall, ...]]:
+    """Return what a text says before its first call, and its calls."""
+    found = calls_in(text)
+    if not found:
+        return text, ()
+    calls = (
+        ToolCall(id=f"call_{turn}_{place}", name=call.name, arguments=call.arguments)
+        for place, call in enumerate(found)
+    )
+    return text[: found[0].start].strip(), tuple(calls)
+
+
+def _tokens(usage: object) -> tuple[int, int, int] | None:
+    if not isinstance(usage, dict):
+        return None
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not isinstance(prompt, int) or not isinstance(completion, int):
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return prompt, min(cached, prompt) if isinstance(cached, int) else 0, completion
+
+
+def _whole(text: str) -> str:
+    """Return the text with halves of surrogate pairs replaced: a reply that is cut inside an emoji ends in one."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,193 @@
+"""A real HTTP server on loopback that speaks chat completions, and can be told to misbehave.
+
+What it answers is a function of the request and of how often this very request came before, never of a shared
+counter: parallel clients cannot race for its script.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One reply, faults included."""
+
+    content: str | None = None
+    calls: Sequence[tuple[str, str | Mapping[str, Any]]] = ()
+    """Tool calls; arguments given as text are sent as they are."""
+    status: int = 200
+    message: str = "scripted"
+    """The words of an error."""
+    code: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    dropped: Literal["before", "within"] | None = None
+    """Where the connection is cut: before the reply, or in the middle of its body."""
+    finish_reason: str | None = None
+    usage: Mapping[str, Any] | None = field(default_factory=lambda: {"prompt_tokens": 100, "completion_tokens": 10})
+    body: str | None = None
+    """The whole body, in place of a completion."""
+
+
+Policy: TypeAlias = Callable[[dict[str, Any], int], Answer]
+
+
+class Seen(NamedTuple):
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    at: float
+
+
+class FakeServer:
+    """Serves one policy: (request body, times it came before) -> answer. Use it as a context manager."""
+
+    def __init__(
+        self, policy: Policy, *, refuses: Mapping[str, str] | None = None, ignores: Sequence[str] = ()
+    ) -> None:
+        self.policy = policy
+        self.refuses = dict(refuses or {})
+        """Parameters that are answered with 400, and the words of the refusal."""
+        self.ignores = frozenset(ignores)
+        """Parameters that are taken and never seen by the policy."""
+        self.requests: list[Seen] = []
+        self.closing = threading.Event()
+        self._came: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), _Handler, self)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        return [seen.body for seen in self.requests]
+
+    def __enter__(self) -> FakeServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def answer(self, seen: Seen) -> Answer:
+        key = json.dumps(seen.body, sort_keys=True)
+        with self._lock:
+            self.requests.append(seen)
+            before = self._came[key]
+            self._came[key] += 1
+        for name, words in self.refuses.items():
+            if name in seen.body:
+                return Answer(status=400, message=words)
+        return self.policy({name: value for name, value in seen.body.items() if name not in self.ignores}, before)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False  # so that closing waits for every handler, and no socket outlives the test
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], fake: FakeServer) -> None:
+        super().__init__(address, handler)
+        self.fake = fake
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        if self.path == "/v1/models":
+            self._send(200, json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}))
+        else:
+            self._send(404, _error("no such path", None))
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers["content-length"]))
+        if self.path != "/v1/chat/completions":
+            self._send(404, _error("no such path", None))
+            return
+        fake = self.server.fake
+        answer = fake.answer(
+            Seen(
+                self.path,
+                {name.lower(): value for name, value in self.headers.items()},
+                json.loads(raw),
+                time.monotonic(),
+            )
+        )
+        fake.closing.wait(answer.delay)
+        with contextlib.suppress(ConnectionError):  # a client that timed out is gone
+            self._reply(answer)
+
+    def _reply(self, answer: Answer) -> None:
+        if answer.dropped == "before":
+            self._cut()
+        elif answer.status != 200:
+            self._send(answer.status, answer.body or _error(answer.message, answer.code), answer.headers)
+        else:
+            body = answer.body if answer.body is not None else _completion(answer)
+            self._send(200, body, answer.headers, cut=answer.dropped == "within")
+
+    def _send(self, status: int, text: str, headers: Mapping[str, str] | None = None, *, cut: bool = False) -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in {"content-type": "application/json", "connection": "close", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if cut else body)
+        self.wfile.flush()
+        if cut:
+            self._cut()
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+
+def _error(message: str, code: str | None) -> str:
+    return json.dumps({"error": {"message": message, "type": "scripted", "code": code}})
+
+
+def _completion(answer: Answer) -> str:
+    message: dict[str, Any] = {"role": "assistant", "content": answer.content}
+    if answer.calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call_{place}",
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+                },
+            }
+            for place, (name, arguments) in enumerate(answer.calls)
+        ]
+    reason = answer.finish_reason or ("tool_calls" if answer.calls else "stop")
+    completion = {
+        "id": "completion",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "fake",
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+    }
+    if answer.usage is not None:
+        completion["usage"] = answer.usage
+    return json.dumps(completion)

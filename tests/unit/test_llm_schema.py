@@ -1,0 +1,115 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orienteer.errors import BadOption
+from orienteer.llm.schema import decode, faults
+
+SEARCH = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": "the words"},
+        "k": {"type": "integer", "minimum": 1, "maximum": 100, "default": 5},
+        "direction": {"enum": ["out", "in"]},
+        "nodes": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3},
+        "where": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "number"}}]},
+        "version": {"const": 1},
+        "node_type": {"type": ["string", "null"]},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"query": "lipid"},
+        {"query": "", "k": 1, "direction": "in", "nodes": ["a"], "version": 1},
+        {"query": "x", "k": 100, "node_type": None},
+        {"query": "x", "where": "year > 3"},
+        {"query": "x", "where": {"year": 3, "month": 2.5}},
+    ],
+)
+def test_what_fits_has_no_fault(value):
+    assert faults(value, SEARCH) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ({}, "query is missing"),
+        ([], "the value must be of type object, is []"),
+        ({"query": 3}, "query must be of type string, is 3"),
+        ({"query": "x", "k": "five"}, 'k must be of type integer, is "five"'),
+        ({"query": "x", "k": True}, "k must be of type integer, is true"),
+        ({"query": "x", "k": 5.0}, "k must be of type integer, is 5.0"),
+        ({"query": "x", "k": 0}, "k must be at least 1, is 0"),
+        ({"query": "x", "k": 101}, "k must be at most 100, is 101"),
+        ({"query": "x", "direction": "up"}, 'direction must be one of "out", "in", is "up"'),
+        ({"query": "x", "nodes": "a"}, 'nodes must be of type array, is "a"'),
+        ({"query": "x", "nodes": ["a", 2]}, "nodes[1] must be of type string, is 2"),
+        ({"query": "x", "nodes": []}, "nodes must hold at least 1 items, holds 0"),
+        ({"query": "x", "nodes": ["a"] * 4}, "nodes must hold at most 3 items, holds 4"),
+        (
+            {"query": "x", "where": 3},
+            "either where must be of type string, is 3, or where must be of type object, is 3",
+        ),
+        ({"query": "x", "version": True}, "version must be 1, is true"),
+        ({"query": "x", "node_type": 1}, "node_type must be of type string or null, is 1"),
+        ({"query": "x", "directoin": "in"}, "directoin is not known; did you mean direction?"),
+    ],
+)
+def test_a_fault_names_the_place_the_value_and_what_is_allowed(value, fault):
+    assert faults(value, SEARCH) == (fault,)
+
+
+def test_all_faults_are_told_at_once():
+    assert len(faults({"k": 0, "direction": 1}, SEARCH)) == 3
+
+
+def test_an_unknown_name_that_is_near_to_none_lists_those_there_are():
+    assert faults({"zzz": 1}, {"properties": {"query": {}}, "additionalProperties": False}) == (
+        "zzz is not known; there are query",
+    )
+
+
+def test_one_of_takes_exactly_one():
+    forms = {"oneOf": [{"type": "integer"}, {"minimum": 10}]}
+    assert faults(3, forms) == ()
+    assert faults(10.5, forms) == ()
+    assert faults(12, forms) == ("the value must fit exactly one of 2 forms, fits 2",)
+    assert faults(0.5, forms)
+
+
+def test_a_keyword_that_would_be_passed_over_is_refused():
+    with pytest.raises(BadOption, match="pattern"):
+        faults("x", {"type": "string", "pattern": "^a"})
+
+
+@given(JSON)
+def test_any_json_gets_an_answer_and_the_same_one_each_time(value):
+    assert faults(value, SEARCH) == faults(value, SEARCH)
+
+
+@given(JSON)
+def test_a_constant_is_fitted_by_itself_alone(value):
+    assert faults(value, {"const": value}) == ()
+    assert faults([value], {"const": value}) != ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "{'a': 1}", '{"a": NaN}', "[" * 100_000, '"\\ud83d"', "9" * 5000, "{} {}", "null,"]
+)
+def test_whatever_a_model_writes_is_json_or_a_value_error(text):
+    with pytest.raises(ValueError, match="."):
+        decode(text)
+
+
+def test_json_is_decoded_as_it_stands():
+    assert decode('{"a": [1, 2.5, "\\u00e9", null, true]}') == {"a": [1, 2.5, "é", None, True]}
