@@ -240,7 +240,9 @@ class Step(Record):
     reply: Reply
     observations: tuple[Observed, ...] = ()
     elided: tuple[str, ...] = ()
-    """Ids of earlier calls whose observation was shortened before this request, to fit the context."""
+    """Ids of earlier calls whose observation was left out of this request, to fit the context."""
+    notice: str | None = None
+    """What the model was told, as a user, right before this request: to call a tool, or that its budget is spent."""
     seconds: float = 0.0
 
 

@@ -32,6 +32,10 @@ class Entries(NamedTuple):
     kind: Array
     at: NDArray[np.int64]
 
+    def where(self, keep: NDArray[np.bool_]) -> Entries:
+        """Return the marked entries."""
+        return Entries(self.owner[keep], self.neighbor[keep], self.kind[keep], self.at[keep])
+
 
 class Adjacency:
     """The edges of every node, mapped."""
@@ -64,7 +68,7 @@ class Adjacency:
             keep = neighbor != owner
         if kinds is not None:
             keep &= kinds[kind]
-        return Entries(owner[keep], neighbor[keep], kind[keep], at[keep])
+        return Entries(owner, neighbor, kind, at).where(keep)
 
     def extra(self, at: int) -> int | None:
         """Return the number of what an edge carries, or None where it carries nothing."""

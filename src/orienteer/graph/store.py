@@ -310,7 +310,7 @@ class Graph:
             keep = self.types.node_mask(node_types)[self.node_types[entries.neighbor]]
         else:
             return entries
-        return Entries(*(column[keep] for column in entries))
+        return entries.where(keep)
 
     def kind_mask(self, edge_types: Collection[str] | None, direction: Direction | None) -> KindMask | None:
         """Mark the kinds of edge that pass the filters; None where all do."""

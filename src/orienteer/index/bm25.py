@@ -85,6 +85,10 @@ class TextIndex:
         """Return the nodes that have a term."""
         return self._rows[posting.begin : posting.end]
 
+    def having(self, posting: Posting, rows: Rows) -> Rows:
+        """Return those of some sorted rows that have a term."""
+        return rows[self._meet(posting, rows)[0]]
+
     def postings(self, terms: Sequence[str]) -> list[Posting]:
         """Look distinct terms up, the one that can add most to a score first."""
         found = [posting for posting in map(self.posting, dict.fromkeys(terms)) if posting]

@@ -1,0 +1,43 @@
+"""Several ordered lists to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Voted(NamedTuple):
+    """A place of a fused list."""
+
+    id: str
+    votes: int
+    """How many lists hold it."""
+
+
+def vote(lists: Sequence[Sequence[str]]) -> tuple[Voted, ...]:
+    """Order ids by how many lists hold them, ties by the earliest place within any list. ARK, section 3.2.
+
+    What is still tied keeps the order of the lists put one after another.
+    """
+    place: dict[str, int] = {}
+    votes: dict[str, int] = {}
+    for one in lists:
+        for at, item in enumerate(dict.fromkeys(one)):
+            votes[item] = votes.get(item, 0) + 1
+            place[item] = min(at, place.get(item, at))
+    fused = sorted(votes, key=lambda item: (-votes[item], place[item]))  # stable: first come, first placed
+    return tuple(Voted(item, votes[item]) for item in fused)
+
+
+def concatenate(lists: Sequence[Sequence[str]]) -> tuple[Voted, ...]:
+    """Put the lists one after another, first appearances only. The ordering of ARK's table 3."""
+    votes = {one.id: one.votes for one in vote(lists)}
+    return tuple(Voted(item, votes[item]) for item in dict.fromkeys(item for one in lists for item in one))
+
+
+def shuffle(lists: Sequence[Sequence[str]], random: np.random.Generator) -> tuple[Voted, ...]:
+    """Put the union of the lists into a random order. The random merge of ARK's table 3."""
+    fused = concatenate(lists)
+    return tuple(fused[at] for at in random.permutation(len(fused)))

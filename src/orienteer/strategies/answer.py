@@ -1,0 +1,98 @@
+"""The last call of a method that only ranks: a short answer from its hits, citing ids, or that they do not hold one."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from functools import cache
+from importlib.resources import files
+
+from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.llm import Allowance, call
+from orienteer.protocols import LanguageModel
+from orienteer.records import Message, Question, Ranked, Result, Step, StoppedBy, Trajectory
+
+NOT_THERE = "not in the evidence"
+HITS = 20  # of the ranking are shown to the model
+
+
+def answer(result: Result, *, model: LanguageModel, run: Allowance) -> Result:
+    """Return the result with an answer from its hits; the one call it takes may come out of the run's reserve.
+
+    Without a hit nothing is spent. Where the model fails or the budget is spent, the answer is None and the notes say
+    why.
+    """
+    if not result.hits:
+        return result.model_copy(update={"answer": NOT_THERE})
+    prompt = _prompt()
+    opening = (Message(role="system", content=prompt), Message(role="user", content=_evidence(result)))
+    trajectory = Trajectory(
+        question=Question(text=result.question),
+        method="answer",
+        model=model.name,
+        prompt_hash=hashlib.sha256(prompt.encode()).hexdigest(),
+        opening=opening,
+    )
+    started = time.monotonic()
+    try:
+        reply = call(model, opening, run=run.final())
+    except (BudgetExhausted, ModelError) as error:
+        return _failed(result, trajectory, error)
+    step = Step(reply=reply, seconds=time.monotonic() - started)
+    run.tell(step)
+    said = " ".join((reply.message.content or "").split())
+    notes = _notes(said, result.hits)
+    text = NOT_THERE if said.casefold().strip(" .\"'*`") == NOT_THERE else said or None
+    cited = tuple(hit.id for hit in result.hits if f"[{hit.id}]" in said)
+    done = trajectory.model_copy(update={"steps": (step,), "selected": cited, "answer": text, "notes": notes})
+    return result.model_copy(
+        update={
+            "answer": text,
+            "trajectories": (*result.trajectories, done),
+            "notes": (*result.notes, *notes),
+        }
+    )
+
+
+def _failed(result: Result, trajectory: Trajectory, error: BudgetExhausted | ModelError) -> Result:
+    stopped_by: StoppedBy = error.limit if isinstance(error, BudgetExhausted) else "error"  # type: ignore[assignment]
+    failed = trajectory.model_copy(update={"stopped_by": stopped_by, "error": str(error)})
+    return result.model_copy(
+        update={
+            "stopped_by": stopped_by,
+            "trajectories": (*result.trajectories, failed),
+            "notes": (*result.notes, f"no answer: {error}"),
+        }
+    )
+
+
+def _evidence(result: Result) -> str:
+    lines = [f"Question: {result.question}", "", "Evidence, best first:"]
+    for hit in result.hits[:HITS]:
+        lines.append(f"[{hit.id}] {hit.name} ({hit.type})")
+        lines += [f"  {part}" for part in (hit.why, hit.text) if part]
+    if result.notes:
+        lines += ["", "Notes of the search:", *(f"- {note}" for note in result.notes)]
+    return "\n".join(lines)
+
+
+def _notes(said: str, hits: tuple[Ranked, ...]) -> tuple[str, ...]:
+    """Say what is wrong with the ids that an answer cites."""
+    if not said:
+        return ("no answer: the model said nothing",)
+    known = {hit.id for hit in hits}
+    rest = said
+    for node_id in sorted(known, key=len, reverse=True):  # ids may themselves hold brackets and commas
+        rest = rest.replace(f"[{node_id}]", "")
+    loose = {part.strip() for group in re.findall(r"\[([^\[\]]+)\]", rest) for part in re.split(r"[,;]", group)}
+    foreign = sorted(loose - known - {""})
+    if foreign:
+        return (f"the answer cites what is not among the hits: {', '.join(foreign)}",)
+    cites = rest != said or bool(loose)
+    return () if cites or NOT_THERE in said.casefold() else ("the answer cites no hit",)
+
+
+@cache
+def _prompt() -> str:
+    return files("orienteer.strategies").joinpath("prompts/answer.md").read_text(encoding="utf-8").strip()

@@ -1,0 +1,88 @@
+"""`add_to_answer`, `remove_from_answer`, `finish`: the ordered answer and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orienteer.records import JsonValue, Observation
+from orienteer.tools import arguments as given
+from orienteer.tools.render import state
+from orienteer.tools.session import Session
+
+_ADD = (
+    "Add nodes to the answer. Their order is the ranking: the best first. A saved set adds all its members; "
+    "`except` leaves some out."
+)
+_ADD_PLAIN = "Add nodes to the answer. Their order is the ranking: the best first."
+_REMOVE = "Take nodes out of the answer."
+_FINISH = "End the search. Call it when the answer holds everything that fits, or nothing more can be found."
+LARGEST_ANSWER = 1_000
+_LISTED = 100  # ids that an observation carries
+
+
+class AddToAnswer:
+    """ARK's SELECT: appends to the ordered list of retrieved nodes (section 3)."""
+
+    def __init__(self, session: Session, *, is_plain: bool = False) -> None:
+        self._session = session
+        properties = {
+            "nodes": given.NODES,
+            "reasoning": {"type": "string", "description": "Why these answer the question"},
+        }
+        if not is_plain:
+            properties["except"] = {**given.NODES, "description": "Nodes or sets to leave out"}
+        self.spec = given.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Append what is not there yet, in the order given; a wrong name does not lose the right ones."""
+        session = self._session
+        notes: list[str] = []
+        left_out = set(session.all_rows(given.texts(arguments, "except") or [], notes).tolist())
+        wanted = [row for one in given.texts(arguments, "nodes") or [] for row in session.rows(one, notes).tolist()]
+        fresh = [row for row in dict.fromkeys(wanted) if row not in left_out and row not in session.answer]
+        room = LARGEST_ANSWER - len(session.answer)
+        if len(fresh) > room:
+            notes.append(f"the answer holds {LARGEST_ANSWER} nodes at the most: {len(fresh) - room} were left out")
+        session.answer += fresh[:room]
+        if reason := given.text(arguments, "reasoning"):
+            session.reasons |= dict.fromkeys(fresh[:room], reason)
+        lines = [*notes, f"added {len(fresh[:room])}; {state(session)}"]
+        return Observation("\n".join(lines), tuple(session.graph.ids[row] for row in fresh[:_LISTED]))
+
+
+class RemoveFromAnswer:
+    """Takes nodes back."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.spec = given.spec("remove_from_answer", _REMOVE, {"nodes": given.NODES}, ["nodes"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Remove what is there."""
+        session = self._session
+        notes: list[str] = []
+        gone = set(session.all_rows(given.texts(arguments, "nodes") or [], notes).tolist())
+        before = len(session.answer)
+        session.answer = [row for row in session.answer if row not in gone]
+        return Observation("\n".join([*notes, f"removed {before - len(session.answer)}; {state(session)}"]))
+
+
+class Finish:
+    """The dedicated end (section 3); an empty answer is sent back once."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        comment = {"type": "string", "description": "Why the search ends"}
+        self.spec = given.spec("finish", _FINISH, {"comment": comment})
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """End, unless the answer is empty and the agent was not yet reminded."""
+        session = self._session
+        if not session.answer and session.saves_sets and not session.was_refused:
+            session.was_refused = True
+            last = session.last()
+            hint = f" The last result is {last}: add it, or what fits of it." if last else ""
+            return Observation(f"The answer is empty.{hint} Call finish again to end without one.", error="EmptyAnswer")
+        session.is_finished = True
+        session.comment = given.text(arguments, "comment") or ""
+        return Observation(f"finished; {state(session)}")

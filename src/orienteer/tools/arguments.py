@@ -1,0 +1,72 @@
+"""The arguments that several tools share, as JSON schema. Defaults stand here once, for schema, prompt and code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from orienteer.records import JsonValue, ToolSpec
+
+SEARCH_K = 5  # ARK, section 3.1: k of the global search unless the agent asks otherwise
+NEIGHBORS_K = 20  # ARK, appendix A.2: the fixed budget of a neighbourhood search
+LARGEST_K = 100
+
+_REFERENCE = "a node's id or exact name, `name (Type)`, or a saved set such as @2"
+NODE: dict[str, Any] = {"type": "string", "description": _REFERENCE}
+NODES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "minItems": 1,
+    "description": f"Each one {_REFERENCE}",
+}
+QUERY: dict[str, Any] = {"type": "string", "description": "Words to rank by (BM25)"}
+NODE_TYPES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Keep nodes of these node types only",
+}
+EDGE_TYPES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Walk edges of these edge types only",
+}
+DIRECTION: dict[str, Any] = {
+    "enum": ["out", "in"],
+    "description": "Only edges that leave (out) or reach (in) the node. Rarely needed",
+}
+WHERE: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Conditions on properties, such as `year >= 2000` or `status = approved`",
+}
+
+
+def count(default: int) -> dict[str, Any]:
+    """Return the schema of `k`."""
+    return {"type": "integer", "minimum": 1, "maximum": LARGEST_K, "description": f"Rows to show; default {default}"}
+
+
+def spec(name: str, description: str, properties: Mapping[str, Any], required: Sequence[str] = ()) -> ToolSpec:
+    """Return a tool as data."""
+    parameters: dict[str, Any] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    if required:
+        parameters["required"] = list(required)
+    return ToolSpec(name=name, description=description, parameters=parameters)
+
+
+def texts(arguments: Mapping[str, JsonValue], name: str) -> list[str] | None:
+    """Return a list argument; None where it is absent or empty. The schema has checked its items."""
+    value = arguments.get(name)
+    return cast(list[str], value) if value else None  # checked against the schema before the tool runs
+
+
+def text(arguments: Mapping[str, JsonValue], name: str) -> str | None:
+    """Return a text argument; None where it is absent or blank."""
+    value = arguments.get(name)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def number(arguments: Mapping[str, JsonValue], name: str, default: int) -> int:
+    """Return a whole number argument."""
+    value = arguments.get(name)
+    return value if isinstance(value, int) else default

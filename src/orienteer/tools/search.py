@@ -1,0 +1,63 @@
+"""`search_in_graph`: BM25 over the whole graph, or over a saved set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from orienteer.records import JsonValue, Observation
+from orienteer.tools import arguments as given
+from orienteer.tools.render import Reply, Words, match_note, title
+from orienteer.tools.session import Session
+
+_DESCRIPTION = (
+    "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
+    "and to answer descriptive questions. Edges are not in the text."
+)
+
+
+class SearchInGraph:
+    """ARK's global search: the k best nodes under BM25 (section 3.1)."""
+
+    def __init__(self, session: Session, *, is_plain: bool = False) -> None:
+        self._session = session
+        properties = {"query": given.QUERY, "k": given.count(given.SEARCH_K)}
+        if not is_plain:
+            among = {**given.NODE, "description": "Search only in this saved set, such as @2"}
+            properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE, "among": among}
+        self.spec = given.spec("search_in_graph", _DESCRIPTION, properties, ["query"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return the best nodes, the words that each has, and which words the graph does not hold at all."""
+        session, graph = self._session, self._session.graph
+        notes: list[str] = []
+        query = given.text(arguments, "query") or ""
+        k = given.number(arguments, "k", given.SEARCH_K)
+        types = given.texts(arguments, "node_types")
+        node_types = session.node_types(types, notes) if types else None
+        mask = graph.mask(node_types, given.texts(arguments, "where") or ())
+        among = given.text(arguments, "among")
+        words = Words(graph, query)
+        rows = graph.text_index.search(
+            words.terms, k, among=session.rows(among, notes) if among else None, mask=mask
+        ).rows
+        reply = Reply(session)
+        reply.say_all(notes)
+        if words.unknown:
+            reply.say(f"Not in this graph: {', '.join(words.unknown)}.")
+        if not len(rows):
+            reply.say("No node has any of these words. Try other words, or fewer filters.")
+            return Observation(reply.text())
+        matches = words.matches(rows)
+        name = session.save(np.sort(rows))
+        full = sum(match.is_full for match in matches)
+        reply.say(f"{f'{name}: ' if name else ''}{len(rows)} best nodes, {full} with all words.")
+        reply.list(
+            rows.tolist(),
+            (
+                f"{title(graph, row)}{match_note(match)}: {words.snippet(row)}"
+                for row, match in zip(rows.tolist(), matches, strict=True)
+            ),
+        )
+        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))

@@ -1,0 +1,154 @@
+"""What an agent's tools share: the graph, the saved sets, the answer so far, and how nodes and types are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
+from orienteer.graph.adjacency import KindMask
+from orienteer.graph.store import Graph
+from orienteer.graph.types import TypeNames
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+
+REPLY_TOKENS = 1_200
+"""A reply's length at the most. A page of twenty rows with snippets fits."""
+_ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
+
+
+@dataclass(slots=True)
+class Session:
+    """One agent's dealings with one graph. Not shared among threads."""
+
+    graph: Graph
+    reply_tokens: int = REPLY_TOKENS
+    saves_sets: bool = True
+    sets: list[Rows] = field(default_factory=list)
+    answer: list[int] = field(default_factory=list)
+    """Rows in the order in which they were chosen: the order is the ranking."""
+    reasons: dict[int, str] = field(default_factory=dict)
+    """Why a row was chosen, in the agent's words."""
+    is_finished: bool = False
+    comment: str = ""
+    was_refused: bool = False
+    """An empty answer was sent back once."""
+
+    def save(self, rows: Rows) -> str:
+        """Keep a whole result and return its name; empty where this session keeps none."""
+        if not self.saves_sets:
+            return ""
+        self.sets.append(rows)
+        return f"@{len(self.sets)}"
+
+    def last(self) -> str | None:
+        """Return the name of the last result that is not empty."""
+        return next((f"@{number}" for number in range(len(self.sets), 0, -1) if len(self.sets[number - 1])), None)
+
+    def rows(
+        self, reference: str, notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None
+    ) -> Rows:
+        """Return the rows that a reference means: `@3`, an id, a name, or `name (Type)`.
+
+        Of several nodes with one name those stay that have an edge passing the filters; what was chosen is said in
+        `notes`. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
+        """
+        text = reference.strip()
+        if text.startswith("@"):
+            return self._set(text)
+        found = self._named(text)
+        if len(found) > 1:
+            found = self._with_edges(found, mask, kinds)
+            if len(found) > 1:
+                self.graph_says_ambiguous(text, found)
+            notes.append(f"{text!r} is read as {self.graph.ids[found[0]]} ({self.graph.type_at(found[0])})")
+        return np.array(found, np.int32)
+
+    def _set(self, text: str) -> Rows:
+        number = int(text[1:]) if text[1:].isdecimal() else 0
+        if not 1 <= number <= len(self.sets):
+            known = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
+            raise BadOption(f"There is no saved set {text}; there are {known}.")
+        return self.sets[number - 1]
+
+    def _named(self, text: str) -> list[int]:
+        """Return the candidates for a name; `name (Type)` and `[id]` are what replies show."""
+        graph = self.graph
+        inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+        if found := graph.candidates(inner):
+            return found
+        name, _, rest = inner.rpartition(" (")
+        if name and rest.endswith(")"):
+            notes: list[str] = []
+            numbers = self.node_types([rest[:-1]], notes)
+            wanted = graph.types.node_mask(numbers)
+            if found := [row for row in graph.candidates(name) if wanted[graph.node_types[row]]]:
+                return found
+        near = graph.near_names(inner)
+        hint = f" Near names: {'; '.join(near)}." if near else ""
+        raise UnknownNode(f"Not in this graph: {inner!r}.{hint}", near)
+
+    def _with_edges(self, rows: Sequence[int], mask: Mask | None, kinds: KindMask | None) -> list[int]:
+        """Keep the rows that have an edge passing the filters, or all where none has."""
+        passing = []
+        for row in rows:
+            entries = self.graph.adjacency.entries(np.array([row], np.int32), kinds)
+            reached = entries.neighbor if mask is None else entries.neighbor[mask[entries.neighbor]]
+            if len(reached):
+                passing.append(row)
+        return passing or list(rows)
+
+    def graph_says_ambiguous(self, text: str, rows: Sequence[int]) -> None:
+        """Raise the error that lists what a name may mean."""
+        graph = self.graph
+        listed = "; ".join(f"[{graph.ids[row]}] {graph.names[row]} ({graph.type_at(row)})" for row in rows[:8])
+        raise AmbiguousNode(f"{text!r} names {len(rows)} nodes: {listed}. Use an id.", [graph.ids[row] for row in rows])
+
+    def all_rows(
+        self, references: Sequence[str], notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None
+    ) -> Rows:
+        """Return the rows of several references together."""
+        parts = [self.rows(one, notes, mask=mask, kinds=kinds) for one in references]
+        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+
+    def node_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
+        """Return the node types meant, near forms corrected and said. Raises `UnknownType`."""
+        return [self._type(name, notes, self.graph.types.node_numbers, self.graph.types.nodes) for name in names]
+
+    def edge_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
+        """Return the edge types meant, near forms corrected and said. Raises `UnknownType`."""
+        return [self._type(name, notes, self.graph.types.edge_numbers, self.graph.types.edges) for name in names]
+
+    def _type(
+        self, name: str, notes: list[str], look_up: Callable[[list[str]], list[int]], known: Sequence[str]
+    ) -> str:
+        try:
+            look_up([name])
+        except UnknownType as error:
+            schema = self.graph.schema
+            called = {word.casefold(): code for code in known for word in schema.also_called.get(code, ())}
+            guess = called.get(name.casefold()) or (
+                error.near[0] if error.near and _alike(name, error.near[0]) else None
+            )
+            if guess is None:
+                raise
+            notes.append(f"{name!r} is read as {schema.label(guess)!r}")
+            return guess
+        return name
+
+
+def _alike(one: str, other: str) -> bool:
+    one, other = one.casefold(), other.casefold()
+    return SequenceMatcher(None, one, other).ratio() >= _ALIKE
+
+
+def near_types(error: Unknown, graph: Graph, rows: Rows, types: TypeNames) -> Unknown:
+    """Return an error about a type, with the types that these nodes do have."""
+    counts = graph.counts(graph.adjacency.entries(rows)) if len(rows) else {}
+    here = ", ".join(
+        dict.fromkeys(f"{graph.schema.label(kind.edge_type)} ({kind.direction}) {kind.node_type}" for kind in counts)
+    )
+    return type(error)(f"{error} This node has: {here or 'no edges'}.", error.near)

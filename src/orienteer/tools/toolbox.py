@@ -1,0 +1,71 @@
+"""All tools of one agent by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from orienteer.errors import Error
+from orienteer.graph.store import Graph
+from orienteer.llm import arguments_of
+from orienteer.protocols import Tool
+from orienteer.records import JsonValue, Observation, ToolCall, ToolSpec
+from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
+from orienteer.tools.between import Intersect, Paths
+from orienteer.tools.follow import Follow
+from orienteer.tools.neighborhood import SearchInNeighborhood
+from orienteer.tools.reading import ReadNode, ReadSchema
+from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import Session
+
+
+class Toolbox:
+    """The tools of one agent. Not shared among threads: their session holds its sets and its answer."""
+
+    def __init__(self, session: Session, tools: Iterable[Tool]) -> None:
+        self.session = session
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._asked: set[str] = set()
+
+    @classmethod
+    def full(cls, graph: Graph, *, reply_tokens: int | None = None) -> Toolbox:
+        """Return all tools over a graph."""
+        session = Session(graph) if reply_tokens is None else Session(graph, reply_tokens)
+        tools: tuple[Tool, ...] = (
+            SearchInGraph(session),
+            SearchInNeighborhood(session),
+            Follow(session),
+            Intersect(session),
+            Paths(session),
+            ReadNode(session),
+            ReadSchema(session),
+            AddToAnswer(session),
+            RemoveFromAnswer(session),
+            Finish(session),
+        )
+        return cls(session, tools)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as data."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def call(self, name: str, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Run a tool on arguments that fit its schema. Raises `Error` where they cannot be met."""
+        return self._tools[name](arguments)
+
+    def observe(self, call: ToolCall) -> Observation:
+        """Run a model's call. Its mistakes come back to it as text; ours propagate."""
+        try:
+            arguments = arguments_of(call, self.specs)
+        except ValueError as error:
+            return Observation(str(error), error="BadCall")
+        try:
+            found = self.call(call.name, arguments)
+        except Error as error:
+            return Observation(str(error), error=type(error).__name__)
+        key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
+        if key in self._asked and call.name.startswith("search"):
+            found = Observation(f"You asked just this before.\n{found.text}", found.nodes, found.error)
+        self._asked.add(key)
+        return found
