@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, nearest
 from orienteer.graph import format, paths, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
 from orienteer.graph.format import Manifest
+from orienteer.graph.making import write_records
 from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask, TextIndex
@@ -39,7 +39,6 @@ from orienteer.records import (
     Path as GraphPath,
 )
 
-_EDGE_BATCH = 50_000
 LONGEST_PATH = 8  # edges; further apart, everything is connected to everything
 
 
@@ -91,19 +90,12 @@ class Graph:
         Without a path it lies in a temporary folder for as long as the object lives. Edges are kept as they are,
         parallel ones too. Raises `BadInput` for two nodes of one id or an edge to a node that is not there.
         """
-        temporary = tempfile.TemporaryDirectory(prefix="orienteer-") if path is None else None
-        target = Path(path) if path is not None else Path(str(temporary and temporary.name)) / "graph"
-        with GraphBuilder(target, force=force, provenance={"made_by": "from_records"}) as builder:
-            for node in nodes:
-                builder.add_node(node if isinstance(node, Node) else _node(node))
-            for batch in _batches(edge if isinstance(edge, Edge) else Edge(**edge) for edge in edges):
-                builder.add_edges(batch)
-            table = builder.edges
-            missing = np.flatnonzero(~table.keep)
-            if len(missing):
-                source, edge_type, end = table.ids(int(missing[0]))
-                raise UnknownNode(f"the edge {source!r} -{edge_type}-> {end!r} joins a node that is not there: add it")
-            builder.publish()
+        if path is not None:
+            write_records(Path(path), nodes, edges, force=force)
+            return cls.open(path)
+        temporary = tempfile.TemporaryDirectory(prefix="orienteer-")
+        target = Path(temporary.name) / "graph"
+        write_records(target, nodes, edges)
         graph = cls.open(target)
         graph._temporary = temporary
         return graph
@@ -432,39 +424,3 @@ def distinct(rows: NDArray[np.int32]) -> Rows:
     if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
         return np.unique(rows)
     return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows
-
-
-def _node(fields: Mapping[str, Any]) -> Node:
-    return Node(**{**fields, "aliases": tuple(fields.get("aliases", ()))})
-
-
-def _batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
-    waiting: list[Edge] = []
-    for edge in edges:
-        waiting.append(edge)
-        if len(waiting) == _EDGE_BATCH:
-            yield _batch(waiting)
-            waiting = []
-    if waiting:
-        yield _batch(waiting)
-
-
-def _batch(edges: Sequence[Edge]) -> EdgeBatch:
-    extras = [_extra(edge) for edge in edges]
-    return EdgeBatch(
-        sources=[edge.source for edge in edges],
-        types=[edge.type for edge in edges],
-        targets=[edge.target for edge in edges],
-        extras=extras if any(extras) else None,
-    )
-
-
-def _extra(edge: Edge) -> dict[str, Any] | None:
-    extra: dict[str, Any] = {}
-    if edge.text:
-        extra["text"] = edge.text
-    if edge.weight != 1.0:
-        extra["weight"] = edge.weight
-    if edge.properties:
-        extra["properties"] = dict(edge.properties)
-    return extra or None

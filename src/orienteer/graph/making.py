@@ -1,0 +1,91 @@
+"""Records, or mappings with the same keys, to a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orienteer.errors import BadInput, nearest
+from orienteer.graph.builder import EdgeBatch, GraphBuilder
+from orienteer.records import Edge, Node
+
+_EDGE_BATCH = 50_000
+
+
+def write_records(
+    path: Path,
+    nodes: Iterable[Node | Mapping[str, Any]],  # Any: JSON
+    edges: Iterable[Edge | Mapping[str, Any]],
+    *,
+    force: bool = False,
+) -> None:
+    """Publish a graph of these records. Edges are kept as they are, parallel ones too.
+
+    Raises `BadInput` for two different nodes of one id, an edge to a node that is not there, or a key that no record
+    has.
+    """
+    with GraphBuilder(path, force=force, provenance={"made_by": "from_records"}) as builder:
+        for node in nodes:
+            builder.add_node(node if isinstance(node, Node) else _node(node))
+        for batch in _batches(edge if isinstance(edge, Edge) else Edge(**_checked(edge, Edge)) for edge in edges):
+            builder.add_edges(batch)
+        table = builder.edges
+        missing = np.flatnonzero(~table.keep)
+        if len(missing):
+            source, edge_type, end = table.ids(int(missing[0]))
+            raise BadInput(f"the edge {source!r} -{edge_type}-> {end!r} joins a node that is not there: add the node")
+        builder.publish()
+
+
+def _node(given: Mapping[str, Any]) -> Node:
+    checked = _checked(given, Node)
+    return Node(**{**checked, "aliases": tuple(checked.get("aliases", ()))})
+
+
+def _checked(given: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[str, Any]:
+    known = [field.name for field in fields(kind)]
+    for key in given:
+        if key not in known:
+            near = nearest(str(key), known, most=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise BadInput(f"a {kind.__name__.lower()} has no key {key!r}; put it under 'properties'.{hint}")
+    required = known[: 1 if kind is Node else 3]
+    if lacking := [name for name in required if not isinstance(given.get(name), str)]:
+        raise BadInput(f"{dict(given)!r} lacks {' and '.join(lacking)}: each must be a text")
+    return dict(given)
+
+
+def _batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
+    waiting: list[Edge] = []
+    for edge in edges:
+        waiting.append(edge)
+        if len(waiting) == _EDGE_BATCH:
+            yield _batch(waiting)
+            waiting = []
+    if waiting:
+        yield _batch(waiting)
+
+
+def _batch(edges: Sequence[Edge]) -> EdgeBatch:
+    extras = [_extra(edge) for edge in edges]
+    return EdgeBatch(
+        sources=[edge.source for edge in edges],
+        types=[edge.type for edge in edges],
+        targets=[edge.target for edge in edges],
+        extras=extras if any(extras) else None,
+    )
+
+
+def _extra(edge: Edge) -> dict[str, Any] | None:
+    extra: dict[str, Any] = {}
+    if edge.text:
+        extra["text"] = edge.text
+    if edge.weight != 1.0:
+        extra["weight"] = edge.weight
+    if edge.properties:
+        extra["properties"] = dict(edge.properties)
+    return extra or None
