@@ -6,7 +6,7 @@ import hashlib
 import json
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import repeat
@@ -22,7 +22,7 @@ from orienteer.graph import adjacency, format
 from orienteer.graph.format import EdgeCount, Manifest
 from orienteer.graph.properties import PropertyWriter
 from orienteer.index.arrays import Folder, StringWriter, encode, save
-from orienteer.index.names import Name, NameKind, NamesWriter
+from orienteer.index.names import NameKind, NamesWriter
 from orienteer.index.postings import PostingsWriter
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import JsonValue, Node
@@ -185,7 +185,9 @@ class GraphBuilder:
             np.fromiter(map(self._rows.get, ends, repeat(-1)), np.int32, size)
             for ends in (batch.sources, batch.targets)
         )
-        types = np.fromiter((_number(self._edge_types, one) for one in batch.types), np.uint16, size)
+        for name in dict.fromkeys(batch.types):
+            _number(self._edge_types, name)
+        types = np.fromiter(map(self._edge_types.__getitem__, batch.types), np.uint16, size)
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self._edge_count + int(at)] = (batch.sources[at], batch.targets[at])
         extra, number = self._spool_extras(batch.extras) if batch.extras is not None else (None, None)
@@ -311,43 +313,51 @@ class GraphBuilder:
         spooled = Folder(self._spool)
         columns = [spooled.strings(name) for name in ("name", "text", "aliases", "properties")]
         names, postings = NamesWriter(self._tokenizer), PostingsWriter(self._work, self._tokenizer)
-        properties = [PropertyWriter(self._work, number) for number in range(len(self._property_names))]
-        by_name = dict(zip(self._property_names, properties, strict=True))
+        properties = {name: PropertyWriter(self._work, at) for at, name in enumerate(self._property_names)}
         with ExitStack() as stack:
-            writers = [
-                stack.enter_context(StringWriter(self._work, name)) for name in ("id", "name", "text", "aliases")
-            ]
-            texts: list[str] = []
-            for row, old in enumerate(order):
-                raw = [column.raw(old) for column in columns]
-                for writer, data in zip(writers, (encode(ids[old]), *raw[:3]), strict=True):
-                    writer.add(data)
-                name, text, aliases = raw[0].decode(), raw[1].decode(), json.loads(raw[2] or b"[]")
-                values: dict[str, JsonValue] = json.loads(raw[3] or b"{}")
-                for key, value in values.items():
-                    by_name[key].add(row, value)
-                names.add(_names(row, ids[old], name, aliases, values.get(IDENTIFIER_PROPERTY)))
-                texts.append(" ".join((name, *aliases, text)))
-                if len(texts) == _BATCH:
-                    postings.add(texts)
-                    texts = []
-                    self._progress("indexing nodes", row + 1)
-            postings.add(texts)
-        for column in properties:
+            writers = [stack.enter_context(StringWriter(self._work, one)) for one in ("id", "name", "text", "aliases")]
+            for low in range(0, len(order), _BATCH):
+                part = order[low : low + _BATCH]
+                encoded_ids = [encode(ids[old]) for old in part]
+                raw = [column.take(np.array(part)) for column in columns]
+                for writer, data in zip(writers, (encoded_ids, *raw[:3]), strict=True):
+                    writer.extend(data)
+                given = [one.decode() for one in raw[0]]
+                aliases: list[list[str]] = [json.loads(one) if one else [] for one in raw[2]]
+                rows = range(low, low + len(part))
+                postings.add([" ".join((n, *a, t.decode())) for n, a, t in zip(given, aliases, raw[1], strict=True)])
+                _add_names(names, rows, [ids[old] for old in part], given, aliases)
+                _add_properties(properties, names, rows, raw[3])
+                self._progress("indexing nodes", low + len(part))
+        for column in properties.values():
             column.close()
         names.finish(self._work)
         return postings.finish()
 
 
-def _names(row: int, node_id: str, name: str, aliases: Iterable[str], identifier: JsonValue) -> Iterator[Name]:
-    yield Name(row, NameKind.NAME, name)
-    if node_id != name:
-        yield Name(row, NameKind.IDENTIFIER, node_id)
-    for one in identifier if isinstance(identifier, list) else [identifier]:
-        if isinstance(one, str) and one != name:
-            yield Name(row, NameKind.IDENTIFIER, one)
-    for alias in aliases:
-        yield Name(row, NameKind.ALIAS, alias)
+def _add_names(
+    names: NamesWriter, rows: Sequence[int], ids: Sequence[str], given: Sequence[str], aliases: Sequence[Sequence[str]]
+) -> None:
+    names.add(rows, NameKind.NAME, given)
+    apart = [at for at, (node_id, name) in enumerate(zip(ids, given, strict=True)) if node_id != name]
+    names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [ids[at] for at in apart])
+    called = [(row, alias) for row, several in zip(rows, aliases, strict=True) for alias in several]
+    names.add([row for row, _ in called], NameKind.ALIAS, [alias for _, alias in called])
+
+
+def _add_properties(
+    properties: Mapping[str, PropertyWriter], names: NamesWriter, rows: Sequence[int], encoded: Sequence[bytes]
+) -> None:
+    identifiers: list[tuple[int, str]] = []
+    for row, data in zip(rows, encoded, strict=True):
+        if not data:
+            continue
+        values: dict[str, JsonValue] = json.loads(data)
+        for key, value in values.items():
+            properties[key].add(row, value)
+        known = values.get(IDENTIFIER_PROPERTY)
+        identifiers += [(row, one) for one in (known if isinstance(known, list) else [known]) if isinstance(one, str)]
+    names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [one for _, one in identifiers])
 
 
 def _number(numbers: dict[str, int], name: str) -> int:

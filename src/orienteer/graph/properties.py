@@ -27,6 +27,7 @@ from orienteer.index.arrays import Folder, Rows, Strings, StringWriter, encode, 
 from orienteer.records import JsonValue
 
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _CONDITION = re.compile(r"\s*(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*", re.DOTALL)
 _COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
@@ -64,7 +65,7 @@ def number_of(value: JsonValue) -> float:
         return math.nan
     if isinstance(value, int | float):
         return float(value)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value[:2].strip("+-. \t").isdecimal():
         return math.nan
     if found := _DATE.fullmatch(value.strip()):
         try:
@@ -96,7 +97,7 @@ class PropertyWriter:
     def add(self, row: int, value: JsonValue) -> None:
         """Take a node's value."""
         self._rows.append(row)
-        self._values.add(encode(json.dumps(value, ensure_ascii=False)))
+        self._values.add(encode(_json(value)))
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED):
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -88,9 +89,11 @@ class Strings(Sequence[str]):
         """Return one string as UTF-8."""
         return self._data[self._offsets[index] : self._offsets[index + 1]]
 
-    def size(self, index: int) -> int:
-        """Count the bytes of one string."""
-        return int(self._offsets[index + 1] - self._offsets[index])
+    def take(self, indexes: NDArray[np.int64]) -> list[bytes]:
+        """Return several strings as UTF-8."""
+        starts, ends = self._offsets[indexes].tolist(), self._offsets[indexes + 1].tolist()
+        data = self._data
+        return [data[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def __iter__(self) -> Iterator[str]:
         return (self.raw(index).decode() for index in range(len(self)))
@@ -114,7 +117,7 @@ class StringWriter:
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
         self._file = (folder / f"{name}.utf8").open("wb", buffering=1 << 20)
-        self._sizes: list[int] = []
+        self._sizes = array("q")
 
     def __enter__(self) -> StringWriter:
         return self
@@ -129,8 +132,9 @@ class StringWriter:
 
     def extend(self, texts: Iterable[bytes]) -> None:
         """Append several."""
-        for text in texts:
-            self.add(text)
+        texts = list(texts)
+        self._sizes.extend(map(len, texts))
+        self._file.write(b"".join(texts))
 
     def close(self) -> None:
         """Finish both files."""
@@ -138,7 +142,7 @@ class StringWriter:
             return
         self._file.close()
         offsets = np.zeros(len(self._sizes) + 1, np.int64)
-        np.cumsum(self._sizes, out=offsets[1:])
+        np.cumsum(np.frombuffer(self._sizes, np.int64), out=offsets[1:])
         save(self._folder, f"{self._name}.at", offsets)
 
 

@@ -9,7 +9,7 @@ Files (one entry a name, an alias, an identifier; sorted by the key):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from enum import IntEnum
 from pathlib import Path
@@ -24,7 +24,6 @@ from orienteer.index.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
 ALIKE = 0.85  # least share of matching letters between a mistyped word and the one that was meant
-_BATCH = 200_000
 
 
 class NameKind(IntEnum):
@@ -35,14 +34,6 @@ class NameKind(IntEnum):
     ALIAS = 2
     TURNED = 3
     """A name with one comma, read the other way round: `Pain, Intractable` as `intractable pain`."""
-
-
-class Name(NamedTuple):
-    """A way to call a node."""
-
-    row: int
-    kind: NameKind
-    text: str
 
 
 class Link(NamedTuple):
@@ -63,45 +54,48 @@ class NamesWriter:
         self._vocabulary = words.Vocabulary()
         self._stems = np.zeros(0, np.uint64)
         self._spelling: list[str] = []
-        self._waiting: list[Name] = []
 
-    def add(self, names: Iterable[Name]) -> None:
-        """Take more names in, in any order."""
-        for name in names:
-            self._waiting.append(name)
-            if name.kind is NameKind.NAME and name.text.count(", ") == 1:
-                last, first = name.text.split(", ")
-                self._waiting.append(Name(name.row, NameKind.TURNED, f"{first} {last}"))
-        if len(self._waiting) >= _BATCH:
-            self._flush()
+    def add(self, rows: Sequence[int], kind: NameKind, texts: Sequence[str]) -> None:
+        """Take names of one kind in, in any order; many at once is quick."""
+        self._add(np.array(rows, np.int32), kind, texts)
+        if kind is NameKind.NAME:
+            turned = [at for at, text in enumerate(texts) if text.count(", ") == 1]
+            if turned:
+                pairs = [texts[at].split(", ") for at in turned]
+                self._add(
+                    np.array([rows[at] for at in turned], np.int32),
+                    NameKind.TURNED,
+                    [f"{first} {last}" for last, first in pairs],
+                )
 
-    def _flush(self) -> None:
-        found = words.split([name.text for name in self._waiting], self._tokenizer)
+    def _add(self, rows: NDArray[np.int32], kind: NameKind, texts: Sequence[str]) -> None:
+        found = words.split(texts, self._tokenizer)
         numbers, new = self._vocabulary.number(found.hashes)
-        fresh = [found.word(int(index)) for index in new]
-        stems = [words.word_hash(self._tokenizer.stem(word).encode()) for word in fresh]
-        self._stems = np.concatenate([self._stems, np.array(stems, np.uint64)])
+        stems = found.hashes[new]
+        written = np.flatnonzero(~found.are_numbers[new])
+        fresh = found.at(new[written])
+        stems[written] = words.hashes_of(self._tokenizer.stems_of(fresh))
+        self._stems = np.concatenate([self._stems, stems])
         self._spelling += [word for word in fresh if len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()]
-        rows = np.array([name.row for name in self._waiting], np.int32)
-        kinds = np.array([name.kind for name in self._waiting], np.uint8)
         has_words = np.flatnonzero(np.diff(found.firsts))
         stemmed = words.phrases(self._stems[numbers], found.firsts)
-        self._columns.append((found.phrases[has_words], stemmed[has_words], rows[has_words], kinds[has_words]))
-        self._waiting = []
+        kinds = np.full(len(has_words), kind, np.uint8)
+        self._columns.append((found.phrases[has_words], stemmed[has_words], rows[has_words], kinds))
 
     def finish(self, folder: Path) -> None:
         """Write all files."""
-        self._flush()
+        if not self._columns:
+            self.add([], NameKind.NAME, [])
         exact, stem, rows, kinds = (np.concatenate(column) for column in zip(*self._columns, strict=True))
         for name, keys in (("exact", exact), ("stem", stem)):
             order = np.lexsort((kinds, rows, keys))
             save(folder, name, keys[order])
             save(folder, f"{name}_row", rows[order])
             save(folder, f"{name}_kind", kinds[order])
-        spelling = sorted(set(self._spelling), key=str.encode)
+        spelling = sorted({word.encode() for word in self._spelling})
         with StringWriter(folder, "spelling") as writer:
-            writer.extend(word.encode() for word in spelling)
-        save(folder, "spelling_sketch", np.array([_sketch(word) for word in spelling], np.uint64))
+            writer.extend(spelling)
+        save(folder, "spelling_sketch", _sketches(spelling))
 
 
 class NameIndex:
@@ -140,7 +134,7 @@ class NameIndex:
         """Return the words of names that a mistyped word may stand for, likeliest first."""
         if len(word) < SHORTEST_SPELLED:
             return []
-        sketch = np.uint64(_sketch(word))
+        sketch = _sketches([word.encode()])[0]
         # One typing error touches two or three pairs of letters on either side.
         apart = np.bitwise_count(self._sketches ^ sketch)
         scored = []
@@ -152,10 +146,12 @@ class NameIndex:
         return [other for _, other in sorted(scored)[:most]]
 
 
-def _sketch(word: str) -> int:
-    """Mark a word's pairs of letters, its ends included, in 64 bits."""
-    padded = f"^{word}$"
-    bits = 0
-    for first, second in zip(padded, padded[1:], strict=False):
-        bits |= 1 << (ord(first) * 31 + ord(second)) % 64
-    return bits
+def _sketches(encoded: Sequence[bytes]) -> NDArray[np.uint64]:
+    """Mark each word's pairs of bytes, its two ends included, in 64 bits."""
+    if not encoded:
+        return np.zeros(0, np.uint64)
+    joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8).astype(np.uint64)
+    pairs = np.uint64(1) << (joined[:-1] * np.uint64(31) + joined[1:]) % np.uint64(64)
+    begins = np.zeros(len(encoded), np.int64)
+    np.cumsum([len(word) + 1 for word in encoded[:-1]], out=begins[1:])
+    return np.bitwise_or.reduceat(pairs, begins)

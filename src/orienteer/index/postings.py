@@ -55,8 +55,8 @@ class PostingsWriter:
         self._lengths: list[NDArray[np.int32]] = []
         self._rows = 0
         self._words = words.Vocabulary()
-        self._terms: dict[str, int] = {}
-        self._term_hashes: list[int] = []
+        self._terms = words.Vocabulary()
+        self._term_hashes: list[NDArray[np.uint64]] = []
         self._expansion = np.full((1 << 16, 3), -1, np.int32)  # (words, 3): the terms of each word
 
     def add(self, texts: Sequence[str]) -> None:
@@ -75,7 +75,7 @@ class PostingsWriter:
     def _add(self, texts: Sequence[str]) -> None:
         found = words.split(texts, self._tokenizer)
         numbers, new = self._words.number(found.hashes)
-        self._learn([found.word(int(index)) for index in new])
+        self._learn(found, new)
         rows = found.texts
         first, *more = self._expansion[numbers].T
         terms = [first]
@@ -90,17 +90,27 @@ class PostingsWriter:
         self._spool(keys, frequencies)
         self._rows += len(texts)
 
-    def _learn(self, fresh: list[str]) -> None:
+    def _learn(self, found: words.Words, new: NDArray[np.int64]) -> None:
         """Give the terms of new words their numbers."""
-        known = len(self._words) - len(fresh)
+        if not len(new):
+            return
+        hashes = np.zeros((len(new), 3), np.uint64)  # (words, 3): hashes of their terms, 0 for none
+        hashes[:, 0] = found.hashes[new]
+        written = np.flatnonzero(~found.are_numbers[new])
+        terms = [self._tokenizer.expand(word) for word in found.at(new[written])]
+        counts = np.array([len(one) for one in terms], np.int64)
+        row = np.repeat(written, counts)
+        column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+        hashes[row, column] = words.hashes_of([term for one in terms for term in one])
+        has = np.flatnonzero(hashes)
+        numbers, fresh = self._terms.number(hashes.ravel()[has])
+        self._term_hashes.append(hashes.ravel()[has][fresh])
         while len(self._words) > len(self._expansion):
             self._expansion = np.concatenate([self._expansion, np.full_like(self._expansion, -1)])
-        for number, word in enumerate(fresh, known):
-            for place, term in enumerate(self._tokenizer.expand(word)):
-                at = self._terms.setdefault(term, len(self._terms))
-                if at == len(self._term_hashes):
-                    self._term_hashes.append(words.word_hash(term.encode()))
-                self._expansion[number, place] = at
+        learnt = np.full(hashes.size, -1, np.int32)
+        learnt[has] = numbers
+        known = len(self._words) - len(new)
+        self._expansion[known : len(self._words)] = learnt.reshape(-1, 3)
 
     def _spool(self, keys: NDArray[np.uint64], frequencies: NDArray[np.int64]) -> None:
         terms = (keys >> np.uint64(32)).astype(np.int32)
@@ -119,7 +129,7 @@ class PostingsWriter:
         self._frequencies_spool.close()
         lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int32)
         save(self._folder, "length", lengths)
-        hashes = np.array(self._term_hashes, np.uint64)
+        hashes = np.concatenate([np.zeros(0, np.uint64), *self._term_hashes])
         order = np.argsort(hashes)
         place = np.empty(len(order), np.int64)  # of each term among the sorted hashes
         place[order] = np.arange(len(order))

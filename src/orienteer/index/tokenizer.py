@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 import Stemmer
@@ -73,6 +74,14 @@ class Tokenizer:
             return word
         with self._lock:  # a stemmer keeps state
             return str(self._stemmer.stemWord(word))
+
+    def stems_of(self, words: Sequence[str]) -> list[str]:
+        """Return the stems of many words, as `stem` does one by one."""
+        if not self.stems:
+            return list(words)
+        with self._lock:
+            stems = self._stemmer.stemWords(words)
+        return [stem if word.isascii() else word for word, stem in zip(words, stems, strict=True)]
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order, repeats kept."""

@@ -64,6 +64,19 @@ class Words(NamedTuple):
         return self.buffer[start : start + int(self.lengths[index])].tobytes().decode()
 
     @property
+    def are_numbers(self) -> NDArray[np.bool_]:
+        """Mark the words that begin and end with a digit: they are their own and only term."""
+        first, last = self.buffer[self.starts], self.buffer[self.starts + self.lengths - 1]
+        return (first >= 48) & (first <= 57) & (last >= 48) & (last <= 57)
+
+    def at(self, indexes: NDArray[np.int64]) -> list[str]:
+        """Return several words."""
+        data = self.buffer.tobytes() if len(indexes) > 1_000 else self.buffer
+        starts = self.starts[indexes].tolist()
+        ends = (self.starts + self.lengths)[indexes].tolist()
+        return [bytes(data[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
+
+    @property
     def texts(self) -> NDArray[np.int64]:
         """Number the text that each word stands in."""
         return np.repeat(np.arange(len(self.firsts) - 1), np.diff(self.firsts))
@@ -85,6 +98,11 @@ def phrases(hashes: NDArray[np.uint64], firsts: NDArray[np.int64]) -> NDArray[np
     return running[firsts[1:]] - running[firsts[:-1]]
 
 
+def hashes_of(folded: Sequence[str]) -> NDArray[np.uint64]:
+    """Return the hashes of words that are folded already."""
+    return _split([word.encode() for word in folded]).hashes
+
+
 def prepare(text: str, tokenizer: Tokenizer) -> bytes:
     """Return the words of a text, folded and parted by spaces."""
     if text.isascii():
@@ -94,7 +112,10 @@ def prepare(text: str, tokenizer: Tokenizer) -> bytes:
 
 def split(texts: Sequence[str], tokenizer: Tokenizer) -> Words:
     """Find and hash the words of several texts."""
-    prepared = [prepare(text, tokenizer) for text in texts]
+    return _split([prepare(text, tokenizer) for text in texts])
+
+
+def _split(prepared: Sequence[bytes]) -> Words:
     # One space before and after every text; eight more, so that a word's last block may be read past its end.
     buffer = np.frombuffer(b" " + b" ".join(prepared) + b" " * 9, np.uint8)
     is_word = buffer != 32
