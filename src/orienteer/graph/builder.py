@@ -27,9 +27,12 @@ from orienteer.index.postings import PostingsWriter
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import JsonValue, Node
 
+_json = json.JSONEncoder(ensure_ascii=False).encode
+_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 Progress = Callable[[str, int], None]
 """Called with what is being done and how much of it is done."""
 IDENTIFIER_PROPERTY = "identifier"  # a property whose values name their node, as an id does
+MOST_TYPES = 1 << 15  # node types or edge types; an edge's kind has 16 bits, one of them its direction
 _BATCH = 20_000
 _DANGLING_KEPT = 100  # dangling rows whose ids are remembered, for the report
 
@@ -116,7 +119,7 @@ class GraphBuilder:
         self._path, self._force = path, force
         self._provenance = dict(provenance or {})
         self._tokenizer = Tokenizer(stem=stem)
-        self._progress = progress or (lambda stage, count: None)
+        self._progress = progress if progress is not None else _quietly
         self._rows: dict[str, int] = {}
         self._node_types: dict[str, int] = {}
         self._edge_types: dict[str, int] = {}
@@ -156,7 +159,7 @@ class GraphBuilder:
 
     def add_node(self, node: Node) -> bool:
         """Add a node; False where the very same one is there already. Raises `DuplicateNode`, `BadInput`."""
-        properties = json.dumps(dict(node.properties), ensure_ascii=False) if node.properties else ""
+        properties = _json(dict(node.properties)) if node.properties else ""
         content = hash((node.type, node.name, node.text, node.aliases, properties))
         known = self._rows.get(node.id)
         if known is not None:
@@ -171,7 +174,7 @@ class GraphBuilder:
         self._property_names.update(dict.fromkeys(node.properties))
         self._names.add(encode(node.name or node.id))
         self._texts.add(encode(node.text))
-        self._aliases.add(encode(json.dumps(node.aliases, ensure_ascii=False)) if node.aliases else b"")
+        self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
         self._properties.add(encode(properties))
         if len(self._rows) % _BATCH == 0:
             self._progress("reading nodes", len(self._rows))
@@ -203,7 +206,7 @@ class GraphBuilder:
         for index, extra in enumerate(extras):
             if not extra:
                 continue
-            data = encode(json.dumps(extra, ensure_ascii=False, sort_keys=True))
+            data = encode(_canonical(extra))
             hashes[index] = int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") or 1
             numbers[index] = self._extra_count
             self._extras.add(data)
@@ -361,4 +364,11 @@ def _add_properties(
 
 
 def _number(numbers: dict[str, int], name: str) -> int:
-    return numbers.setdefault(name, len(numbers))
+    number = numbers.setdefault(name, len(numbers))
+    if number == MOST_TYPES:
+        raise BadInput(f"there are more than {MOST_TYPES} types (the next is {name!r}): is this column the type?")
+    return number
+
+
+def _quietly(stage: str, count: int) -> None:
+    """Tell nobody."""

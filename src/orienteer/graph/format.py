@@ -153,19 +153,17 @@ def publishing(path: Path) -> Iterator[Path]:
     """
     is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
-    try:
-        with _locked(path / ".lock"):
-            for entry in path.iterdir():
-                if _is_debris(entry):
-                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-            work = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
-            try:
-                yield work
-            finally:
-                shutil.rmtree(work, ignore_errors=True)
-    finally:
-        if is_new and not is_graph(path):
-            shutil.rmtree(path, ignore_errors=True)
+    with _locked(path / ".lock"):
+        for entry in path.iterdir():
+            if _is_debris(entry):
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        work = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
+        try:
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+            if is_new and not is_graph(path):  # only who holds the lock may take the folder away
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def publish(path: Path, work: Path, manifest: Manifest) -> Manifest:

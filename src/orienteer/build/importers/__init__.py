@@ -1,0 +1,34 @@
+"""The file formats that can be imported: one module each, one line each in the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orienteer.build.importers.delimited import DELIMITERS, Delimited
+from orienteer.build.importers.files import suffix
+from orienteer.build.importers.jsonl import JsonLines
+from orienteer.build.importers.parquet import Parquet
+from orienteer.build.importers.table import Batch, Drop, Format
+
+FORMATS = (
+    Format("delimited text", tuple(DELIMITERS), Delimited(), is_text=True),
+    Format("JSON lines", (".jsonl", ".ndjson"), JsonLines()),
+    Format("Parquet", (".parquet", ".pq"), Parquet()),
+)
+"""Every text format may be packed with gzip (`.gz`)."""
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format that a file's name tells, None where it is not among those read."""
+    found = next((form for form in FORMATS if suffix(path) in form.suffixes), None)
+    if found is not None and isinstance(found.reader, Parquet) and path.suffix.lower() == ".gz":
+        return None  # Parquet is packed within; nothing writes it so, and it cannot be streamed
+    return found
+
+
+def suffixes() -> str:
+    """Return the suffixes that are read, for messages and help."""
+    return " ".join(name for form in FORMATS for name in form.suffixes) + " (text also as .gz)"
+
+
+__all__ = ["FORMATS", "Batch", "Drop", "Format", "format_of", "suffixes"]

@@ -1,0 +1,241 @@
+"""Which column says what: the names that people give to the columns of their nodes and edges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from orienteer.errors import BadInput, BadOption
+
+NODE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": (
+        "id",
+        "node_id",
+        "nodeid",
+        "node_index",
+        "node_idx",
+        "index",
+        "idx",
+        "entity_id",
+        "curie",
+        "uri",
+        "iri",
+        "node",
+    ),
+    "type": ("kind", "type", "pos", "category", "node_type", "entity_type"),
+    "name": ("name", "title", "label", "display_name", "displayname", "node_name"),
+    "text": ("text", "definition", "description", "summary"),
+    "aliases": ("lemmas", "synonyms", "aliases", "synonym", "alias"),
+}
+"""Known names, best first. A row takes the first of its kind that it fills; of aliases it takes all."""
+
+EDGE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "type": (
+        "type",
+        "relation",
+        "metaedge",
+        "predicate",
+        "edge_type",
+        "relationship",
+        "relation_type",
+        "relationship_type",
+        "rel",
+        "r",
+        "edge",
+        "label",
+        "kind",
+        "display_relation",
+    ),
+    "text": NODE_NAMES["text"],
+    "weight": ("weight",),
+}
+
+ENDS = (
+    ("source", "target"),
+    ("subject", "object"),
+    ("from", "to"),
+    ("head", "tail"),
+    ("start_node_index", "end_node_index"),
+    ("x_index", "y_index"),
+    ("source_id", "target_id"),
+    ("subject_id", "object_id"),
+    ("from_id", "to_id"),
+    ("head_id", "tail_id"),
+    ("start_id", "end_id"),
+    ("start_node", "end_node"),
+    ("source_index", "target_index"),
+    ("src", "dst"),
+    ("x_id", "y_id"),
+    ("start", "end"),
+    ("h", "t"),
+    ("node1", "node2"),
+)
+"""Known names of the two ends of an edge, best first."""
+
+ROLES = ("id", "name", "text", "aliases", "type", "node_type", "edge_type", "source", "target", "weight")
+"""What `--column ROLE=COLUMN` can name; `type` serves nodes and edges."""
+
+REPEATED = frozenset(NODE_NAMES["type"] + NODE_NAMES["name"])
+"""What an edge's row may repeat of its ends (`head_type`, `x_name`)."""
+
+
+@lru_cache(maxsize=4096)
+def plainly(name: str) -> str:
+    """Return a column's name as it is compared: `Node ID` and `:NODE_ID` as node_id."""
+    return re.sub(r"\W+", "_", name.casefold()).strip("_")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a person says of the columns: roles by hand, columns to leave out, list columns to turn into edges."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    private: tuple[str, ...] = ()
+    explode: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for role in self.roles:
+            if role not in ROLES:
+                raise BadOption(f"No role {role!r} for a column. There are: {', '.join(ROLES)}.")
+        both = sorted(set(self.private) & (set(self.explode) | set(self.roles.values())))
+        if both:
+            raise BadOption(f"Column {both[0]!r} cannot be private and used at once: leave out one of the options.")
+
+    def role(self, *names: str) -> str | None:
+        """Return the column that was named for the first of these roles that has one."""
+        return next((self.roles[name] for name in names if name in self.roles), None)
+
+
+def ranks(known: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
+    """Return role and rank of each known name."""
+    return {name: (role, rank) for role, names in known.items() for rank, name in enumerate(names)}
+
+
+NODE_RANKS = ranks(NODE_NAMES)
+EDGE_RANKS = ranks(EDGE_NAMES)
+
+
+class NodeRoles:
+    """Role and rank of each column (or key of an opened object) of a table of nodes."""
+
+    def __init__(self, columns: Columns) -> None:
+        given = {column: (role.removeprefix("node_"), -1) for role, column in columns.roles.items()}
+        self._given = {column: pair for column, pair in given.items() if pair[0] in NODE_NAMES}
+        self._given |= dict.fromkeys(columns.explode, ("explode", 0)) | dict.fromkeys(columns.private, ("private", 0))
+        self._cached: dict[str, tuple[str, int]] = {}
+
+    def of(self, column: str) -> tuple[str, int]:
+        """Return the role and its rank, 0 the best; ("", 0) for a mere property."""
+        found = self._cached.get(column)
+        if found is None:
+            found = self._given.get(column) or NODE_RANKS.get(plainly(column), ("", 0))
+            if found[0] == "id":
+                found = ("", 0)  # an id column is named for a whole table; a second one is a property
+            self._cached[column] = found
+        return found
+
+    @property
+    def seen(self) -> set[str]:
+        """Every name that was asked for."""
+        return set(self._cached)
+
+    def id_column(self, names: Sequence[str]) -> str | None:
+        """Return the column of the ids, None where there is none."""
+        ranked = []
+        for name in names:
+            role, rank = self._given.get(name) or NODE_RANKS.get(plainly(name), ("", 0))
+            if role == "id":
+                ranked.append((rank, name))
+        return min(ranked)[1] if ranked else None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRoles:
+    """The columns of a table of edges by what they say."""
+
+    source: str
+    target: str
+    type: str | None
+    texts: tuple[str, ...]
+    weight: str | None
+    display: str | None
+    """A readable word beside the type (PrimeKG's `display_relation`)."""
+    source_sides: Mapping[str, str]
+    """What the row says of its source: column -> what it would be called in a table of nodes."""
+    target_sides: Mapping[str, str]
+
+    @classmethod
+    def of(cls, names: Sequence[str], columns: Columns, file: object) -> EdgeRoles:
+        """Tell the columns' roles. Raises `BadInput` naming the option where an end is missing."""
+        names = [name for name in names if name not in columns.private]
+        source, target = ends(names, columns)
+        if source is None or target is None:
+            raise BadInput(
+                f"{file} has no column for the {'source' if source is None else 'target'} of its edges. "
+                f"Its columns are: {', '.join(names)}. Name it with --column source=COLUMN and --column target=COLUMN."
+            )
+        given = {column: (role.removeprefix("edge_"), -1) for role, column in columns.roles.items()}
+        found: dict[str, list[tuple[int, str]]] = {"type": [], "text": [], "weight": []}
+        for name in names:
+            role, rank = given.get(name) or EDGE_RANKS.get(plainly(name), ("", 0))
+            if role in found and name not in (source, target):
+                found[role].append((rank, name))
+        best = {role: [name for _, name in sorted(candidates)] for role, candidates in found.items()}
+        type_column = next(iter(best["type"]), None)
+        display = next((n for n in names if plainly(n) == "display_relation" and n != type_column), None)
+        source_sides, target_sides = _sides(names, source, target)
+        return cls(
+            source,
+            target,
+            type_column,
+            tuple(best["text"]),
+            next(iter(best["weight"]), None),
+            display,
+            source_sides,
+            target_sides,
+        )
+
+
+def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None]:
+    """Return the columns of source and target: those named by hand, else the best known pair."""
+    by_name = {plainly(name): name for name in reversed(names)}
+    known = next((pair for pair in ENDS if pair[0] in by_name and pair[1] in by_name), None)
+    source = columns.role("source") or (by_name[known[0]] if known else None)
+    target = columns.role("target") or (by_name[known[1]] if known else None)
+    here = set(names)
+    if known is None:  # half a pair, for a message that names the missing half
+        source = source or next((by_name[pair[0]] for pair in ENDS[:8] if pair[0] in by_name), None)
+        target = target or next((by_name[pair[1]] for pair in ENDS[:8] if pair[1] in by_name), None)
+    return (source if source in here else None), (target if target in here else None)
+
+
+def _prefix(end: str) -> str:
+    return re.sub(r"_(node_)?(index|id)$", "", plainly(end)) + "_"
+
+
+def _sides(names: Sequence[str], source: str, target: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns that describe the two ends, which come in pairs: head_type and tail_type."""
+    first, second = _prefix(source), _prefix(target)
+    if first == second:
+        return {}, {}
+    others = {plainly(name): name for name in names if name not in (source, target)}
+    shared = [
+        key.removeprefix(first)
+        for key in others
+        if key.startswith(first) and second + key.removeprefix(first) in others
+    ]
+    return {others[first + key]: key for key in shared}, {others[second + key]: key for key in shared}
+
+
+def check_named(columns: Columns, seen: Collection[str]) -> None:
+    """Raise `BadInput` where an option names a column that no table has."""
+    for option, wanted in (
+        ("--column", list(columns.roles.values())),
+        ("--private", list(columns.private)),
+        ("--explode", list(columns.explode)),
+    ):
+        for column in wanted:
+            if column not in seen:
+                raise BadInput(f"{option}: there is no column {column!r}. The columns are: {', '.join(sorted(seen))}.")

@@ -1,0 +1,203 @@
+"""A graph -> files that other programs read: JSON lines that import gives back exactly, or GraphML."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+import orienteer
+from orienteer.build import portable
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.store import Graph
+from orienteer.records import Edge, JsonValue, Node
+
+Target = Literal["jsonl", "graphml"]
+
+ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even escaped."""
+GRAPHML = "http://graphml.graphdrawing.org/xmlns"
+
+
+def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> None:
+    """Write the graph as a folder of JSON lines, or as one GraphML file. It appears whole or not at all.
+
+    Raises `BadInput` where the path is taken and `force` was not given.
+    """
+    writers: Mapping[str, Callable[[Graph, Path], None]] = {"jsonl": _write_jsonl, "graphml": _write_graphml}
+    if to not in writers:
+        raise BadOption(f"No export format {to!r}. There are: {', '.join(writers)}.")
+    if (out.exists() or out.is_symlink()) and not force:
+        raise BadInput(f"{out} exists already: replace it with --force, or name another path")
+    if out.is_dir() and not _is_replaceable(out):
+        raise BadInput(f"{out} is a folder with other files: name another path")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=out.parent) as folder:
+        made = Path(folder) / "made"
+        writers[to](graph, made)
+        if out.is_dir():
+            shutil.rmtree(out)
+        elif made.is_dir():
+            with suppress(FileNotFoundError):
+                out.unlink()
+        made.replace(out)
+
+
+def _is_replaceable(folder: Path) -> bool:
+    """Say whether a folder holds nothing but an earlier export."""
+    return {path.name for path in folder.iterdir()} <= {portable.META, portable.NODES, portable.EDGES}
+
+
+# ---------------------------------------------------------------------------------------------------- JSON lines
+
+
+def _write_jsonl(graph: Graph, folder: Path) -> None:
+    folder.mkdir()
+    schema = graph.schema
+    meta = {
+        "format": portable.KIND,
+        "version": portable.VERSION,
+        "made_by": orienteer.__version__,
+        "symmetric": sorted(schema.symmetric),
+        "labels": dict(schema.labels),
+        "also_called": {name: list(words) for name, words in schema.also_called.items()},
+    }
+    (folder / portable.META).write_text(json.dumps(meta, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    _lines(folder / portable.NODES, (_node(graph.node(node_id)) for node_id in graph.node_ids()))
+    _lines(folder / portable.EDGES, map(_edge, graph.iter_edges()))
+
+
+def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "type": node.type,
+        "name": node.name,
+        "text": node.text,
+        "aliases": list(node.aliases),
+        "properties": dict(node.properties),
+    }
+
+
+def _edge(edge: Edge) -> dict[str, Any]:
+    row: dict[str, Any] = {"source": edge.source, "type": edge.type, "target": edge.target}
+    return row | _extras(edge)
+
+
+def _extras(edge: Edge) -> dict[str, Any]:
+    """Return what an edge carries besides its ends and type; defaults are left out."""
+    row: dict[str, Any] = {}
+    if edge.text:
+        row["text"] = edge.text
+    if edge.weight != 1.0:
+        row["weight"] = edge.weight
+    if edge.properties:
+        row["properties"] = dict(edge.properties)
+    return row
+
+
+# ------------------------------------------------------------------------------------------------------- GraphML
+
+Fields = dict[str, JsonValue]
+NODE_FIELDS = frozenset({"type", "name", "text", "aliases"})
+EDGE_FIELDS = frozenset({"type", "text", "weight", "symmetric"})
+
+
+def _write_graphml(graph: Graph, path: Path) -> None:
+    """Write GraphML in a stream: what fields there are is found in a first pass, as they are declared on top."""
+    symmetric = graph.schema.symmetric
+    node_kinds: dict[str, str] = {}
+    edge_kinds: dict[str, str] = {}
+    for node_id in graph.node_ids():
+        _widen(node_kinds, _node_fields(graph.node(node_id)))
+    for edge in graph.iter_edges():
+        _widen(edge_kinds, _edge_fields(edge, symmetric))
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="{GRAPHML}">\n')
+        nodes = _declare(file, "node", node_kinds)
+        edges = _declare(file, "edge", edge_kinds)
+        file.write('<graph id="G" edgedefault="directed">\n')
+        for node_id in graph.node_ids():
+            file.write(f"<node id={_attribute(node_id)}>")
+            _write_fields(file, nodes, _node_fields(graph.node(node_id)))
+            file.write("</node>\n")
+        for number, edge in enumerate(graph.iter_edges()):
+            file.write(f'<edge id="e{number}" source={_attribute(edge.source)} target={_attribute(edge.target)}>')
+            _write_fields(file, edges, _edge_fields(edge, symmetric))
+            file.write("</edge>\n")
+        file.write("</graph>\n</graphml>\n")
+
+
+def _node_fields(node: Node) -> Fields:
+    fields: Fields = {"type": node.type, "name": node.name}
+    if node.text:
+        fields["text"] = node.text
+    if node.aliases:
+        fields["aliases"] = list(node.aliases)
+    return fields | _own(node.properties, NODE_FIELDS)
+
+
+def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
+    extras = _extras(edge)
+    properties = extras.pop("properties", {})
+    fields: Fields = {"type": edge.type, **extras}
+    if edge.type in symmetric:
+        fields["symmetric"] = True
+    return fields | _own(properties, EDGE_FIELDS)
+
+
+def _own(properties: Mapping[str, JsonValue], taken: frozenset[str]) -> Fields:
+    """Return properties under names that no field of ours has."""
+    return {f"property.{name}" if name in taken else name: value for name, value in properties.items()}
+
+
+def _widen(kinds: dict[str, str], fields: Fields) -> None:
+    """Note the GraphML type of each field: the narrowest that holds all its values."""
+    for name, value in fields.items():
+        kind = _kind(value)
+        known = kinds.setdefault(name, kind)
+        if known != kind:
+            kinds[name] = "double" if {known, kind} == {"double", "long"} else "string"
+
+
+def _kind(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "long" if -(2**63) <= value < 2**63 else "string"
+    return "double" if isinstance(value, float) else "string"
+
+
+def _declare(file: TextIO, domain: str, kinds: Mapping[str, str]) -> dict[str, str]:
+    """Write the declarations of the fields, and return their keys by name."""
+    keys = {}
+    for number, (name, kind) in enumerate(kinds.items()):
+        keys[name] = f"{domain[0]}{number}"
+        file.write(f'<key id="{keys[name]}" for="{domain}" attr.name={_attribute(name)} attr.type="{kind}"/>\n')
+    return keys
+
+
+def _write_fields(file: TextIO, keys: Mapping[str, str], fields: Fields) -> None:
+    for name, value in fields.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        # A bare carriage return would be read back as a newline.
+        file.write(f'<data key="{keys[name]}">{escape(_legal(text), {chr(13): "&#13;"})}</data>')
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_legal(text))
+
+
+def _legal(text: str) -> str:
+    return ILLEGAL.sub("\ufffd", text)

@@ -1,0 +1,83 @@
+"""What every reader of tables gives: batches of rows, kept as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+EDGE_ROWS = 50_000
+"""Rows in a batch of edges: short rows, of which there are many."""
+NODE_ROWS = 5_000
+"""Rows in a batch of nodes: their texts may be long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows of a table as columns; `lines[i]` is where the i-th row begins in its file."""
+
+    columns: Mapping[str, Sequence[Any]]  # Any: whatever the file's format can hold
+    lines: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def without(self, rows: Collection[int]) -> Batch:
+        """Leave out some rows, given by their place in the batch."""
+        if not rows:
+            return self
+        kept = [row for row in range(len(self)) if row not in rows]
+        columns = {name: [values[row] for row in kept] for name, values in self.columns.items()}
+        return Batch(columns, [self.lines[row] for row in kept])
+
+
+Drop = Callable[[str, int, str], None]
+"""Tells the report of a row that cannot be used: the reason, its line, what stood there."""
+
+
+class Reader(Protocol):
+    """How one file format is read. `header` false: the file has no row of names, its columns are numbered."""
+
+    def columns(self, path: Path) -> tuple[str, ...]:
+        """Return the column names; of a delimited file its first row, whatever that holds."""
+
+    def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
+        """Read the table in batches of this many rows. Raises `BadInput` where the file is not whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format: what it is called, how its files are named, how they are read."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    reader: Reader
+    is_text: bool = False
+    """Cells are text only: numbers have to be recognised, and the row of names may be missing."""
+
+
+def undecodable(columns: Iterable[Sequence[str]]) -> set[int]:
+    """Return the places of the rows that hold bytes that are no UTF-8 (which decoding marked with surrogates)."""
+    bad: set[int] = set()
+    for values in columns:
+        try:
+            "".join(values).encode()
+        except UnicodeEncodeError:
+            bad.update(row for row, value in enumerate(values) if not is_unicode(value))
+    return bad
+
+
+def is_unicode(text: str) -> bool:
+    """Say whether the text can be written as UTF-8: a lone surrogate cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(value: object) -> str:
+    """Return a value for a report: printable, in one line, short."""
+    text = str(value).encode("utf-8", "replace").decode()
+    return repr(text if len(text) <= 60 else text[:57] + "...")[1:-1]

@@ -1,0 +1,228 @@
+"""Which file holds nodes, which holds edges, and which is neither."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orienteer.build.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
+from orienteer.build.importers import Batch, Drop, Format, format_of, suffixes
+from orienteer.build.importers.delimited import numbered
+from orienteer.build.importers.files import require, stem
+from orienteer.build.report import Ignored
+from orienteer.errors import BadInput
+from orienteer.graph.format import is_graph
+
+NODE_WORDS = frozenset({"node", "nodes", "vertex", "vertices", "entities", "concepts"})
+EDGE_WORDS = frozenset({"edge", "edges", "relationships", "relations", "links", "triples", "statements"})
+"""Words of a file's name that tell what it holds."""
+PROSE = frozenset({"readme", "license", "licence", "copying", "notice", "changelog", "requirements"})
+"""Names of texts that lie beside tables."""
+TRIPLE = 3
+TELLING = frozenset({"name", "type", "text", "aliases"})
+"""A table with an id and one of these describes nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file that holds a table, and its columns."""
+
+    path: Path
+    format: Format
+    columns: tuple[str, ...]
+    has_header: bool = True
+    is_named: bool = False
+    """Named by hand or alone, so that not knowing what it holds is an error."""
+
+    def batches(self, *, rows: int, drop: Drop) -> Iterator[Batch]:
+        """Read the table in batches."""
+        return self.format.reader.batches(self.path, rows=rows, drop=drop, header=self.has_header)
+
+    def edge_roles(self, columns: Columns) -> EdgeRoles:
+        """Tell the roles of the columns of a table of edges."""
+        if not self.has_header:
+            source, kind, target = self.columns
+            return EdgeRoles(source, target, kind, (), None, None, {}, {})
+        return EdgeRoles.of(self.columns, columns, self.path)
+
+    def id_column(self, columns: Columns) -> str:
+        """Return the column of the ids of a table of nodes. Raises `BadInput` where there is none."""
+        found = NodeRoles(columns).id_column(self.columns)
+        if found is None:
+            raise BadInput(
+                f"{self.path} has no column for the ids of its nodes. Its columns are: {', '.join(self.columns)}. "
+                "Name it with --column id=COLUMN."
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is read as what."""
+
+    nodes: tuple[Table, ...]
+    edges: tuple[Table, ...]
+    others: tuple[Table, ...] = ()
+    """Tables beside them, which may hold the labels of codes."""
+    ignored: tuple[Ignored, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that the graph is made of."""
+        return tuple(table.path for table in (*self.nodes, *self.edges))
+
+
+def plan(sources: Sequence[Path], columns: Columns, *, nodes: Sequence[Path], edges: Sequence[Path]) -> Plan:
+    """Tell what each file holds, by hand where files are named, else by names of files and columns."""
+    by_hand = {path.resolve() for path in (*nodes, *edges)}
+    tables, ignored = _tables(sources, by_hand)
+    node_tables = [table_of(path, is_named=True) for path in nodes]
+    edge_tables = [_sure_edges(table_of(path, is_named=True), columns) for path in edges]
+    found_nodes, found_edges, others = _sort(tables, columns)
+    if not nodes:
+        node_tables = found_nodes
+    if not edges:
+        edge_tables = found_edges
+    chosen = [*node_tables, *edge_tables]
+    others += [table for table in (*found_nodes, *found_edges) if table not in chosen]
+    unclear = [table for table in others if table.is_named]
+    if unclear or not chosen:
+        raise BadInput(_unclear(unclear or others))
+    return Plan(tuple(node_tables), tuple(edge_tables), tuple(others), tuple(ignored))
+
+
+def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], list[Ignored]]:
+    tables: list[Table] = []
+    ignored: list[Ignored] = []
+    for source in sources:
+        if is_graph(source):
+            raise BadInput(f"{source} is a graph already: give the tables that it was made from, or export it first")
+        if not source.is_dir():
+            if source.resolve() not in by_hand:
+                tables.append(table_of(source, is_named=True))
+            continue
+        inside = [path for path in listing(source) if path.resolve() not in by_hand]
+        readable = [path for path in inside if _is_candidate(path)]
+        tables += [table_of(path, is_named=False) for path in readable]
+        ignored += [Ignored(file=str(path), reason="no table") for path in inside if path not in readable]
+        if not readable and not by_hand:
+            raise BadInput(f"{source} holds no table. What is read: {suffixes()}.")
+    return tables, ignored
+
+
+def listing(folder: Path) -> list[Path]:
+    """Return the visible files of a folder, in the order of their names."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+
+
+def _is_candidate(path: Path) -> bool:
+    has_role = bool(_words(path) & (NODE_WORDS | EDGE_WORDS))
+    is_prose = stem(path).casefold() in PROSE or (path.stat().st_size == 0 and not has_role)
+    return format_of(path) is not None and not is_prose
+
+
+def table_of(path: Path, *, is_named: bool) -> Table:
+    """Return a file as a table. Raises `BadInput` for one that cannot be read as such."""
+    if not path.exists():
+        raise BadInput(f"{path} does not exist")
+    found = format_of(path)
+    if found is None:
+        raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not among the formats: {suffixes()}")
+    require(path)
+    return Table(path, found, _names(path, found), is_named=is_named)
+
+
+def _words(path: Path) -> set[str]:
+    return set(re.split(r"[^a-z]+", stem(path).casefold()))
+
+
+def _sort(tables: Sequence[Table], columns: Columns) -> tuple[list[Table], list[Table], list[Table]]:
+    """Return the tables of nodes, those of edges, and the others."""
+    by_name = [table for table in tables if _words(table.path) & NODE_WORDS and not _words(table.path) & EDGE_WORDS]
+    nodes: list[Table] = []
+    edges: list[Table] = []
+    bare: list[Table] = []
+    others: list[Table] = []
+    for table in tables:
+        is_edges = bool(_words(table.path) & EDGE_WORDS) and table not in by_name
+        found = _sure_edges(table, columns) if is_edges else _bare(table, columns)
+        if table in by_name:
+            nodes.append(table)
+        elif is_edges and found is not None:
+            edges.append(found)
+        elif _joins(table, columns):
+            edges.append(table)
+        elif found is not None:
+            bare.append(found)
+        elif (not by_name or table.is_named) and _describes(table, columns):
+            nodes.append(table)
+        else:
+            others.append(table)
+    # Three unknown columns beside a table of edges are something else; alone they are the edges.
+    if edges and not any(table.is_named for table in bare):
+        return (
+            nodes,
+            edges,
+            [*others, *(Table(table.path, table.format, _names(table.path, table.format)) for table in bare)],
+        )
+    return nodes, [*edges, *bare], others
+
+
+def _names(path: Path, form: Format) -> tuple[str, ...]:
+    names = form.reader.columns(path)
+    return tuple(name or number for name, number in zip(names, numbered(len(names)), strict=True))
+
+
+def _joins(table: Table, columns: Columns) -> bool:
+    """Say whether the columns are those of edges, and not those of nodes that have a `start` and an `end`."""
+    if None in ends(table.columns, columns):
+        return False
+    known = {NODE_RANKS.get(plainly(name), ("", 0))[0] for name in table.columns}
+    return not {"id", "name"} <= known or columns.role("source") is not None
+
+
+def _describes(table: Table, columns: Columns) -> bool:
+    roles = NodeRoles(columns)
+    found = {roles.of(name)[0] for name in table.columns}
+    has_id = roles.id_column(table.columns) is not None
+    return has_id and (bool(found & TELLING) or columns.role("id") in table.columns)
+
+
+def _sure_edges(table: Table, columns: Columns) -> Table:
+    """Return the table as one of edges. Raises `BadInput` where it cannot be read so."""
+    if None not in ends(table.columns, columns):
+        return table
+    bare = _bare(table, columns)
+    if bare is None:
+        EdgeRoles.of(table.columns, columns, table.path)  # says which end is missing
+    return bare or table
+
+
+def _bare(table: Table, columns: Columns) -> Table | None:
+    """Return the table as bare triples: three columns, and a first row that does not name them."""
+    is_bare = table.format.is_text and len(table.columns) == TRIPLE and not _is_header(table.columns, columns)
+    if not is_bare:
+        return None
+    return Table(table.path, table.format, tuple(numbered(TRIPLE)), has_header=False, is_named=table.is_named)
+
+
+def _is_header(first: Sequence[str], columns: Columns) -> bool:
+    """Say whether a first row of three holds names of columns; one known word alone may be data."""
+    known = [name for name in map(plainly, first) if name in EDGE_RANKS or name in NODE_RANKS or name in _ENDS]
+    return len(known) > 1 or bool(set(first) & set(columns.roles.values()))
+
+
+_ENDS = frozenset({"source", "target", "subject", "object", "from", "to", "head", "tail", "src", "dst"})
+
+
+def _unclear(tables: Sequence[Table]) -> str:
+    if not tables:
+        return f"There is no table of nodes or edges to read. What is read: {suffixes()}."
+    seen = "; ".join(f"{table.path}: {', '.join(table.columns)}" for table in tables)
+    return (
+        f"It is not clear which table holds nodes and which edges. The columns are: {seen}. "
+        "Say so with --nodes FILE and --edges FILE, and name columns with --column id=COLUMN, "
+        "--column source=COLUMN, --column target=COLUMN, --column type=COLUMN."
+    )

@@ -1,0 +1,66 @@
+"""A graph for whatever a person names: a graph directory as it is, tables by way of the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from orienteer.build.provenance import is_stale
+from orienteer.build.run import ImportOptions, import_graph
+from orienteer.errors import GraphBusy, NotAGraph
+from orienteer.graph.format import Manifest, is_graph, read_manifest, read_pointer
+
+WAIT_SECONDS = 0.1
+"""Between two looks at a graph that another process is making."""
+
+__all__ = ["cached_path", "graph_directory", "is_stale"]
+
+
+def graph_directory(path: Path, *, cache: Path, progress: Callable[[str, int], None] | None = None) -> Path:
+    """Return the graph directory for a path, importing tables into the cache at first use and when they change.
+
+    Raises `NotAGraph` where there is nothing, `BadInput` where the tables cannot be read.
+    """
+    if is_graph(path):
+        return path
+    if not path.exists():
+        raise NotAGraph(f"{path} does not exist: give a graph directory, a folder of tables, or a table")
+    tell = _silent if progress is None else progress
+    target = cached_path(path, cache=cache)
+    # The folder has to be there before the lock in it can be waited for.
+    target.mkdir(parents=True, exist_ok=True)
+    while True:
+        manifest = _manifest(target)
+        if manifest is not None and not is_stale(manifest):
+            return target
+        how = "the sources have changed: made again" if manifest else "made"
+        tell(f"{how} in the cache at {target}", 0)
+        try:
+            import_graph([path], target, options=ImportOptions(force=True), progress=progress)
+        except GraphBusy:
+            tell("waiting for another process that makes it", 0)
+            time.sleep(WAIT_SECONDS)
+
+
+def cached_path(path: Path, *, cache: Path) -> Path:
+    """Return where the graph of these tables lies in the cache: a readable name and a hash of the full path."""
+    full = path.resolve()
+    name = re.sub(r"[^\w.-]+", "_", full.name) or "graph"
+    return cache / "graphs" / f"{name}-{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
+
+
+def _manifest(target: Path) -> Manifest | None:
+    """Return the manifest of a graph in the cache, None where it has to be made anew."""
+    if not is_graph(target):
+        return None
+    try:
+        return read_manifest(target / "generations" / read_pointer(target).generation)
+    except (NotAGraph, OSError):  # a damaged cache is no one's loss
+        return None
+
+
+def _silent(stage: str, count: int) -> None:
+    """Take no notice of progress."""

@@ -1,0 +1,151 @@
+"""What is exported comes back: exactly through JSON lines, and as networkx reads it through GraphML."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orienteer.build.export import export_graph
+from orienteer.build.run import import_graph
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.store import Graph
+from orienteer.records import Edge, Node
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+# Some of these names have a meaning in other people's tables; in a dump they have none.
+PROPERTIES = st.dictionaries(
+    st.sampled_from(["kind", "summary", "synonyms", "name", "text", "weight", "é"]), JSON, max_size=3
+)
+NODE = st.tuples(TEXT.filter(bool), TEXT.filter(bool), TEXT, st.lists(TEXT, max_size=3), PROPERTIES)
+EDGE = st.tuples(st.integers(0, 9), st.sampled_from(["r", "s"]), st.integers(0, 9), TEXT, st.floats(0, 9), PROPERTIES)
+
+
+def content(graph: Graph) -> tuple[list[Node], list[str], Any]:
+    nodes = [graph.node(node_id) for node_id in graph.node_ids()]
+    return nodes, sorted(map(repr, graph.iter_edges())), graph.schema
+
+
+@settings(max_examples=15, deadline=None)
+@given(nodes=st.lists(NODE, min_size=1, max_size=6), edges=st.lists(EDGE, max_size=8), twice=st.booleans())
+def test_jsonl_gives_every_graph_back(nodes: Any, edges: Any, twice: bool, tmp_path_factory) -> None:
+    folder = tmp_path_factory.mktemp("dump")
+    made = [
+        Node(f"n{at}", kind, name, text, tuple(aliases), properties)
+        for at, (kind, name, text, aliases, properties) in enumerate(nodes)
+    ]
+    size = len(made)
+    joined = [
+        Edge(f"n{source % size}", kind, f"n{target % size}", text, weight, properties)
+        for source, kind, target, text, weight, properties in edges
+    ]
+    graph = Graph.from_records(made, joined * (1 + twice), path=folder / "graph")
+    export_graph(graph, "jsonl", folder / "dump")
+    report = import_graph([folder / "dump"], folder / "again")
+    assert (report.dropped, report.merged, report.ignored) == ((), (), ())
+    assert content(Graph.open(folder / "again")) == content(graph)
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Graph:
+    source = tmp_path / "source"
+    source.mkdir()
+    nodes = [
+        {
+            "id": "a",
+            "kind": "Gene",
+            "name": "Ä & <B>",
+            "text": "two\nlines\r\n",
+            "aliases": ["x", "y"],
+            "n": 1,
+            "type": "t",
+        },
+        {"id": "b", "kind": "Gene", "name": "con\u0001trol", "n": 0.5, "mixed": True},
+        {"id": "c", "kind": "Drug", "name": "C", "mixed": "yes", "tags": ["p", "q"]},
+    ]
+    edges = [
+        {"source": "a", "relation": "GiG", "target": "b", "year": 2001},
+        {"source": "b", "relation": "GiG", "target": "a", "year": 2001},
+        {"source": "c", "relation": "hits", "target": "a", "weight": 0.5},
+        {"source": "c", "relation": "hits", "target": "a", "weight": 0.25, "text": "it hits"},
+    ]
+    (source / "nodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nodes))
+    (source / "edges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in edges))
+    (source / "codes.tsv").write_text("code\tlabel\nGiG\tGene - interacts - Gene\nhits\tstrikes\n")
+    import_graph([source], tmp_path / "graph")
+    return Graph.open(tmp_path / "graph")
+
+
+def test_symmetric_types_and_labels_come_back(graph: Graph, tmp_path: Path) -> None:
+    assert graph.schema.symmetric == {"GiG"}
+    assert graph.schema.labels == {"GiG": "interacts", "hits": "strikes"}
+    assert graph.schema.also_called == {"GiG": ("Gene - interacts - Gene",)}
+    export_graph(graph, "jsonl", tmp_path / "dump")
+    import_graph([tmp_path / "dump"], tmp_path / "again")
+    assert content(Graph.open(tmp_path / "again")) == content(graph)
+
+
+def test_networkx_reads_the_graphml_as_the_graph(graph: Graph, tmp_path: Path) -> None:
+    path = tmp_path / "graph.graphml"
+    export_graph(graph, "graphml", path)
+    found = networkx.read_graphml(path, force_multigraph=True)
+    assert found.is_directed()
+    assert dict(found.nodes(data=True)) == {
+        "a": {
+            "type": "Gene",
+            "name": "Ä & <B>",
+            "text": "two\nlines\r\n",
+            "aliases": '["x", "y"]',
+            "n": 1.0,
+            "property.type": "t",
+        },
+        "b": {"type": "Gene", "name": "con\ufffdtrol", "n": 0.5, "mixed": "true"},
+        "c": {"type": "Drug", "name": "C", "mixed": "yes", "tags": '["p", "q"]'},
+    }
+    edges = sorted(((a, b, data) for a, b, data in found.edges(data=True)), key=lambda edge: (edge[0], str(edge[2])))
+    assert edges == [
+        ("a", "b", {"type": "GiG", "symmetric": True, "year": 2001}),
+        ("c", "a", {"type": "hits", "text": "it hits", "weight": 0.25}),
+        ("c", "a", {"type": "hits", "weight": 0.5}),
+    ]
+
+
+@pytest.mark.parametrize("to", ["jsonl", "graphml"])
+def test_an_existing_path_is_replaced_only_by_force(to: str, graph: Graph, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export_graph(graph, to, out)
+    with pytest.raises(BadInput, match="--force"):
+        export_graph(graph, to, out)
+    export_graph(graph, to, out, force=True)
+    export_graph(graph, "graphml" if to == "jsonl" else "jsonl", out, force=True)
+    assert out.is_dir() is (to == "graphml")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".export")]
+
+
+def test_a_folder_with_other_files_is_never_replaced(graph: Graph, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="other files"):
+        export_graph(graph, "jsonl", tmp_path / "source", force=True)
+    with pytest.raises(BadOption, match="jsonl, graphml"):
+        export_graph(graph, "rdf", tmp_path / "out")
+
+
+def test_a_dump_of_a_newer_version_or_without_a_part_is_refused(graph: Graph, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    export_graph(graph, "jsonl", dump)
+    meta = json.loads((dump / "meta.json").read_text())
+    (dump / "edges.jsonl").unlink()
+    with pytest.raises(BadInput, match=r"edges\.jsonl is missing"):
+        import_graph([dump], tmp_path / "new")
+    (dump / "meta.json").write_text(json.dumps(meta | {"version": 2}))
+    with pytest.raises(BadInput, match="version 2"):
+        import_graph([dump], tmp_path / "new")
