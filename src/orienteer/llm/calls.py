@@ -67,6 +67,10 @@ def metered(
     schema: Mapping[str, JsonValue] | None,
     sampling: Sampling | None,
 ) -> Reply:
+    """Return the model's next message as it is, the call claimed from the run first and charged to it after.
+
+    Raises `BudgetExhausted` before the request, `ModelError` where the model failed.
+    """
     run.check()
     spent = Usage()
     try:
