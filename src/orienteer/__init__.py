@@ -1,3 +1,87 @@
-"""Orienteer finds its way through knowledge graphs."""
+"""Orienteer finds its way through knowledge graphs.
+
+    from orienteer import Graph, Retriever
+
+    result = Retriever(Graph.open("hetionet")).ask("which genes are associated with asthma?")
+
+What is named here is public; every error that is raised on purpose is in `orienteer.errors`. Nothing is loaded before
+it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orienteer.errors import Error
+    from orienteer.graph.store import Graph
+    from orienteer.llm import Budget, OpenAIConfig, OpenAIModel, Price, RecordedModel, Recording, ScriptedModel
+    from orienteer.methods import Retriever
+    from orienteer.records import (
+        Edge,
+        Hit,
+        Neighborhood,
+        Node,
+        Path,
+        Question,
+        Ranked,
+        Result,
+        Schema,
+        Step,
+        Trajectory,
+        Usage,
+    )
+    from orienteer.stream import Event
 
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Budget",
+    "Edge",
+    "Error",
+    "Event",
+    "Graph",
+    "Hit",
+    "Neighborhood",
+    "Node",
+    "OpenAIConfig",
+    "OpenAIModel",
+    "Path",
+    "Price",
+    "Question",
+    "Ranked",
+    "RecordedModel",
+    "Recording",
+    "Result",
+    "Retriever",
+    "Schema",
+    "ScriptedModel",
+    "Step",
+    "Trajectory",
+    "Usage",
+    "__version__",
+]
+
+_HOMES = {
+    "Error": "errors",
+    "Event": "stream",
+    "Graph": "graph.store",
+    "Retriever": "methods",
+    **dict.fromkeys(
+        ("Budget", "OpenAIConfig", "OpenAIModel", "Price", "RecordedModel", "Recording", "ScriptedModel"), "llm"
+    ),
+}
+"""The module of a public name; the others are records."""
+
+
+def __getattr__(name: str) -> Any:  # Any: each name has its own type, above
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'records')}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

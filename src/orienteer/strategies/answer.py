@@ -9,22 +9,23 @@ from functools import cache
 from importlib.resources import files
 
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm import Allowance, call
-from orienteer.protocols import LanguageModel
+from orienteer.llm import call
+from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Step, StoppedBy, Trajectory
 
 NOT_THERE = "not in the evidence"
 HITS = 20  # of the ranking are shown to the model
 
 
-def answer(result: Result, *, model: LanguageModel, run: Allowance) -> Result:
+def answer(result: Result, *, model: LanguageModel, run: Run) -> Result:
     """Return the result with an answer from its hits; the one call it takes may come out of the run's reserve.
 
     Without a hit nothing is spent. Where the model fails or the budget is spent, the answer is None and the notes say
-    why.
+    why; so it is where the search itself did not come to its end.
     """
     if not result.hits:
-        return result.model_copy(update={"answer": NOT_THERE})
+        came_to_its_end = result.stopped_by in ("finish", "steps")
+        return result.model_copy(update={"answer": NOT_THERE if came_to_its_end else None})
     prompt = _prompt()
     opening = (Message(role="system", content=prompt), Message(role="user", content=_evidence(result)))
     trajectory = Trajectory(

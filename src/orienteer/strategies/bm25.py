@@ -10,8 +10,10 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
-from orienteer.strategies.ranked import ranked, why_words
-from orienteer.tools.render import Words
+from orienteer.strategies.hits import present
+from orienteer.tools.render import Match, Words
+
+_NAMED = 8  # words that a reason names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +21,11 @@ class Bm25Config:
     """What is ranked."""
 
     k: int = 20
-    """Hits at the most. ARK, section 4: Recall is taken at 20."""
+    """Hits at the most. Recall is taken at 20 throughout; ARK, section 4."""
     node_types: tuple[str, ...] = ()
-    """Node types to keep; empty keeps all."""
+    """Keep answers of these node types only."""
     where: tuple[str, ...] = ()
-    """Conditions on properties that a hit must meet, such as `year >= 2000`."""
+    """Keep answers that meet these conditions on properties only."""
 
 
 class Bm25:
@@ -53,6 +55,14 @@ class Bm25:
         rows = [graph.row(hit.id) for hit in found]
         matches = words.matches(np.array(rows, np.int32))
         return tuple(
-            ranked(graph, row, hit.score, words=words, why=why_words(words, match))
+            present(graph, row, score=hit.score, query=query, why=why(words, match))
             for row, hit, match in zip(rows, found, matches, strict=True)
         )
+
+
+def why(words: Words, match: Match) -> str:
+    """Say which words of a query a node has, and which it lacks."""
+    found = [word for word in words.postings if word not in match.missing]
+    has = f"has {', '.join(found[:_NAMED])}" if found else ""
+    lacks = f"lacks {', '.join(match.missing[:_NAMED])}" if match.missing else ""
+    return "; ".join(filter(None, (has, lacks)))

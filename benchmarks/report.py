@@ -1,0 +1,129 @@
+"""A benchmark's figures: as rows, as a table for people, as JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The most that a figure may be; with `times` the most that it may be of this peer's."""
+
+    most: float
+    times: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of ours, beside a peer's where there is one."""
+
+    name: str
+    ours: float | None
+    unit: str
+    peer: str | None = None
+    peer_value: float | None = None
+    target: Target | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours as a share of the peer's, of the same run."""
+        return self.ours / self.peer_value if self.ours is not None and self.peer_value else None
+
+    @property
+    def met(self) -> bool | None:
+        """Tell whether the target is reached; None where there is nothing to judge by."""
+        judged = self.ours if self.target is None or self.target.times is None else self.ratio
+        return None if self.target is None or judged is None else judged <= self.target.most
+
+    @property
+    def aim(self) -> str | None:
+        """The target in words."""
+        if self.target is None:
+            return None
+        return f"<= {self.target.most:g} " + (f"x {self.target.times}" if self.target.times else self.unit)
+
+    def content(self) -> dict[str, Any]:  # Any: JSON
+        """Return the row as it is written."""
+        return {
+            "name": self.name,
+            "ours": self.ours,
+            "unit": self.unit,
+            "peer": self.peer,
+            "peer_value": self.peer_value,
+            "ratio": self.ratio,
+            "target": self.aim,
+            "met": self.met,
+        }
+
+
+class Report:
+    """Collects rows, printing each as it comes."""
+
+    def __init__(self, targets: dict[str, Target]) -> None:
+        self.rows: list[Row] = []
+        self._targets = targets
+        print(f"{'':52} {'ours':>10} {'':5} {'peer':>10} {'ratio':>7}  peer, target")
+
+    def add(
+        self, name: str, ours: float | None, unit: str, *, peer: str | None = None, peer_value: float | None = None
+    ) -> None:
+        """Take a figure; one that has a target for a peer is judged in that peer's row only."""
+        target = self._targets.get(name)
+        if target and target.times not in (None, peer):
+            target = None
+        row = Row(name, ours, unit, peer, peer_value, target)
+        self.rows.append(row)
+        cells = [_figure(row.ours), f"{unit:5}", _figure(peer_value)]
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        verdict = {None: "", True: "  met", False: "  MISSED"}[row.met]
+        aim = f" [{row.aim}]{verdict}" if row.aim else ""
+        print(f"{name:52} {cells[0]:>10} {cells[1]} {cells[2]:>10} {ratio:>7}  {peer or ''}{aim}", flush=True)
+
+    def write(self, file: Path) -> None:
+        """Write all rows as JSON."""
+        content = {"machine": machine(), "commit": commit(), "rows": [row.content() for row in self.rows]}
+        file.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def machine() -> dict[str, Any]:  # Any: JSON
+    """Return what the figures were taken on."""
+    return {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _processor() -> str:
+    described = Path("/proc/cpuinfo")
+    if described.exists():
+        for line in described.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def commit() -> str | None:
+    """Return the commit that is checked out, marked where files differ from it; None outside a repository."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,306 @@
+"""The store on synthetic graphs, beside other engines in the same run: building, opening, searching, walking.
+
+    python benchmarks/store.py [--size XS|S|L] [--json FILE] [--work FOLDER] [--queries N]
+
+One thread throughout. Every set of queries runs once to warm up, then three times, engines taking turns; a query's
+time is the least of the three, for what else the machine does only ever adds; p50 and p95 are over queries. The graph
+is built without stemming, so that all engines index the same words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import peers
+from orienteer.graph.store import Graph, distinct
+from reference import Best, K, Postings, agreement, best
+from report import Report, Target
+from synthetic import SIZES, Asked, Synthetic, load
+
+Search = Callable[[int], Any]  # Any: rows, where rankings are compared
+"""Runs the query of a number."""
+ROUNDS = 3
+NEIGHBORHOODS = ("around degree 10", "around degree 1,000", "around hub")
+INDEX_FILES = {
+    "term", "posting", "best", "row", "frequency", "large_at", "large", "block", "block_best", "length",
+    "indptr", "neighbor", "kind", "extra_number",
+}  # fmt: skip
+MEGABYTE = 1_000_000
+TARGETS = {
+    "build": Target(60),
+    "build, peak memory": Target(3_500),
+    "disk, index and adjacency": Target(1_200),
+    "open, fresh process": Target(20),
+    "open, again": Target(20),
+    "resident after open": Target(60),
+    "global, p50": Target(1, "tantivy"),
+    "global + common words, p50": Target(15),
+    "around degree 10, p50": Target(0.1),
+    "around degree 1,000, p50": Target(0.2),
+    "around hub, p50": Target(2),
+    "intersect three hubs, p50": Target(5),
+    "path of up to 4 edges, p50": Target(5),
+}
+"""For L; on the other sizes only those that compare with a peer count."""
+
+
+class Timing(NamedTuple):
+    """Milliseconds a query, and what the queries gave."""
+
+    p50: float
+    p95: float
+    answers: list[Any]  # Any: whatever was timed; rows, where rankings are compared
+
+
+class Setting(NamedTuple):
+    """All that the measurements share."""
+
+    data: Synthetic
+    graph: Graph
+    right: Mapping[str, Sequence[Best]]
+    report: Report
+    queries: int
+
+    def asked(self, name: str) -> list[Asked]:
+        """Return the queries of a set."""
+        return self.data.queries[name][: self.queries]
+
+    def words(self, asked: Asked) -> list[str]:
+        """Return the words of a query."""
+        return [self.data.words[word] for word in asked.words]
+
+
+def main() -> None:
+    """Run all measurements of one size."""
+    parser = argparse.ArgumentParser(description="Measure the store beside other engines.")
+    parser.add_argument("--size", choices=SIZES, default="S")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
+    parser.add_argument("--queries", type=int, default=300, metavar="N", help="at most this many of each set")
+    options = parser.parse_args()
+    work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
+    data = load(options.size, work)
+    report = Report(_targets(options.size))
+    path = work / f"graph-{options.size}"
+    _measure_build(report, options.size, work, path)
+    _measure_disk(report, path)
+    postings = Postings(data)
+    setting = Setting(data, Graph.open(path), best(data, postings), report, options.queries)
+    _measure_open(setting, path)
+    others = _peers(options.size, data, work, report, postings)
+    _measure_global(setting, others)
+    _measure_neighborhoods(setting, peers.PlainNumpy(postings))
+    _measure_walks(setting)
+    if options.json:
+        report.write(options.json)
+
+
+def _targets(size: str) -> dict[str, Target]:
+    return {name: target for name, target in TARGETS.items() if size == "L" or target.times}
+
+
+def _peers(size: str, data: Synthetic, work: Path, report: Report, postings: Postings) -> dict[str, peers.Peer | None]:
+    """Return the peers by name; None for one that is not installed."""
+    folder = work / f"tantivy-{size}"
+    shutil.rmtree(folder, ignore_errors=True)
+    tantivy = peers.tantivy(data, folder)
+    others: dict[str, peers.Peer | None] = {"numpy": peers.PlainNumpy(postings), "tantivy": tantivy}
+    built = {"tantivy": tantivy.build_seconds if tantivy else None}
+    if size != "L":  # its Python tokenizer takes minutes and many gigabytes there
+        bm25s = peers.bm25s(data)
+        others["bm25s"], built["bm25s"] = bm25s, bm25s.build_seconds if bm25s else None
+    for name, seconds in built.items():
+        report.add("build, the texts alone", None, "s", peer=_named(name, seconds), peer_value=seconds)
+    return others
+
+
+def _named(name: str, found: object) -> str:
+    return name if found is not None else f"{name}: not installed"
+
+
+# ------------------------------------------------------------------------------------------------ building, opening
+
+
+def _probe(*arguments: object) -> dict[str, float]:
+    """Run `probe.py` in a fresh process."""
+    command = [sys.executable, str(Path(__file__).with_name("probe.py")), *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def _measure_build(report: Report, size: str, work: Path, path: Path) -> None:
+    built = _probe("build", size, work, path)
+    report.add("build", built["seconds"], "s")
+    report.add("build, of this making the input in Python", built["input"], "s")
+    report.add("build, peak memory", built["peak"] / MEGABYTE, "MB")
+
+
+def _measure_disk(report: Report, path: Path) -> None:
+    sizes = {"index and adjacency": 0, "texts": 0, "names, ids, properties": 0}
+    for name, file in Graph.open(path).manifest.files.items():
+        stem = name.split(".")[0]
+        part = "index and adjacency" if stem in INDEX_FILES else "texts" if stem == "text" else "names, ids, properties"
+        sizes[part] += file.bytes
+    for part, size in sizes.items():
+        report.add(f"disk, {part}", size / MEGABYTE, "MB")
+
+
+def _measure_open(setting: Setting, path: Path) -> None:
+    query = " ".join(setting.words(setting.asked("global")[0]))
+    _probe("open", path, query)  # bytecode, and the files into the page cache
+    fresh = [_probe("open", path, query) for _ in range(5)]
+    typical = {name: float(np.median([one[name] for one in fresh])) for name in fresh[0]}
+    add = setting.report.add
+    add("open, fresh process", typical["open"] * 1e3, "ms")
+    add("open, again", _timed({"ours": lambda _: Graph.open(path)}, 20)["ours"].p50, "ms")
+    add("import of the package", typical["import"] * 1e3, "ms")
+    if "resident" in typical:
+        add("resident after open", typical["resident"] / MEGABYTE, "MB")
+        add("anonymous after open", typical["anonymous"] / MEGABYTE, "MB")
+    add("first query, fresh process", typical["first"] * 1e3, "ms")
+    if _forget(path):
+        add("first query, fresh process, files not in memory", _probe("open", path, query)["first"] * 1e3, "ms")
+
+
+def _forget(path: Path) -> bool:
+    """Ask the system to drop a graph's files from its page cache; False where it cannot be asked."""
+    if not hasattr(os, "posix_fadvise"):
+        return False
+    for file in path.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as stream:
+                os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return True
+
+
+# ---------------------------------------------------------------------------------------------- searching and walking
+
+
+def _timed(engines: Mapping[str, Search], count: int) -> dict[str, Timing]:
+    """Time the queries of these numbers on several engines, which take turns."""
+    answers = {name: [search(number) for number in range(count)] for name, search in engines.items()}
+    seconds = {name: np.zeros((ROUNDS, count)) for name in engines}
+    gc.disable()
+    try:
+        for turn in range(ROUNDS):
+            for name, search in engines.items():
+                for number in range(count):
+                    started = time.perf_counter()
+                    search(number)
+                    seconds[name][turn, number] = time.perf_counter() - started
+    finally:
+        gc.enable()
+    milliseconds = {name: np.percentile(one.min(axis=0), [50, 95]) * 1e3 for name, one in seconds.items()}
+    return {name: Timing(float(p50), float(p95), answers[name]) for name, (p50, p95) in milliseconds.items()}
+
+
+def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -> None:
+    graph, report = setting.graph, setting.report
+    for name in ("global", "global + common words"):
+        asked = setting.asked(name)
+        words = [setting.words(one) for one in asked]
+        engines: dict[str, Search] = {
+            "ours": _caller(lambda terms: graph.text_index.search(terms, K).rows.tolist(), words),
+            "whole": _caller(lambda query: [graph.row(hit.id) for hit in graph.search(query, K)], _joined(words)),
+        }
+        numbers = [one.words for one in asked]
+        for peer_name, peer in others.items():
+            if peer is not None:
+                engines[peer_name] = _caller(partial(_ask, peer), numbers)
+        timings = _timed(engines, len(asked))
+        for peer_name in others:
+            timing = timings.get(peer_name)
+            _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
+        report.add(f"{name}, whole call, p50", timings["whole"].p50, "ms")
+        _agree(setting, name, timings)
+
+
+def _measure_neighborhoods(setting: Setting, numpy_peer: peers.PlainNumpy) -> None:
+    graph, ids = setting.graph, setting.data.ids
+    for name in NEIGHBORHOODS:
+        asked = setting.asked(name)
+        rows = {node: distinct(graph.adjacency.entries(np.array([node], np.int32)).neighbor) for node in _nodes(asked)}
+        cases = [(one, setting.words(one), ids[_node(one)], rows[_node(one)]) for one in asked]
+        timings = _timed(
+            {
+                "ours": _caller(lambda case: graph.text_index.search(case[1], K, among=case[3]).rows.tolist(), cases),
+                "numpy": _caller(lambda case: numpy_peer.among(case[0].words, K, case[3]), cases),
+            },
+            len(cases),
+        )
+        _compare(setting.report, name, timings["ours"], "numpy", timings["numpy"])
+        calls = [(node_id, " ".join(words)) for _, words, node_id, _ in cases]
+        whole = _timed({"ours": _caller(lambda call: graph.neighbors(*call, k=K).hits, calls)}, len(calls))["ours"]
+        setting.report.add(f"{name}, whole call, p50", whole.p50, "ms")
+        setting.report.add(f"{name}, whole call, p95", whole.p95, "ms")
+        _agree(setting, name, timings)
+
+
+def _measure_walks(setting: Setting) -> None:
+    graph, ids, report = setting.graph, setting.data.ids, setting.report
+    hubs = [ids[node] for node in setting.data.hubs]
+    shared = _timed({"ours": lambda _: graph.intersect(hubs)}, 20)["ours"]
+    pairs = [(ids[_node(one)], ids[one.words[0]]) for one in setting.asked("path")]
+    found = _timed({"ours": _caller(lambda pair: graph.paths(pair[0], pair[1], max_length=4), pairs)}, len(pairs))[
+        "ours"
+    ]
+    for name, timing in (("intersect three hubs", shared), ("path of up to 4 edges", found)):
+        report.add(f"{name}, p50", timing.p50, "ms")
+        report.add(f"{name}, p95", timing.p95, "ms")
+
+
+def _caller(function: Callable[[Any], Any], cases: Sequence[Any]) -> Search:  # Any: whatever a case is
+    return lambda number: function(cases[number])
+
+
+def _ask(peer: peers.Peer, words: Sequence[int]) -> list[int]:
+    return peer.search(words, K)
+
+
+def _joined(queries: Sequence[Sequence[str]]) -> list[str]:
+    return [" ".join(words) for words in queries]
+
+
+def _node(asked: Asked) -> int:
+    assert asked.node is not None
+    return asked.node
+
+
+def _nodes(asked: Sequence[Asked]) -> set[int]:
+    return {_node(one) for one in asked}
+
+
+def _compare(report: Report, name: str, ours: Timing, peer: str, theirs: Timing | None) -> None:
+    report.add(f"{name}, p50", ours.p50, "ms", peer=peer, peer_value=theirs.p50 if theirs else None)
+    report.add(f"{name}, p95", ours.p95, "ms", peer=peer, peer_value=theirs.p95 if theirs else None)
+
+
+def _agree(setting: Setting, name: str, timings: Mapping[str, Timing]) -> None:
+    """Report how much of each ranking is right by exact BM25."""
+    right = setting.right[name]
+    ours, *others = [
+        (engine, agreement(timing.answers, right[: len(timing.answers)]))
+        for engine, timing in timings.items()
+        if engine != "whole"
+    ]
+    setting.report.add(f"{name}, right of the first {K}", ours[1], "")
+    for engine, share in others:
+        setting.report.add(f"{name}, right of the first {K}", ours[1], "", peer=engine, peer_value=share)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""The methods by name, their options, and `Retriever`: where graph, method, model and budget come together."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
+
+from orienteer.errors import BadOption, ModelError, nearest
+from orienteer.graph.store import Graph
+from orienteer.llm import Allowance, Budget
+from orienteer.options import check
+from orienteer.protocols import LanguageModel, Strategy
+from orienteer.records import Question, Result, Trajectory
+from orienteer.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from orienteer.stream import Event, Stream, Told
+
+AUTO = "auto"
+_STOPPED = "stopped by whoever asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to answer a question, by its one lower-case name."""
+
+    name: str
+    target: str
+    """Where its class is: `package.module:Class`. It takes `graph`, and what it needs of `model` and `config`."""
+    needs_model: bool
+    summary: str
+    paper: str | None = None
+
+    def load(self) -> Callable[..., Strategy]:
+        """Return the class. Raises `BadOption` where it cannot be imported."""
+        module, _, name = self.target.partition(":")
+        try:
+            found: Callable[..., Strategy] = getattr(importlib.import_module(module), name)
+        except (ModuleNotFoundError, AttributeError) as error:
+            raise BadOption(
+                f"no method {self.target!r}: {error}. Write package.module:Class, of a module on PYTHONPATH"
+            ) from error
+        return found
+
+    def config(self) -> type | None:
+        """Return the configuration dataclass, None where the method has no options."""
+        made = self.load()
+        hints = get_type_hints(made.__init__ if inspect.isclass(made) else made)
+        hint = hints.get("config")
+        kinds = [kind for kind in (get_args(hint) or (hint,)) if inspect.isclass(kind) and kind is not type(None)]
+        return kinds[0] if kinds else None
+
+
+_TABLE = (
+    Method(
+        "anchor",
+        "orienteer.strategies.anchor:Anchor",
+        needs_model=False,
+        summary="links the question's phrases to nodes and ranks what connects them",
+    ),
+    Method(
+        "bm25",
+        "orienteer.strategies.bm25:Bm25",
+        needs_model=False,
+        summary="ranks nodes by the question's words alone",
+    ),
+    Method(
+        "ark",
+        "orienteer.strategies.ark:Ark",
+        needs_model=True,
+        summary="agents search the graph widely and along its edges, and vote",
+        paper="000 (DGR) and 001 (ARK)",
+    ),
+)
+METHODS: Mapping[str, Method] = {method.name: method for method in _TABLE}
+
+
+def method_of(name: str) -> Method:
+    """Return a method by its name, or somebody's own by its import path `package.module:Class`. Raises `BadOption`."""
+    if name in METHODS:
+        return METHODS[name]
+    if ":" in name:
+        own = Method(name, name, needs_model=False, summary="")
+        made = own.load()
+        summary = (inspect.getdoc(made) or "").partition("\n")[0]
+        return Method(name, name, needs_model="model" in inspect.signature(made).parameters, summary=summary)
+    near = nearest(name, METHODS)
+    hint = f" Near: {', '.join(near)}." if near else ""
+    raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(METHODS)}.")
+
+
+class Retriever:
+    """A graph, a method, and perhaps a model: questions in, ranked evidence out. Safe to share among threads.
+
+    What is not given comes from the settings: the environment and `orienteer.toml`. Further options are those of the
+    method's configuration.
+    """
+
+    def __init__(
+        self,
+        graph: Graph | str | Path,
+        method: str | None = None,
+        *,
+        model: str | LanguageModel | None = None,
+        budget: Budget | None = None,
+        k: int = 20,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        random_seed: int = 0,
+        settings: Settings | None = None,
+        **options: Any,
+    ) -> None:
+        settings = read_settings() if settings is None else settings
+        self.graph = graph if isinstance(graph, Graph) else Graph.open(graph)
+        self.budget = settings.limits() if budget is None else budget
+        named = model if model is not None else settings.model
+        self.model = settings.open_model(named) if isinstance(named, str) else named
+        if self.model is not None:
+            self.budget.require_price(self.model.name, getattr(self.model, "price", None))
+        asked_for = method if method is not None else settings.method
+        self._notes: tuple[str, ...] = ()
+        if asked_for == AUTO:
+            asked_for = "anchor" if self.model is None else "ark"
+            self._notes = ("no model is configured: answered by anchor",) if self.model is None else ()
+        self.method = method_of(asked_for)
+        if self.method.needs_model and self.model is None:
+            raise BadOption(
+                f"the method {self.method.name!r} needs a model: name one with --model, ORIENTEER_MODEL or "
+                "orienteer.toml, or take --method anchor"
+            )
+        self.k, self._random_seed = k, random_seed
+        self._filters = {"node_types": tuple(node_types), "where": tuple(where)}
+        self._mask = self.graph.mask(tuple(node_types) or None, tuple(where))  # an unknown type is told at once
+        self._options = self._checked({**settings.methods.get(asked_for, {}), **settings.options, **options})
+        self._strategies: dict[int, Strategy] = {}
+        self._strategy(k)
+
+    def search(self, question: str, k: int | None = None) -> Result:
+        """Return the ranking alone, by the cheapest way to it."""
+        return self._run(question, k, self._allowance(has_answer=False), has_answer=False)
+
+    def ask(self, question: str, k: int | None = None) -> Result:
+        """Return the ranking and an answer: the method's own, else one more call over the hits where there is a model.
+
+        Without either the answer is None.
+        """
+        return self._run(question, k, self._allowance(has_answer=True), has_answer=True)
+
+    def stream(self, question: str, k: int | None = None, *, has_answer: bool = True) -> Stream:
+        """Return the events of a question as they happen: steps, observations, hits, the answer, the end."""
+        from orienteer.stream import Stream
+
+        told: list[Callable[[Told], None]] = []
+        allowance = self._allowance(has_answer=has_answer, listener=lambda event: told[0](event))
+
+        def work(hear: Callable[[Told], None]) -> Result:
+            told.append(hear)
+            return self._run(question, k, allowance, has_answer=has_answer)
+
+        blank = Trajectory(
+            question=Question(text=question), method=self.method.name, model=self.model.name if self.model else None
+        )
+        return Stream(work, stop=allowance.stop, blank=blank)
+
+    async def asearch(self, question: str, k: int | None = None) -> Result:
+        """Search in a worker thread, for running event loops such as a notebook's."""
+        return await self._in_thread(question, k, has_answer=False)
+
+    async def aask(self, question: str, k: int | None = None) -> Result:
+        """Ask in a worker thread, for running event loops such as a notebook's."""
+        return await self._in_thread(question, k, has_answer=True)
+
+    async def astream(self, question: str, k: int | None = None) -> AsyncIterator[Event]:
+        """Yield the events of a question as they happen."""
+        import asyncio
+
+        with self.stream(question, k) as events:
+            while (event := await asyncio.to_thread(next, events, None)) is not None:
+                yield event
+
+    async def _in_thread(self, question: str, k: int | None, *, has_answer: bool) -> Result:
+        import asyncio  # half the time that it takes to open a graph: only for those who have a loop
+
+        allowance = self._allowance(has_answer=has_answer)
+        try:
+            return await asyncio.to_thread(self._run, question, k, allowance, has_answer=has_answer)
+        except asyncio.CancelledError:
+            allowance.stop()
+            raise
+
+    def _run(self, question: str, k: int | None, allowance: _Allowance, *, has_answer: bool) -> Result:
+        k = self.k if k is None else k
+        started = time.perf_counter()
+        result = self._strategy(k).retrieve(Question(text=question), allowance)
+        result = self._filtered(result, k)
+        if has_answer and result.answer is None and self.model is not None and not allowance.is_stopped:
+            from orienteer.strategies.answer import answer
+
+            allowance.keeps_answer = False
+            result = answer(result, model=self.model, run=allowance)
+        usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
+        result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
+        return _interrupted(result) if allowance.is_stopped else result
+
+    def _filtered(self, result: Result, k: int) -> Result:
+        """Hold every method to the filters and to k, also one whose configuration knows neither."""
+        hits = result.hits
+        if self._mask is not None:
+            mask = self._mask
+            hits = tuple(hit for hit in hits if mask[self.graph.row(hit.id)])
+        return result.model_copy(update={"hits": hits[:k]})
+
+    def _strategy(self, k: int) -> Strategy:
+        if k < 0:
+            raise BadOption(f"k is {k}: it must be 0 or more")
+        if k not in self._strategies:
+            made = self.method.load()
+            parameters = inspect.signature(made).parameters
+            given: dict[str, Any] = {"graph": self.graph, "model": self.model}
+            if (config := self.method.config()) is not None:
+                given["config"] = config(**self._settled(config, k))
+            self._strategies[k] = made(**{name: value for name, value in given.items() if name in parameters})
+        return self._strategies[k]
+
+    def _settled(self, config: type, k: int) -> dict[str, Any]:
+        """Return the configuration's values: the options, and k and the filters where it has such fields."""
+        names = inspect.signature(config).parameters
+        common = {name: value for name, value in {"k": max(k, 1), **self._filters}.items() if value and name in names}
+        return {**common, **self._options}
+
+    def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        config = self.method.config()
+        if config is None:
+            if options:
+                raise BadOption(f"the method {self.method.name!r} has no options, got {', '.join(options)}")
+            return {}
+        return check(config, options)
+
+    def _allowance(self, *, has_answer: bool, listener: Callable[[Told], None] | None = None) -> _Allowance:
+        """Return what one question may spend, with the last turn of each agent and the answer's kept back."""
+        agents = 0
+        if self.method.needs_model:
+            agents = int(getattr(getattr(self._strategy(self.k), "config", None), "agents", 1))
+        answers = has_answer and self.model is not None
+        reserve = agents + int(answers)
+        if self.budget.calls is not None:
+            reserve = min(reserve, self.budget.calls - 1)  # a last turn answers from what a first one has found
+        return _Allowance(
+            self.budget, random_seed=self._random_seed, listener=listener, reserve=reserve, answers=answers
+        )
+
+
+class _Allowance(Allowance):
+    """An allowance that whoever asked can end, and whose last call the answer gets, not an agent's last turn."""
+
+    def __init__(
+        self, budget: Budget, *, random_seed: int, listener: Callable[[Told], None] | None, reserve: int, answers: bool
+    ) -> None:
+        super().__init__(budget, random_seed=random_seed, listener=listener, reserve=reserve)
+        self.is_stopped = False
+        self.keeps_answer = answers and reserve > 0
+        self._finals = Lock()
+
+    def stop(self) -> None:
+        """Refuse every further call, so that agents end with their steps kept."""
+        self.is_stopped = True
+
+    def check(self) -> None:
+        if self.is_stopped:
+            _refuse()
+        super().check()
+
+    def claim_final(self) -> None:
+        if self.is_stopped:
+            _refuse()
+        with self._finals:
+            if self.keeps_answer:
+                with self._lock:
+                    self._refuse_unless_left(1)
+            super().claim_final()
+
+
+def _refuse() -> NoReturn:
+    raise ModelError(_STOPPED)
+
+
+def _interrupted(result: Result) -> Result:
+    """Return the result of a question that was stopped, with the trajectories that it cut marked so."""
+    cut = tuple(
+        one.model_copy(update={"stopped_by": "interrupted", "error": None}) if one.error == _STOPPED else one
+        for one in result.trajectories
+    )
+    return result.model_copy(update={"trajectories": cut, "stopped_by": "interrupted"})

@@ -1,0 +1,85 @@
+"""The command line. One table of commands; each loads what it needs when it runs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from orienteer.errors import Error, UsageError
+from orienteer.serve.cli import asking, importing, reading, tracing, upkeep
+from orienteer.serve.cli.output import clean, with_output
+
+INTERRUPTED = 130
+
+
+def application(first: str | None = None) -> typer.Typer:
+    """Return the application with all its commands; only those that begin with this word, where there are any.
+
+    To lay out every command takes typer longer than most commands take.
+    """
+    app = typer.Typer(
+        help="Find evidence in a knowledge graph.",
+        epilog="\b\nBegin with:\n  orienteer demo\n  orienteer ask FOLDER 'your question'",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+    )
+    app.callback(invoke_without_command=True)(_version)
+    groups: dict[str, typer.Typer] = {}
+    modules = (asking, importing, reading, tracing, upkeep)
+    is_known = any(name.split()[0] == first for module in modules for name in module.COMMANDS)
+    for module in modules:
+        for name, (function, example) in module.COMMANDS.items():
+            if is_known and name.split()[0] != first:
+                continue
+            group, _, name = name.rpartition(" ")
+            if group and group not in groups:
+                groups[group] = typer.Typer(help=module.GROUPS[group], rich_markup_mode=None)
+                app.add_typer(groups[group], name=group)
+            target = groups[group] if group else app
+            short = (function.__doc__ or "").partition("\n")[0]
+            epilog = f"\b\nExample:\n  orienteer {example}"
+            target.command(name, short_help=short, epilog=epilog)(with_output(function))
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code: 0 done, 1 not finished, 2 wrong request, 130 interrupted."""
+    logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
+    try:
+        first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
+        code = application(first)(args=arguments, prog_name="orienteer", standalone_mode=False)
+    except Error as error:
+        if logging.getLogger("orienteer").isEnabledFor(logging.DEBUG):
+            traceback.print_exception(error)
+        return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
+    except TyperException as error:
+        return _fail(f"{error.format_message().replace('Value error, ', '')} See orienteer --help.", 2)
+    if code == INTERRUPTED and arguments is None:
+        # The process is ours. Threads that wait for a model would keep it for as long as that takes.
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    sys.stderr.write(f"error: {' '.join(clean(message).split())}\n")
+    return code
+
+
+def _version(
+    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    if version:
+        import orienteer
+
+        typer.echo(orienteer.__version__)
+    elif ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())

@@ -1,0 +1,42 @@
+"""The arguments that several commands share, and how a folder or a file becomes a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+    from orienteer.settings import Settings
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of tables, a table.")]
+NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, else its exact name or an alias.")]
+Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="FIELD=VALUE", help="Keep nodes whose property fits: = != < <= > >=. Repeatable."),
+]
+K = Annotated[int, typer.Option("-k", min=0, help="Hits at the most.")]
+
+
+def open_graph(path: Path, out: Output) -> Graph:
+    """Open a graph directory, or make one of its sources in the cache first."""
+    from orienteer.graph.format import is_graph
+    from orienteer.graph.store import Graph
+
+    if not is_graph(path):
+        from orienteer.build.sources import graph_directory
+
+        path = graph_directory(path, cache=settings().cache, progress=out.progress)
+    return Graph.open(path)
+
+
+def settings() -> Settings:
+    """Return what the environment and the settings file say."""
+    from orienteer.settings import read_settings
+
+    return read_settings()

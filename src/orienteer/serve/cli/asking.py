@@ -1,0 +1,231 @@
+"""Commands that answer questions: demo, ask, methods."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.serve.cli import render
+from orienteer.serve.cli.arguments import Directory, K, Types, Where, open_graph, settings
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.methods import Retriever
+    from orienteer.records import Result, Trajectory
+    from orienteer.stream import Event
+
+GROUPS: Mapping[str, str] = {}
+_LIMITS = ("calls", "tokens", "seconds", "usd")
+_PATIENCE = 1.0  # seconds that agents get to end after an interruption
+
+TraceFile = Annotated[
+    Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
+]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
+]
+
+
+def ask(
+    out: Output,
+    directory: Directory,
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    method: Annotated[str | None, typer.Option(metavar="M", help="See: orienteer methods. auto by default.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model as its server spells it.")] = None,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
+    k: K = 20,
+    types: Types = None,
+    where: Where = None,
+    no_answer: Annotated[bool, typer.Option("--no-answer", help="The ranking alone.")] = False,
+    trajectories: Annotated[bool, typer.Option("--trajectories", help="Put the trajectories into the JSON.")] = False,
+    set_options: Set = None,
+    agents: Annotated[int | None, typer.Option(metavar="N", help="Parallel agents.")] = None,
+    max_steps: Annotated[int | None, typer.Option(metavar="N", help="Steps of an agent at the most.")] = None,
+    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls at the most.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens at the most.")] = None,
+    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds at the most.")] = None,
+    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars at the most.")] = None,
+    trace: TraceFile = None,
+) -> None:
+    """Find ranked evidence for a question, and an answer where a model is configured."""
+    from orienteer import trace as traces
+    from orienteer.methods import Retriever
+    from orienteer.options import pairs_of
+
+    if trace is not None:
+        traces.check_writable(trace)
+    flags = {"agents": agents, "max_steps": max_steps}
+    options = {**pairs_of(set_options or ()), **{name: value for name, value in flags.items() if value is not None}}
+    configured = settings().with_flags(model=model, base_url=base_url, options=options)
+    retriever = Retriever(
+        open_graph(directory, out),
+        method,
+        budget=configured.limits(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd),
+        k=k,
+        node_types=types or (),
+        where=where or (),
+        settings=configured,
+    )
+    found = _listen(out, retriever, question, has_answer=not no_answer, trace=trace)
+    if out.as_json:
+        out.json(found.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
+    else:
+        render.result(out, found)
+    _judge(found)
+
+
+def demo(out: Output) -> None:
+    """Show it on a small graph about programming languages: three questions, the steps, the evidence."""
+    from orienteer.build.demo import demo_questions
+    from orienteer.methods import Retriever
+
+    configured = settings()
+    graph = open_graph(_demo_graph(out), out)
+    methods = ["anchor", "ark"] if configured.model else ["anchor"]
+    results = []
+    for method in methods:
+        retriever = Retriever(graph, method, k=5, settings=configured)
+        for asked in demo_questions():
+            out.note(f"\n{asked.question}")
+            found = _listen(out, retriever, asked.question, has_answer=True, trace=None)
+            results.append(found)
+            if not out.as_json:
+                out.print()
+                out.print(asked.question)
+                render.result(out, found)
+    if out.as_json:
+        out.json([found.model_dump(mode="json", exclude={"trajectories"}) for found in results])
+        return
+    out.print()
+    out.print(f"The graph is {graph.path}. Ask it: orienteer ask {graph.path} 'Who designed Python?'")
+    if not configured.model:
+        out.print("Name a model, and agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
+
+
+def methods(out: Output) -> None:
+    """List the methods, what each needs, and its options with their defaults."""
+    from orienteer.methods import METHODS
+    from orienteer.options import options_of
+
+    rows = [(method, () if (config := method.config()) is None else options_of(config)) for method in METHODS.values()]
+    if out.as_json:
+        out.json(
+            [
+                {
+                    "name": method.name,
+                    "needs_model": method.needs_model,
+                    "summary": method.summary,
+                    "paper": method.paper,
+                    "options": [
+                        {"name": one.name, "type": one.type, "default": one.default, "doc": one.doc} for one in options
+                    ],
+                }
+                for method, options in rows
+            ]
+        )
+        return
+    out.print("auto: ark where a model is configured, else anchor")
+    for method, options in rows:
+        needs = "needs a model" if method.needs_model else "needs no model"
+        papers = f"; papers {method.paper}" if method.paper else ""
+        out.print()
+        out.print(f"{method.name}: {method.summary} ({needs}{papers})")
+        render.options(out, options)
+
+
+def _demo_graph(out: Output) -> Path:
+    """Return the demo graph, made in the cache at first use; its name changes with its content."""
+    import hashlib
+
+    from orienteer.build.demo import demo_records
+    from orienteer.graph.format import is_graph
+    from orienteer.graph.store import Graph
+
+    nodes, edges = demo_records()
+    digest = hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()[:12]
+    path = settings().cache / "graphs" / f"demo-{digest}"
+    if not is_graph(path):
+        out.note(f"made in the cache at {path}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Graph.from_records(nodes, edges, path=path)
+    return path
+
+
+def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: bool, trace: Path | None) -> Result:
+    """Return what comes of a question, showing its steps as they happen; what is interrupted is kept in the trace."""
+    from orienteer import trace as traces
+    from orienteer.stream import DoneEvent
+
+    found: Result | None = None
+    with retriever.stream(question, has_answer=has_answer) as events:
+        try:
+            for event in events:
+                _show(out, event, has_agents=retriever.method.needs_model)
+                if isinstance(event, DoneEvent):
+                    found = event.result
+        except KeyboardInterrupt:
+            _keep(out, events.interrupt(patience=_PATIENCE), trace)
+            raise
+    assert found is not None  # a stream ends with it, or raises
+    if trace is not None:
+        traces.write(trace, found.trajectories)
+    for note in found.notes:
+        out.note(f"note: {note}")
+    out.note(render.spent(found))
+    return found
+
+
+def _keep(out: Output, trajectories: Iterable[Trajectory], trace: Path | None) -> None:
+    from orienteer import trace as traces
+
+    if trace is None:
+        out.note("interrupted")
+        return
+    traces.write(trace, trajectories)
+    out.note(f"interrupted; the trace so far is in {trace}")
+
+
+def _show(out: Output, event: Event, *, has_agents: bool) -> None:
+    """Show a step on standard error: the call in one line, the first line of what it gave beneath."""
+    if event.kind == "note":
+        out.note(event.text)
+    elif event.kind == "observation":
+        agent = f"[{event.agent + 1}] " if has_agents else ""
+        lines = event.observation.text.strip().splitlines() or [""]
+        out.note(f"{agent}{event.call.name}({_compact(event.call.arguments)})")
+        for line in lines if out.verbosity else lines[:1]:
+            out.note(f"    {line}")
+
+
+def _compact(arguments: str) -> str:
+    """Return arguments as they would be written in a call; what is no object is shown as it is."""
+    try:
+        values: Any = json.loads(arguments or "{}")
+    except ValueError:
+        return arguments
+    if not isinstance(values, dict):
+        return arguments
+    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+
+
+def _judge(found: Result) -> None:
+    """Raise where the work could not be finished: a dead model, or a budget that ended with nothing found."""
+    if found.stopped_by == "error":
+        raise ModelError(found.notes[-1] if found.notes else "the model failed")
+    if found.stopped_by in _LIMITS and not found.hits:
+        raise BudgetExhausted(
+            found.stopped_by,
+            f"nothing was found before the budget of {found.stopped_by} ended: raise --budget-{found.stopped_by}",
+        )
+
+
+COMMANDS = {
+    "demo": (demo, "demo"),
+    "ask": (ask, "ask FOLDER 'which genes are associated with asthma?' --type Gene"),
+    "methods": (methods, "methods --json"),
+}

@@ -1,0 +1,146 @@
+"""Where a command's words go: results to standard output, progress and notes to standard error, nothing else."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
+VerboseFlag = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Log more; twice, with tracebacks.")]
+
+_CONTROL = {code: " " for code in [*range(32), *range(0x7F, 0xA0)] if chr(code) != "\n"}
+
+
+class Output:
+    """What a command may say, and where."""
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0) -> None:
+        self.as_json, self.quiet, self.verbosity = as_json, quiet, verbosity
+        self._stage = ""
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person sees the results as they are printed."""
+        return sys.stdout.isatty()
+
+    def json(self, data: Any) -> None:  # Any: JSON, records or tuples of them
+        """Print a result as JSON."""
+        self._write(json.dumps(data, ensure_ascii=False, indent=2, default=_plain_data) + "\n")
+
+    def print(self, text: str = "") -> None:
+        """Print a line of a result, free of characters that would steer a terminal."""
+        self._write(clean(text) + "\n")
+
+    def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> None:
+        """Print columns: laid out for the width of a terminal, else plain, a line each, nothing cut."""
+        rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
+        if self.is_terminal:
+            self._rich_table(rows, header)
+            return
+        lines = [list(header), *rows] if header else rows
+        widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))] if lines else []
+        for line in lines:
+            self._write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n")
+
+    def note(self, text: str) -> None:
+        """Say something on standard error, unless this run is quiet."""
+        if not self.quiet:
+            self._end_stage()
+            sys.stderr.write(clean(text) + "\n")
+            sys.stderr.flush()
+
+    def progress(self, stage: str, count: int) -> None:
+        """Show how far a long piece of work has come: one line that moves on a terminal, else a line a stage."""
+        if self.quiet:
+            return
+        text = f"{stage}: {count:,}" if count else stage
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[2K{clean(text)}")
+            self._stage = stage
+        elif stage != self._stage:
+            sys.stderr.write(clean(stage) + "\n")
+            self._stage = stage
+        sys.stderr.flush()
+
+    def done(self) -> None:
+        """Send everything on its way."""
+        self._end_stage()
+        self._write("")
+
+    def _end_stage(self) -> None:
+        if self._stage and sys.stderr.isatty():
+            sys.stderr.write("\n")
+        self._stage = ""
+
+    def _rich_table(self, rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(*header, box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False)
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        Console(file=sys.stdout, highlight=False, markup=False).print(table)
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            if not text:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough. What is still in the buffer goes nowhere, or Python would complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+
+def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Return a command with the flags that all commands have, in place of its parameter `out`."""
+    signature = inspect.signature(function, eval_str=True)
+    own = [one for name, one in signature.parameters.items() if name != "out"]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    common = [
+        inspect.Parameter("as_json", keyword, default=False, annotation=JsonFlag),
+        inspect.Parameter("quiet", keyword, default=False, annotation=QuietFlag),
+        inspect.Parameter("verbosity", keyword, default=0, annotation=VerboseFlag),
+    ]
+
+    @functools.wraps(function)
+    def command(*, as_json: bool, quiet: bool, verbosity: int, **values: Any) -> int | None:
+        logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
+        out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity)
+        code = function(out=out, **values)
+        out.done()
+        return code
+
+    # typer reads the parameters from these.
+    command.__signature__ = signature.replace(parameters=[*own, *common])  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in [*own, *common]}
+    return command
+
+
+def clean(text: str) -> str:
+    """Return a text without control characters: names and texts of a graph are other people's."""
+    return text.translate(_CONTROL)
+
+
+def _plain_data(value: Any) -> Any:
+    """Return what JSON knows for what it does not."""
+    from pydantic import BaseModel
+
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return str(value)

@@ -1,0 +1,231 @@
+"""Commands that read a graph and ask no question: info, schema, search, neighbors, intersect, paths, show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from orienteer.serve.cli import render
+from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+    from orienteer.records import Edge, Ranked
+
+GROUPS: Mapping[str, str] = {}
+
+
+def info(out: Output, directory: Directory) -> None:
+    """Say what a graph is: how many nodes and edges of which types, how large, made of what."""
+    from orienteer.build.sources import is_stale
+    from orienteer.graph.format import read_pointer
+
+    graph = open_graph(directory, out)
+    manifest = graph.manifest
+    facts: dict[str, Any] = {
+        "nodes": manifest.nodes,
+        "edges": manifest.edges,
+        "node_types": manifest.node_types,
+        "edge_types": manifest.edge_types,
+        "bytes": sum(record.bytes for record in manifest.files.values()),
+        "format": manifest.format,
+        "provenance": manifest.provenance,
+        "indexes": ["lexical", "names", *read_pointer(graph.path).pieces],
+        "stale": is_stale(manifest),
+    }
+    if out.as_json:
+        out.json(facts)
+    else:
+        render.info(out, facts)
+
+
+def schema(out: Output, directory: Directory) -> None:
+    """List the node types and edge types, which types an edge joins, and what they are called."""
+    graph = open_graph(directory, out)
+    found = graph.schema
+    if not out.as_json:
+        render.schema(out, found)
+        return
+    out.json(
+        {
+            "node_types": found.node_types,
+            "edges": [{**triple._asdict(), "count": count} for triple, count in found.edges.items()],
+            "symmetric": found.symmetric,
+            "labels": found.labels,
+            "also_called": found.also_called,
+        }
+    )
+
+
+def search(
+    out: Output,
+    directory: Directory,
+    words: Annotated[str, typer.Argument(help="Words of names and texts.")],
+    k: K = 20,
+    types: Types = None,
+    where: Where = None,
+    mode: Annotated[Literal["lexical"], typer.Option(help="lexical: BM25 over names, aliases and texts.")] = "lexical",
+) -> None:
+    """Rank the nodes that match words best."""
+    from orienteer.methods import Retriever
+    from orienteer.settings import Settings
+
+    graph = open_graph(directory, out)
+    retriever = Retriever(graph, "bm25", k=k, node_types=types or (), where=where or (), settings=Settings())
+    found = retriever.search(words)
+    if out.as_json:
+        out.json(found.model_dump(mode="json", exclude={"trajectories"}))
+        return
+    render.hits(out, found.hits)
+    for note in found.notes:
+        out.note(note)
+
+
+def neighbors(
+    out: Output,
+    directory: Directory,
+    node: NodeName,
+    query: Annotated[str | None, typer.Option(help="Words to rank the neighbours by; the others follow.")] = None,
+    types: Types = None,
+    edges: Annotated[
+        list[str] | None, typer.Option("--edge", "-e", metavar="E", help="Walk this edge type only. Repeatable.")
+    ] = None,
+    direction: Annotated[
+        Literal["out", "in"] | None, typer.Option(help="Only edges that leave or reach the node.")
+    ] = None,
+    where: Where = None,
+    k: K = 20,
+    offset: Annotated[int, typer.Option(min=0, help="Where the page begins.")] = 0,
+) -> None:
+    """List the neighbours of a node with the edges that lead to them, counted by kind."""
+    graph = open_graph(directory, out)
+    found = graph.neighbors(
+        node,
+        query,
+        node_types=types,
+        edge_types=edges,
+        direction=direction,
+        where=where or (),
+        k=k,
+        offset=offset,
+    )
+    hits = [_hit(graph, one.id, one.score, one.edges, query=query or "") for one in found.hits]
+    if out.as_json:
+        out.json(
+            {
+                "node": graph.ids[graph.row(node)],
+                "total": found.total,
+                "counts": [{**kind._asdict(), "count": count} for kind, count in found.counts.items()],
+                "offset": found.offset,
+                "hits": _with_edges(zip(hits, (one.edges for one in found.hits), strict=True)),
+            }
+        )
+        return
+    from orienteer.tools.render import counts_line
+
+    out.print(f"{found.total:,} neighbours: {counts_line(graph, found.counts)}")
+    render.hits(out, hits)
+    if found.total > offset + len(hits):
+        out.note(f"{found.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
+
+
+def intersect(
+    out: Output,
+    directory: Directory,
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE NODE...", help="Ids, exact names or aliases.")],
+    types: Types = None,
+    k: K = 20,
+) -> None:
+    """List the nodes that touch all of several nodes, or most of them, with the edges."""
+    graph = open_graph(directory, out)
+    found = graph.intersect(nodes, node_types=types, k=k)
+    given = len(graph.rows(nodes))
+    hits = [_hit(graph, one.id, one.members, one.edges, note=f"touches {one.members} of {given}") for one in found]
+    if out.as_json:
+        out.json({"hits": _with_edges(zip(hits, (one.edges for one in found), strict=True))})
+    else:
+        render.hits(out, hits)
+
+
+def paths(
+    out: Output,
+    directory: Directory,
+    a: NodeName,
+    b: NodeName,
+    max_length: Annotated[int, typer.Option(help="Edges at the most.")] = 4,
+    k: Annotated[int, typer.Option("-k", min=0, help="Paths at the most.")] = 10,
+) -> None:
+    """List the shortest paths between two nodes, whichever way edges point."""
+    graph = open_graph(directory, out)
+    found = graph.paths(a, b, max_length, k=k)
+    if out.as_json:
+        edges = [[[_edge(edge) for edge in hop] for hop in path.edges] for path in found]
+        out.json(
+            {
+                "paths": [
+                    {"length": path.length, "nodes": path.nodes, "edges": hops}
+                    for path, hops in zip(found, edges, strict=True)
+                ]
+            }
+        )
+        return
+    if not found:
+        out.print(f"no path of {max_length} edges or fewer")
+    for number, path in enumerate(found, 1):
+        out.print(f"{number}. {' - '.join(graph.names[graph.row(one)] for one in path.nodes)}")
+        for hop in path.edges:
+            for line in render.edge_lines(graph, hop):
+                out.print(f"   {line}")
+
+
+def show(out: Output, directory: Directory, node: NodeName) -> None:
+    """Print one node in full."""
+    graph = open_graph(directory, out)
+    row = graph.row(node)
+    found = graph.node_at(row)
+    degree = int(graph.adjacency.degree(graph.rows([found.id]))[0])
+    if not out.as_json:
+        render.node(out, found, degree=degree)
+        return
+    out.json(
+        {
+            "id": found.id,
+            "type": found.type,
+            "name": found.name,
+            "aliases": found.aliases,
+            "text": found.text,
+            "properties": found.properties,
+            "degree": degree,
+        }
+    )
+
+
+def _hit(graph: Graph, node_id: str, score: float, edges: Iterable[Edge], *, query: str = "", note: str = "") -> Ranked:
+    from orienteer.strategies.hits import present
+
+    lines = render.edge_lines(graph, edges)
+    more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
+    why = "; ".join(filter(None, [note, *lines[:3], *more]))
+    return present(graph, graph.row(node_id), score=float(score), query=query, why=why)
+
+
+def _with_edges(hits: Iterable[tuple[Ranked, Iterable[Edge]]]) -> list[dict[str, Any]]:
+    return [{**hit.model_dump(mode="json"), "edges": [_edge(edge) for edge in edges]} for hit, edges in hits]
+
+
+def _edge(edge: Edge) -> dict[str, str]:
+    return {"source": edge.source, "type": edge.type, "target": edge.target}
+
+
+COMMANDS = {
+    "info": (info, "info hetionet --json"),
+    "schema": (schema, "schema hetionet"),
+    "search": (search, "search hetionet 'lipid metabolism' --type Gene -k 5"),
+    "neighbors": (neighbors, "neighbors hetionet Gene::9021 --query lipid --type Disease"),
+    "intersect": (intersect, "intersect hetionet multiple\\ sclerosis Compound::DB00014 --type Gene"),
+    "paths": (paths, "paths hetionet Gene::9021 Disease::DOID:1936 --max-length 3"),
+    "show": (show, "show hetionet Gene::9021"),
+}

@@ -1,0 +1,167 @@
+"""Commands about this installation: cache info, cache clear, doctor."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orienteer.serve.cli.arguments import settings
+from orienteer.serve.cli.output import Output
+
+GROUPS: Mapping[str, str] = {"cache": "Graphs that were made of sources at first use."}
+_EXTRAS = {"parquet": "pyarrow"}
+_SECRETS = frozenset({"api_key"})
+_LOCAL_SERVERS = {
+    "Ollama": "http://localhost:11434/v1",
+    "LM Studio": "http://localhost:1234/v1",
+    "vLLM": "http://localhost:8000/v1",
+    "llama.cpp": "http://localhost:8080/v1",
+}
+
+OptionalDirectory = Annotated[
+    Path | None, typer.Argument(metavar="[DIR]", help="A graph, whose files are then checked against their hashes.")
+]
+
+
+def cache_info(out: Output) -> None:
+    """Say where the cache is and what it holds."""
+    folder = settings().cache
+    sizes = {path: _size(path) for path in _cached(folder)}
+    total = sum(sizes.values())
+    if out.as_json:
+        graphs = [{"path": str(path), "bytes": size} for path, size in sizes.items()]
+        out.json({"path": str(folder), "bytes": total, "graphs": graphs})
+        return
+    out.print(f"{folder}: {len(sizes)} graphs, {total:,} bytes")
+    out.table([[f"  {path.name}", f"{size:,}"] for path, size in sizes.items()])
+
+
+def cache_clear(out: Output) -> None:
+    """Remove the graphs of the cache, and nothing else; they are made again when they are needed."""
+    folder = settings().cache
+    removed, freed = 0, 0
+    for path in list(_cached(folder)):
+        freed += _size(path)
+        shutil.rmtree(path)
+        removed += 1
+    if out.as_json:
+        out.json({"path": str(folder), "removed": removed, "bytes": freed})
+    else:
+        out.print(f"removed {removed} graphs, {freed:,} bytes")
+
+
+def doctor(
+    out: Output,
+    directory: OptionalDirectory = None,
+    probe: Annotated[bool, typer.Option("--probe", help="Also look for model servers on this machine.")] = False,
+) -> int:
+    """Say what is installed and set, and whether a graph is whole."""
+    import platform
+    from importlib import metadata
+    from importlib.util import find_spec
+
+    facts: dict[str, Any] = {
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "openai", "pydantic", "typer")},
+        "extras": {
+            extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
+            for extra, module in _EXTRAS.items()
+        },
+        "settings": _settings(),
+    }
+    if probe:
+        facts["servers"] = {name: {"url": url, "answers": _answers(url)} for name, url in _LOCAL_SERVERS.items()}
+    if directory is not None:
+        facts["graph"] = _examine(directory)
+    if out.as_json:
+        out.json(facts)
+    else:
+        _print(out, facts)
+    return int(bool(facts.get("graph", {}).get("damaged")))
+
+
+def _settings() -> dict[str, dict[str, Any]]:
+    """Return each setting with where it comes from; of a key only that it is there."""
+    found = settings()
+    values = {
+        name: getattr(found, name)
+        for name in ("model", "base_url", "api_key", "method", "cache", "offline", "budget", "server", "methods")
+    }
+    return {
+        name: {
+            "value": "set" if name in _SECRETS and value else value if not isinstance(value, Path) else str(value),
+            "from": found.origins.get(name, "default"),
+        }
+        for name, value in values.items()
+    }
+
+
+def _examine(path: Path) -> dict[str, Any]:
+    """Return which files of a graph are not what was published, and whether its sources have changed."""
+    from orienteer.build.sources import is_stale
+    from orienteer.graph.format import damaged_files, read_manifest, read_pointer
+
+    folder = path / "generations" / read_pointer(path).generation
+    manifest = read_manifest(folder)
+    return {
+        "path": str(path),
+        "files": len(manifest.files),
+        "damaged": damaged_files(folder, manifest),
+        "stale": is_stale(manifest),
+    }
+
+
+def _print(out: Output, facts: Mapping[str, Any]) -> None:
+    out.table([["python", facts["python"]], *([name, version] for name, version in facts["versions"].items())])
+    out.print()
+    for name, extra in facts["extras"].items():
+        out.print(f"extra {name}: {'installed' if extra['installed'] else extra['install']}")
+    out.print()
+    out.table(
+        [[name, str(one["value"]), one["from"]] for name, one in facts["settings"].items()],
+        header=("setting", "value", "from"),
+    )
+    for name, server in facts.get("servers", {}).items():
+        out.print(f"{name} at {server['url']}: {'answers' if server['answers'] else 'no answer'}")
+    if graph := facts.get("graph"):
+        out.print()
+        for name in graph["damaged"]:
+            out.print(f"damaged: {name}")
+        whole = f"{len(graph['damaged'])} of" if graph["damaged"] else "all"
+        out.print(f"{graph['path']}: {whole} {graph['files']} files {'damaged' if graph['damaged'] else 'whole'}")
+        if graph["stale"]:
+            out.print("its sources have changed since it was made: import it again with --force")
+
+
+def _answers(url: str) -> bool:
+    import urllib.error
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(f"{url}/models", timeout=1) as reply:
+            return bool(reply.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _cached(folder: Path) -> Iterator[Path]:
+    """Return the graphs of the cache; a folder of that name may hold other things too."""
+    from orienteer.graph.format import is_graph
+
+    graphs = folder / "graphs"
+    return (path for path in sorted(graphs.iterdir()) if is_graph(path)) if graphs.is_dir() else iter(())
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+COMMANDS = {
+    "cache info": (cache_info, "cache info"),
+    "cache clear": (cache_clear, "cache clear"),
+    "doctor": (doctor, "doctor DIR"),
+}

@@ -1,0 +1,177 @@
+"""What a person has set: flags beat the environment, the environment beats one TOML file. Read here, nowhere else.
+
+The file is `orienteer.toml`, of the working directory, else of the user's configuration folder; the two never mix.
+
+    model = "gpt-5.2"                       as its server spells it; without one, nothing is ever spent
+    base_url = "http://localhost:8000/v1"
+    api_key = "..."
+    method = "auto"
+    cache = "~/.cache/orienteer"
+    offline = false
+    [budget]                                of each question: calls, tokens, seconds, usd
+    [server]                                timeout_seconds, retries, concurrency, mode
+    [price]                                 US dollars for a million tokens: prompt, completion, cached
+    [methods.ark]                           options of a method
+
+`OPENAI_API_KEY` and `OPENAI_BASE_URL` say where a model is and who asks, never that one may be asked.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orienteer.errors import BadOption
+from orienteer.options import check, unknown_option
+
+if TYPE_CHECKING:
+    from orienteer.llm import Budget, OpenAIModel, Price
+
+FILE = "orienteer.toml"
+_TABLES = ("budget", "server", "price", "methods")
+_TEXTS = ("model", "base_url", "api_key", "method", "cache")
+_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "model": ("ORIENTEER_MODEL",),
+    "base_url": ("ORIENTEER_BASE_URL", "OPENAI_BASE_URL"),
+    "api_key": ("ORIENTEER_API_KEY", "OPENAI_API_KEY"),
+    "cache": ("ORIENTEER_CACHE",),
+    "offline": ("ORIENTEER_OFFLINE",),
+}
+"""The variables of a setting, the one that wins first."""
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that is set, checked; `origins` tells where each value comes from."""
+
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    method: str = "auto"
+    cache: Path = Path("~/.cache/orienteer")
+    offline: bool = False
+    """No address but this machine's own is ever contacted."""
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    server: Mapping[str, Any] = field(default_factory=dict)
+    price: Mapping[str, Any] = field(default_factory=dict)
+    methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options by method."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of whichever method runs; the command line sets these, no file does."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def with_flags(self, **flags: Any) -> Settings:
+        """Return these settings with those flags in place that were given: None is a flag that was not."""
+        given = {name: value for name, value in flags.items() if value is not None}
+        return replace(self, **given, origins={**self.origins, **dict.fromkeys(given, "command line")})
+
+    def limits(self, **flags: float | None) -> Budget:
+        """Return the budget of a question, flags first. Raises `BadOption`."""
+        from orienteer.llm import Budget
+
+        given = {name: value for name, value in flags.items() if value is not None}
+        return Budget(**check(Budget, {**self.budget, **given}, where="[budget] "))
+
+    def open_model(self, name: str) -> OpenAIModel:
+        """Return a model by its name, at the address and with the key that are set. Raises `BadOption`."""
+        from orienteer.llm import OpenAIConfig, OpenAIModel
+
+        config = OpenAIConfig(
+            base_url=self.base_url,
+            api_key=self._key(),
+            price=self._price(),
+            **check(OpenAIConfig, self.server, where="[server] "),
+        )
+        model = OpenAIModel(name, config)
+        if self.offline and not _is_own(model.base_url):
+            raise BadOption(
+                f"the model {name!r} is at {model.base_url}, and ORIENTEER_OFFLINE allows this machine only: "
+                "unset it, or name a local server with --base-url"
+            )
+        return model
+
+    def _key(self) -> str | None:
+        """Return the key, unless it was made for OpenAI and a file in the working directory names another address."""
+        from_openai = self.origins.get("api_key") == "OPENAI_API_KEY"
+        is_local_file = self.origins.get("base_url") == FILE  # anyone may have written it: a folder that was downloaded
+        return None if from_openai and is_local_file else self.api_key
+
+    def _price(self) -> Price | None:
+        from orienteer.llm import Price
+
+        if not self.price:
+            return None
+        missing = {"prompt", "completion"} - set(self.price)
+        if missing:
+            raise BadOption(f"[price] lacks {min(missing)}: give both prompt and completion, in USD a million tokens")
+        return Price(**check(Price, self.price, where="[price] "))
+
+
+def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequence[Path] | None = None) -> Settings:
+    """Return what the environment and the first `orienteer.toml` of these folders set. Raises `BadOption`."""
+    environment = os.environ if environment is None else environment
+    folders = (Path(), _user_folder()) if folders is None else folders
+    file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+    values = {} if file is None else _read_file(file)
+    origins = dict.fromkeys(values, str(file))
+    for name, variables in _VARIABLES.items():
+        variable = next((one for one in variables if environment.get(one)), None)
+        if variable is not None:
+            values[name] = _switch(variable, environment[variable]) if name == "offline" else environment[variable]
+            origins[name] = variable
+    cache = values.pop("cache", None)
+    return Settings(cache=_user_cache() if cache is None else Path(cache).expanduser(), origins=origins, **values)
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            values = tomllib.load(stream)
+    except (OSError, ValueError) as error:
+        raise BadOption(f"{file} cannot be read: {error}") from error
+    known = [one.name for one in fields(Settings) if one.name not in ("origins", "options")]
+    for name, value in values.items():
+        if name not in known:
+            raise unknown_option(f"{name} in {file}", name, known)
+        if name in _TABLES and not isinstance(value, dict):
+            raise BadOption(f"{name} in {file} must be a table: write [{name}]")
+        if name in _TEXTS and not isinstance(value, str):
+            raise BadOption(f"{name} in {file} must be text in quotes, is {value!r}")
+        if name == "offline" and not isinstance(value, bool):
+            raise BadOption(f"offline in {file} must be true or false, is {value!r}")
+    return values
+
+
+def _switch(variable: str, text: str) -> bool:
+    if text.casefold() not in (*_YES, *_NO):
+        raise BadOption(f"{variable} must be 1 or 0, is {text!r}")
+    return text.casefold() in _YES
+
+
+def _is_own(url: str) -> bool:
+    """Tell whether an address is this machine."""
+    import ipaddress
+    from urllib.parse import urlsplit
+
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _user_folder() -> Path:
+    from platformdirs import user_config_path
+
+    return user_config_path("orienteer", appauthor=False)
+
+
+def _user_cache() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("orienteer", appauthor=False)

@@ -1,0 +1,151 @@
+"""A question's events as they happen: the steps of agents, what they saw, the hits, the answer, the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Literal, TypeAlias
+
+from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
+
+Told: TypeAlias = Step | Ranked | str
+"""What a strategy tells its run."""
+
+
+class StepEvent(Record):
+    """An agent has taken a turn; its observations follow, one event each."""
+
+    kind: Literal["step"] = "step"
+    agent: int
+    """Which of the agents that work side by side, from 0, in the order of their first steps."""
+    step: Step
+
+
+class ObservationEvent(Record):
+    """What one call of the step before gave."""
+
+    kind: Literal["observation"] = "observation"
+    agent: int
+    call: ToolCall
+    observation: Observed
+
+
+class HitEvent(Record):
+    """A place of the ranking, best first."""
+
+    kind: Literal["hit"] = "hit"
+    hit: Ranked
+
+
+class NoteEvent(Record):
+    """Something a person should know while it runs."""
+
+    kind: Literal["note"] = "note"
+    text: str
+
+
+class AnswerEvent(Record):
+    """The answer in words."""
+
+    kind: Literal["answer"] = "answer"
+    answer: str
+
+
+class DoneEvent(Record):
+    """The end, with everything."""
+
+    kind: Literal["done"] = "done"
+    result: Result
+
+
+Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerEvent | DoneEvent
+
+
+class Stream(Iterator[Event]):
+    """Events of one question, which is worked on in a thread of its own. Closing it stops the work at its next call.
+
+    What the work raises is raised where the stream is read.
+    """
+
+    def __init__(
+        self, work: Callable[[Callable[[Told], None]], Result], *, stop: Callable[[], None], blank: Trajectory
+    ) -> None:
+        self._stop, self._blank = stop, blank
+        self._events: SimpleQueue[Event | None] = SimpleQueue()
+        self._agents: dict[int, list[Step]] = {}
+        self._is_closed = False
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="orienteer")
+        self._future: Future[Result] = self._pool.submit(work, self._hear)
+        self._future.add_done_callback(self._finish)
+        self._pool.shutdown(wait=False)
+
+    def __next__(self) -> Event:
+        event = None if self._is_closed else self._events.get()
+        if event is None:
+            failure = None if self._is_closed else self._future.exception()
+            self._is_closed = True
+            if failure is not None:
+                raise failure
+            raise StopIteration
+        return event
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening, and the work with it."""
+        self._is_closed = True
+        self._stop()
+        self._events.put(None)
+
+    def interrupt(self, *, patience: float) -> tuple[Trajectory, ...]:
+        """Close, and return the trajectories as far as they came: whole ones where the work ends in time, else steps.
+
+        An agent that waits for its model does not end before the model has answered.
+        """
+        self.close()
+        try:
+            return self._future.result(patience).trajectories
+        except TimeoutError:
+            return self._partial()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the work still goes on."""
+        return not self._future.done()
+
+    def _partial(self) -> tuple[Trajectory, ...]:
+        """Return the steps that were heard, by agent; what an agent was asked at the beginning is not among them."""
+        return tuple(
+            self._blank.model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
+            for steps in list(self._agents.values())
+        )
+
+    def _hear(self, told: Told) -> None:
+        if isinstance(told, str):
+            self._events.put(NoteEvent(text=told))
+        elif isinstance(told, Step):
+            # An agent stays in its thread: that is what tells the agents' steps apart.
+            steps = self._agents.setdefault(threading.get_ident(), [])
+            agent = list(self._agents).index(threading.get_ident())
+            steps.append(told)
+            self._events.put(StepEvent(agent=agent, step=told))
+            calls = {call.id: call for call in told.reply.message.tool_calls}
+            for seen in told.observations:
+                if seen.call_id in calls:
+                    self._events.put(ObservationEvent(agent=agent, call=calls[seen.call_id], observation=seen))
+
+    def _finish(self, future: Future[Result]) -> None:
+        if not future.cancelled() and future.exception() is None:
+            result = future.result()
+            for hit in result.hits:
+                self._events.put(HitEvent(hit=hit))
+            if result.answer is not None:
+                self._events.put(AnswerEvent(answer=result.answer))
+            self._events.put(DoneEvent(result=result))
+        self._events.put(None)

@@ -1,0 +1,82 @@
+"""Fixtures that several test files share."""
+
+import os
+import shutil
+import tempfile
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from orienteer.graph.store import Graph
+from orienteer.records import Edge, Node
+
+settings.register_profile(
+    "orienteer",
+    deadline=None,  # the machine is shared: a slow example is no failure
+    max_examples=30,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("orienteer")
+
+MEMORY = Path("/dev/shm")  # a disk in memory, where the system has one: hundreds of small graphs are built
+
+# Two films, their people and places: parallel edges, a loop, a pair of mutual edges, a node without edges, two names
+# that are equal, aliases, properties of each kind, and text in several scripts.
+SMALL_NODES = (
+    Node("f1", "film", "Night Ferry", "A ferry captain finds a stranger aboard at night.", (), {"year": 1998}),
+    Node("f2", "film", "Salt", "Two sisters sell salt along the frozen coast.", ("Sól",), {"year": 2011}),
+    Node(
+        "p1", "person", "Ada Holm", "Director and writer.", ("A. Holm",), {"born": "1961-04-30", "awards": ["X", "Y"]}
+    ),
+    Node("p2", "person", "Noor Vik", "Actor, plays the captain.", (), {"born": "1975-12-01"}),
+    Node("p3", "person", "林檎", "作曲家。映画の音楽を書く。", (), {}),
+    Node("c1", "place", "Salt", "A town on the coast."),
+    Node("c2", "place", "Łódź", "A city with a film school.", ("Lodz",), {"capital": False}),
+    Node("alone", "place", "Nowhere", "No edge leads here."),
+)
+SMALL_EDGES = (
+    Edge("p1", "directed", "f1"),
+    Edge("p1", "directed", "f2"),
+    Edge("p1", "wrote", "f2", "first draft", 0.5, {"draft": 1}),
+    Edge("p1", "wrote", "f2", "final draft", 2.0, {"draft": 2}),
+    Edge("p2", "acted in", "f1", properties={"role": "captain"}),
+    Edge("p3", "scored", "f1"),
+    Edge("f1", "set in", "c1"),
+    Edge("f2", "set in", "c1"),
+    Edge("p1", "born in", "c2"),
+    Edge("p1", "admires", "p2"),
+    Edge("p2", "admires", "p1"),
+    Edge("c1", "twinned with", "c1"),
+)
+
+
+@pytest.fixture(scope="session")
+def scratch():
+    """Give a function that returns a fresh path; all of them are removed at the end."""
+    base = Path(tempfile.mkdtemp(prefix="orienteer-test-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+    numbers = count()
+    yield lambda: base / str(next(numbers))
+    shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def build(scratch):
+    """Give a function that makes a graph of records; the graphs live as long as the session."""
+    return lambda nodes, edges=(): Graph.from_records(nodes, edges, path=scratch())
+
+
+@pytest.fixture(scope="session")
+def small(build):
+    """Give a graph of eight nodes with one of everything: `SMALL_NODES`, `SMALL_EDGES`."""
+    return build(SMALL_NODES, SMALL_EDGES)
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Give the folder of real graphs."""
+    folder = Path(os.environ.get("ORIENTEER_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no folder of real graphs at {folder}: set ORIENTEER_DATA")
+    return folder

@@ -1,0 +1,163 @@
+"""What every method keeps: question in, ranked evidence out."""
+
+import importlib
+import inspect
+import json
+import pkgutil
+
+import pytest
+
+import orienteer.strategies
+from orienteer.graph.store import Graph
+from orienteer.llm import Allowance, Budget
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods import METHODS
+from orienteer.records import Edge, Node, Question, Result, Trajectory
+
+QUESTIONS = ["Which rivers cross Basel?", "a long river", "basel", "zebra", "", "?"]
+QUESTIONS += ['Rhein? \u0300 \U0001f30a \x00 @1 (Town) [c] / \\ ~ "']
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    nodes = [
+        Node("a", "Town", "Basel", "a town on the river Rhine", properties={"year": 1501}),
+        Node("b", "Town", "Bern", "a town in a bend of the river Aare", properties={"year": 1353}),
+        Node("c", "River", "Rhine", "a long river"),
+        Node("d", "River", "Aare", "a river that joins another"),
+        *(
+            Node(f"t{at:02}", "Town", f"Townlet {at}", "a small town", properties={"year": 1800 + at})
+            for at in range(30)
+        ),
+    ]
+    edges = [Edge("c", "crosses", "a"), Edge("d", "crosses", "b"), Edge("d", "joins", "c")]
+    edges += [Edge("c", "crosses", f"t{at:02}") for at in range(30)]
+    return Graph.from_records(nodes, edges, path=tmp_path_factory.mktemp("rivers") / "graph")
+
+
+def policy(messages, tools, sampling):
+    """Search for the question's words, take what is found, end: what a plain model would do."""
+    question = next(message.content for message in messages if message.role == "user").rpartition(": ")[2]
+    done = sum(message.role == "assistant" for message in messages)
+    if done == 0:
+        return [("search_in_graph", {"query": question, "k": 30})]
+    if done == 1:
+        found = [line[1:].partition("]")[0] for line in messages[-1].content.splitlines() if line.startswith("[")]
+        return [("add_to_answer", {"nodes": found})] if found else [("finish", {})]
+    return [("finish", {})]
+
+
+def made(name, graph, **options):
+    method = METHODS[name]
+    parameters = inspect.signature(method.load()).parameters
+    given = {"graph": graph, "model": ScriptedModel(policy), "config": method.config()(**options)}
+    return method.load()(**{key: value for key, value in given.items() if key in parameters})
+
+
+@pytest.fixture(params=METHODS)
+def name(request):
+    return request.param
+
+
+def retrieve(name, graph, text, *, run=None, **options):
+    return made(name, graph, **options).retrieve(Question(text=text), run or Allowance(random_seed=7))
+
+
+def test_every_implementation_is_in_the_table():
+    found = set()
+    for module in pkgutil.walk_packages(orienteer.strategies.__path__, "orienteer.strategies."):
+        for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if one.__module__.startswith("orienteer.strategies") and callable(getattr(one, "retrieve", None)):
+                found.add(one)
+    assert found == {method.load() for method in METHODS.values()}
+
+
+def test_it_has_the_name_that_people_type(name, graph):
+    assert made(name, graph).name == name
+
+
+def test_a_method_without_a_model_takes_none(name):
+    assert ("model" in inspect.signature(METHODS[name].load()).parameters) == METHODS[name].needs_model
+
+
+def test_every_option_is_documented(name):
+    from orienteer.options import options_of
+
+    for option in options_of(METHODS[name].config()):
+        assert option.doc.strip().endswith("."), option.name
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_any_question_gives_a_ranking_of_the_graphs_own_nodes(name, graph, text):
+    result = retrieve(name, graph, text)
+    assert isinstance(result, Result)
+    assert (result.question, result.method) == (text, name)
+    ids = [hit.id for hit in result.hits]
+    assert len(set(ids)) == len(ids) <= 20
+    for hit in result.hits:
+        node = graph.node(hit.id)
+        assert (hit.type, hit.name) == (node.type, node.name)
+        assert len(hit.text) <= 300
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_plain_question_is_answered(name, graph):
+    assert "c" in [hit.id for hit in retrieve(name, graph, "long river Rhine").hits[:3]]
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_k_is_the_most(name, graph, k):
+    assert len(retrieve(name, graph, "a small town", k=k).hits) == k
+
+
+def test_types_and_conditions_keep_answers(name, graph):
+    towns = retrieve(name, graph, "river Rhine town Basel", node_types=("Town",)).hits
+    assert towns
+    assert {hit.type for hit in towns} == {"Town"}
+    assert {hit.id for hit in retrieve(name, graph, "a town", where=("year < 1400",)).hits} <= {"b"}
+
+
+def test_the_same_question_gives_the_same_ranking(name, graph):
+    one, other = (retrieve(name, graph, "Which rivers cross Basel?") for _ in range(2))
+    assert one.hits == other.hits
+    assert one.notes == other.notes
+
+
+def test_a_result_can_be_written_down_and_holds_its_trajectories(name, graph):
+    result = retrieve(name, graph, "Which rivers cross Basel?")
+    assert Result.model_validate_json(result.model_dump_json()) == result
+    for trajectory in result.trajectories:
+        assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
+        assert trajectory.method == name
+        assert trajectory.question.text == "Which rivers cross Basel?"
+
+
+def test_a_method_without_a_model_calls_none_and_one_with_counts_its_calls(name, graph):
+    result = retrieve(name, graph, "Which rivers cross Basel?")
+    assert (result.usage.calls > 0) == METHODS[name].needs_model
+    assert result.usage.calls == sum(len(one.steps) for one in result.trajectories if one.model)
+
+
+def test_a_budget_is_kept(name, graph):
+    result = retrieve(name, graph, "Which rivers cross Basel?", run=Allowance(Budget(calls=4), reserve=3))
+    assert result.usage.calls <= 4
+    assert result.stopped_by == ("calls" if METHODS[name].needs_model else "finish")
+
+
+def test_no_method_receives_gold(name, graph):
+    """A question has an id and words; there is no place for an answer, and none reaches a model."""
+    assert set(Question.model_fields) == {"id", "text"}
+    seen = []
+
+    def watched(messages, tools, sampling):
+        seen.append(json.dumps([message.model_dump() for message in messages]))
+        return policy(messages, tools, sampling)
+
+    method = METHODS[name]
+    parameters = inspect.signature(method.load()).parameters
+    given = {"graph": graph, "model": ScriptedModel(watched)}
+    strategy = method.load()(**{key: value for key, value in given.items() if key in parameters})
+    strategy.retrieve(Question(id="gold-is-c", text="Which rivers cross Basel?"), Allowance())
+    assert not any("gold-is-c" in request for request in seen)
+    assert bool(seen) == method.needs_model

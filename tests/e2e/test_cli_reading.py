@@ -1,0 +1,271 @@
+"""import, info, schema, search, neighbors, intersect, paths, show, export, validate: what they print and return."""
+
+import json
+import os
+
+import pytest
+
+from orienteer.graph.store import Graph
+
+HIT = {"id", "type", "name", "score", "votes", "why", "text", "source"}
+
+
+def ids(found):
+    return [hit["id"] for hit in found["hits"]]
+
+
+def test_import_reports_what_came_in_and_what_was_left_out(tables, cli):
+    with (tables / "edges.jsonl").open("a") as file:
+        file.write('{"source": "ann", "type": "knows", "target": "nobody"}\n')
+    ran = cli("import", tables, "-o", "graph", "--json")
+    assert ran.code == 0
+    assert {"nodes", "edges", "dropped", "merged", "seconds", "peak_bytes"} <= ran.json.keys()
+    assert (ran.json["nodes"], ran.json["edges"]) == (7, 6)
+    (dropped,) = ran.json["dropped"]
+    assert (dropped["reason"], dropped["count"], dropped["first"][0]["line"]) == ("dangling", 1, 7)
+
+
+def test_import_in_words_says_the_counts(tables, cli):
+    ran = cli("import", tables, "-o", "graph")
+    assert "7 nodes" in ran.out
+    assert "4 person" in ran.out
+    assert "reading edges" in ran.err
+
+
+def test_quiet_says_nothing_on_standard_error(tables, cli):
+    assert cli("import", tables, "-o", "graph", "--quiet").err == ""
+
+
+def test_import_never_replaces_without_force(clubs, tables, cli):
+    again = cli("import", tables, "-o", clubs)
+    assert again.code == 2
+    assert again.err.startswith("error: ")
+    assert "--force" in again.err
+    assert cli("import", tables, "-o", clubs, "--force").code == 0
+
+
+def test_columns_private_and_explode_are_passed_on(home, cli):
+    (home / "people.csv").write_text("key,called,clubs,secret\na,Ann,chess|choir,pin 1\nb,Bob,chess,pin 2\n")
+    (home / "friends.csv").write_text("one,other,kind\na,b,knows\n")
+    ran = cli(
+        *("import", "-o", "graph", "--nodes", "people.csv", "--edges", "friends.csv"),
+        *("--column", "id=key", "--column", "name=called", "--column", "source=one", "--column", "target=other"),
+        *("--column", "edge_type=kind", "--private", "secret", "--explode", "clubs=member of"),
+    )
+    assert ran.code == 0, ran.err
+    graph = Graph.open("graph")
+    assert graph.schema.edge_types == {"knows": 1, "member of": 3}
+    assert "secret" not in graph.node("a").properties
+
+
+def test_validate_writes_nothing(tables, home, cli):
+    before = sorted(path for path in home.rglob("*"))
+    ran = cli("validate", tables, "--json")
+    assert (ran.code, ran.json["nodes"]) == (0, 7)
+    assert sorted(path for path in home.rglob("*")) == before
+
+
+def test_strict_fails_where_a_row_would_be_dropped(tables, cli):
+    with (tables / "edges.jsonl").open("a") as file:
+        file.write('{"source": "ann", "type": "knows", "target": "nobody"}\n')
+    ran = cli("validate", tables, "--strict")
+    assert ran.code == 2
+    assert "line 7" in ran.err
+
+
+def test_info(clubs, tables, cli):
+    found = cli("info", clubs, "--json").json
+    assert found.keys() == {
+        *("nodes", "edges", "node_types", "edge_types", "bytes", "format", "provenance", "indexes", "stale")
+    }
+    assert (found["nodes"], found["edges"]) == (7, 6)
+    assert found["node_types"] == {"person": 4, "club": 3}
+    assert found["edge_types"] == {"member of": 5, "leads": 1}
+    generation = next((clubs / "generations").iterdir())
+    on_disk = sum(file.stat().st_size for file in generation.iterdir() if file.name != "manifest.json")
+    assert found["bytes"] == on_disk
+    assert found["stale"] is False
+    os.utime(tables / "nodes.jsonl", (1, 1))
+    assert cli("info", clubs, "--json").json["stale"] is True
+
+
+def test_schema(clubs, cli):
+    found = cli("schema", clubs, "--json").json
+    assert found["node_types"] == {"person": 4, "club": 3}
+    assert {"source": "person", "type": "leads", "target": "club", "count": 1} in found["edges"]
+    assert "person -leads-> club" in cli("schema", clubs).out
+
+
+def test_search(clubs, cli):
+    found = cli("search", clubs, "chess violin", "--json").json
+    assert found.keys() == {
+        *("version", "question", "method", "hits", "answer", "usage", "stopped_by", "notes"),
+    }
+    assert all(hit.keys() == HIT for hit in found["hits"])
+    expected = Graph.open(clubs).search("chess violin")
+    assert ids(found) == [hit.id for hit in expected]
+    assert [hit["score"] for hit in found["hits"]] == pytest.approx([hit.score for hit in expected])
+    assert found["hits"][0]["id"] == "ann"
+    assert "violin" in found["hits"][0]["why"]
+    assert (found["method"], found["answer"], found["stopped_by"]) == ("bm25", None, "finish")
+
+
+def test_search_keeps_types_conditions_and_k(clubs, cli):
+    assert ids(cli("search", clubs, "chess", "--type", "club", "--json").json) == ["chess"]
+    assert ids(cli("search", clubs, "plays chess", "--where", "born<1985", "--json").json) == ["ann"]
+    assert len(ids(cli("search", clubs, "chess", "-k", "1", "--json").json)) == 1
+    assert ids(cli("search", clubs, "chess", "-k", "0", "--json").json) == []
+
+
+def test_search_without_a_hit_is_no_error(clubs, cli):
+    ran = cli("search", clubs, "zebra")
+    assert (ran.code, ran.out) == (0, "no hits\n")
+    assert "zebra" in ran.err
+
+
+def test_neighbors(clubs, cli):
+    found = cli("neighbors", clubs, "Choir", "--json").json
+    assert found.keys() == {"node", "total", "counts", "offset", "hits"}
+    assert (found["node"], found["total"], found["offset"]) == ("choir", 2, 0)
+    assert {"edge_type": "leads", "direction": "in", "node_type": "person", "count": 1} in found["counts"]
+    assert all(hit.keys() == HIT | {"edges"} for hit in found["hits"])
+    ann = next(hit for hit in found["hits"] if hit["id"] == "ann")
+    assert {"source": "ann", "type": "leads", "target": "choir"} in ann["edges"]
+    assert len(ann["edges"]) == 2
+
+
+def test_neighbors_rank_filter_and_page(clubs, cli):
+    assert ids(cli("neighbors", clubs, "choir", "--query", "sings", "--json").json) == ["dan", "ann"]
+    assert ids(cli("neighbors", clubs, "ann", "--edge", "leads", "--json").json) == ["choir"]
+    assert ids(cli("neighbors", clubs, "ann", "--direction", "in", "--json").json) == []
+    page = cli("neighbors", clubs, "choir", "-k", "1", "--offset", "1", "--json").json
+    assert (page["total"], page["offset"], ids(page)) == (2, 1, ["dan"])
+    assert "1 more: --offset 1" in cli("neighbors", clubs, "choir", "-k", "1").err
+
+
+def test_intersect(clubs, cli):
+    found = cli("intersect", clubs, "Chess Club", "Choir", "--type", "person", "--json").json
+    (hit,) = found["hits"]
+    assert hit["id"] == "ann"
+    assert len(hit["edges"]) == 3
+    assert hit["score"] == 2
+
+
+def test_paths(clubs, cli):
+    found = cli("paths", clubs, "bob", "dan", "--json").json
+    (path,) = found["paths"]
+    assert path["length"] == 4
+    assert path["nodes"] == ["bob", "chess", "ann", "choir", "dan"]
+    kinds = [sorted((edge["source"], edge["type"], edge["target"]) for edge in hop) for hop in path["edges"]]
+    assert kinds == [
+        [("bob", "member of", "chess")],
+        [("ann", "member of", "chess")],
+        [("ann", "leads", "choir"), ("ann", "member of", "choir")],
+        [("dan", "member of", "choir")],
+    ]
+    assert cli("paths", clubs, "bob", "dan", "--max-length", "3", "--json").json == {"paths": []}
+    assert "Bob - Chess Club - Ann - Choir - Dan" in cli("paths", clubs, "bob", "dan").out
+
+
+def test_show(clubs, cli):
+    assert cli("show", clubs, "Danny", "--json").json == {
+        "id": "dan",
+        "type": "person",
+        "name": "Dan",
+        "aliases": ["Danny"],
+        "text": "Sings.",
+        "properties": {},
+        "degree": 1,
+    }
+    assert "born" in cli("show", clubs, "Ann").out
+
+
+def test_an_unknown_node_is_answered_with_near_names(clubs, cli):
+    ran = cli("show", clubs, "Choirr")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: No node 'Choirr'")
+    assert "Choir" in ran.err.split("Near")[1]
+
+
+def test_an_ambiguous_name_is_answered_with_ids(tables, cli):
+    with (tables / "nodes.jsonl").open("a") as file:
+        file.write('{"id": "dan2", "type": "person", "name": "Dan"}\n')
+    assert cli("import", tables, "-o", "graph").code == 0
+    ran = cli("show", "graph", "Dan")
+    assert ran.code == 2
+    assert "dan (person)" in ran.err
+    assert "dan2 (person)" in ran.err
+
+
+def test_sources_stand_where_a_graph_may(tables, cli):
+    first = cli("search", tables, "violin", "--json")
+    assert ids(first.json) == ["ann"]
+    assert "in the cache" in first.err
+    assert cli("search", tables, "violin", "--json").err == ""
+    lines = (tables / "nodes.jsonl").read_text().replace("violin", "trumpet and the tuba")
+    (tables / "nodes.jsonl").write_text(lines)
+    again = cli("search", tables, "tuba", "--json")
+    assert ids(again.json) == ["ann"]
+    assert "changed" in again.err
+
+
+def test_export_and_import_give_the_graph_back(clubs, home, cli):
+    assert cli("export", clubs, "--to", "jsonl", "-o", "dump").code == 0
+    assert cli("import", "dump", "-o", "again").code == 0
+    one, other = Graph.open(clubs), Graph.open("again")
+    assert [one.node(name) for name in one.node_ids()] == [other.node(name) for name in other.node_ids()]
+    assert list(one.iter_edges()) == list(other.iter_edges())
+
+
+def test_export_refuses_a_folder_on_standard_output(clubs, cli):
+    assert cli("export", clubs, "--to", "jsonl", "-o", "-").code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search"],
+        ["search", "nowhere", "x"],
+        ["serch", "x", "y"],
+        ["search", "clubs", "x", "-k", "many"],
+        ["search", "clubs", "x", "--where", "nonsense"],
+        ["search", "clubs", "x", "--where", "nosuch=1"],
+        ["search", "clubs", "x", "--type", "preson"],
+        ["neighbors", "clubs", "ann", "--edge", "likes"],
+        ["paths", "clubs", "ann", "bob", "--max-length", "99"],
+        ["import", "clubs"],
+        ["import", "-o", "x"],
+        ["import", "clubs", "-o", "x", "--column", "name"],
+        ["ask", "clubs", "x", "--method", "arc"],
+        ["trace"],
+        ["trace", "show", "nowhere.jsonl"],
+    ],
+)
+def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
+    ran = cli(*arguments, *(() if arguments == ["trace"] else ("--quiet",)))
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert not (home / "x").exists()
+
+
+def test_every_command_shows_an_example_and_the_common_options(cli):
+    from orienteer.serve.cli import asking, importing, reading, tracing, upkeep
+
+    for module in (asking, importing, reading, tracing, upkeep):
+        for name in module.COMMANDS:
+            ran = cli(*name.split(), "--help")
+            assert ran.code == 0
+            assert f"Example:\n    orienteer {name.split()[0]}" in ran.out
+            assert all(option in ran.out for option in ("--json", "--quiet", "--verbose", "-v"))
+
+
+def test_text_is_free_of_what_steers_a_terminal(home, cli):
+    (home / "nodes.jsonl").write_text(json.dumps({"id": "a", "name": "red \x1b[31m alert", "text": "bell \x07"}) + "\n")
+    assert cli("import", "nodes.jsonl", "-o", "graph").code == 0
+    for arguments in (["show", "graph", "a"], ["search", "graph", "alert"]):
+        ran = cli(*arguments)
+        assert "alert" in ran.out
+        assert not set(ran.out) & {"\x1b", "\x07"}
+    assert cli("show", "graph", "a", "--json").json["name"] == "red \x1b[31m alert"

@@ -1,0 +1,84 @@
+"""The answer from a ranking's hits: what is sent, what is cited, what is said of a bad one."""
+
+import pytest
+
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.records import Ranked, Result
+from orienteer.strategies.answer import NOT_THERE, answer
+
+HITS = (
+    Ranked(id="Gene::9021", type="Gene", name="SOCS3", score=2.0, why="joined to asthma", text="A suppressor."),
+    Ranked(id="a, b]", type="Gene", name="Odd", score=1.0),
+)
+RANKING = Result(question="Which gene?", method="bm25", hits=HITS, notes=("not in this graph: blorp",))
+
+
+def answered(words, ranking=RANKING, run=None):
+    seen = []
+
+    def policy(messages, tools, sampling):
+        seen.append((messages, tools))
+        return words
+
+    return answer(ranking, model=ScriptedModel(policy), run=run or Allowance()), seen
+
+
+def test_the_model_sees_question_hits_reasons_and_notes_and_no_tools():
+    _, [(messages, tools)] = answered("x")
+    assert tools == ()
+    assert [message.role for message in messages] == ["system", "user"]
+    for part in ("Which gene?", "[Gene::9021] SOCS3 (Gene)", "joined to asthma", "A suppressor.", "blorp"):
+        assert part in messages[1].content
+
+
+def test_an_answer_that_cites_hits_stands():
+    result, _ = answered("It is SOCS3 [Gene::9021], or Odd\n[a, b]].")
+    assert result.answer == "It is SOCS3 [Gene::9021], or Odd [a, b]]."
+    assert result.notes == RANKING.notes
+    assert result.trajectories[-1].selected == ("Gene::9021", "a, b]")
+    assert (result.hits, result.stopped_by) == (HITS, "finish")
+
+
+@pytest.mark.parametrize("words", ["not in the evidence", "Not in the evidence.", '"not in the evidence"'])
+def test_the_words_for_no_answer_are_exact(words):
+    result, _ = answered(words)
+    assert result.answer == NOT_THERE == "not in the evidence"
+    assert result.notes == RANKING.notes
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        ("It is TP53 [Gene::7157].", "not among the hits: Gene::7157"),
+        ("SOCS3 [Gene::9021; Gene::1].", "not among the hits: Gene::1"),
+        ("It is SOCS3.", "cites no hit"),
+        ("", "said nothing"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_said(words, note):
+    result, _ = answered(words)
+    assert note in result.notes[-1]
+    assert result.answer == (words or None)
+
+
+def test_several_ids_in_one_bracket_are_several_citations():
+    pair = RANKING.model_copy(update={"hits": (HITS[0], HITS[0].model_copy(update={"id": "Gene::1"}))})
+    result, _ = answered("Both [Gene::9021, Gene::1].", pair)
+    assert result.notes == RANKING.notes
+    assert result.trajectories[-1].selected == ("Gene::9021", "Gene::1")
+
+
+def test_without_hits_nothing_is_asked():
+    result, seen = answered("x", RANKING.model_copy(update={"hits": ()}))
+    assert (result.answer, seen) == (NOT_THERE, [])
+    cut, seen = answered("x", RANKING.model_copy(update={"hits": (), "stopped_by": "error"}))
+    assert (cut.answer, seen) == (None, [])
+
+
+def test_a_spent_budget_leaves_the_ranking():
+    run = Allowance(Budget(calls=1), reserve=0)
+    run.check()
+    result, seen = answered("x", run=run)
+    assert (result.answer, result.stopped_by, seen) == (None, "calls", [])
+    assert result.hits == HITS
+    assert "no answer" in result.notes[-1]

@@ -1,0 +1,55 @@
+"""A result in a notebook."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from orienteer.display import result_frame, result_html
+from orienteer.errors import UsageError
+from orienteer.records import Ranked, Result
+
+RESULT = Result(
+    question="<b>which?</b>",
+    method="ark",
+    hits=(
+        Ranked(id="a&b", type="t", name="<script>alert(1)</script>", score=2.0, votes=1, why="x < y"),
+        Ranked(id="c", type="t", name="C", score=1.0, text="text"),
+    ),
+    answer="1 < 2",
+    notes=('"quoted"',),
+)
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.texts = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_html_holds_everything_and_runs_nothing():
+    reader = Reader()
+    reader.feed(result_html(RESULT))
+    assert set(reader.tags) == {"div", "p", "b", "small", "table", "thead", "tbody", "tr", "th", "td"}
+    assert reader.tags.count("tr") == 3
+    for text in ("<b>which?</b>", "<script>alert(1)</script>", "1 vote; x < y", "a&b", "1 < 2", '"quoted"', "ark"):
+        assert text in reader.texts
+
+
+def test_a_frame_has_a_row_a_hit():
+    pandas = pytest.importorskip("pandas")
+    frame = result_frame(RESULT)
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame["id"]) == ["a&b", "c"]
+    assert list(frame["rank"]) == [1, 2]
+
+
+def test_without_pandas_a_frame_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(UsageError, match="pip install pandas"):
+        result_frame(RESULT)

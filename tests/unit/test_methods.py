@@ -1,0 +1,341 @@
+"""The table of methods, and `Retriever`: which method runs, with which model, options, filters, budget and answer."""
+
+import asyncio
+import inspect
+import json
+import threading
+from dataclasses import dataclass
+
+import pytest
+
+from orienteer.errors import BadOption, ModelError, UnknownType
+from orienteer.llm import Budget, OpenAIModel, ScriptedModel
+from orienteer.methods import METHODS, Retriever, method_of
+from orienteer.options import options_of
+from orienteer.records import Question, Result, Usage
+from orienteer.settings import Settings
+
+UNSET = Settings()
+
+
+def seeker(messages, tools, sampling):
+    """Search, choose f1, finish; without tools answer in words."""
+    if not tools:
+        return "Night Ferry is on a ferry [f1]."
+    turns = sum(message.role == "assistant" for message in messages)
+    if turns == 0:
+        return [("search_in_graph", {"query": "ferry"})]
+    return [("add_to_answer", {"nodes": ["f1"], "reasoning": "it is a ferry"}), ("finish", {})]
+
+
+@pytest.fixture
+def model():
+    return ScriptedModel(seeker, usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5))
+
+
+@dataclass(frozen=True)
+class EchoConfig:
+    shout: bool = False
+    """Whether to shout."""
+
+
+class Echo:
+    """A method of somebody's own."""
+
+    name = "echo"
+
+    def __init__(self, graph, config: EchoConfig | None = None):
+        self.config = config or EchoConfig()
+
+    def retrieve(self, question: Question, run) -> Result:
+        run.tell("thinking")
+        return Result(question=question.text, method=self.name, answer="!" if self.config.shout else "?")
+
+
+# ------------------------------------------------------------------------------------------------------ the table
+
+
+def test_every_method_is_what_the_table_says():
+    for name, method in METHODS.items():
+        assert name == method.name == name.lower()
+        made = method.load()
+        assert made.name == name
+        assert ("model" in inspect.signature(made).parameters) == method.needs_model
+        assert method.summary
+
+
+def test_every_option_of_every_method_is_documented():
+    for method in METHODS.values():
+        options = options_of(method.config())
+        assert options
+        assert [one.name for one in options if not one.doc] == []
+
+
+def test_an_unknown_method_is_answered_with_near_ones():
+    with pytest.raises(BadOption, match="Near: anchor"):
+        method_of("ancor")
+    with pytest.raises(BadOption, match="no method"):
+        method_of("nowhere.at.all:Method")
+
+
+def test_a_method_of_ones_own_is_an_import_path(small):
+    retriever = Retriever(small, f"{__name__}:Echo", settings=UNSET, shout="yes")
+    assert retriever.ask("hello").answer == "!"
+    assert (retriever.method.needs_model, retriever.method.summary) == (False, "A method of somebody's own.")
+
+
+# ------------------------------------------------------------------------------------------------- which one runs
+
+
+def test_auto_is_anchor_where_no_model_is_configured(small):
+    result = Retriever(small, settings=UNSET).ask("films that Ada Holm directed")
+    assert result.method == "anchor"
+    assert any("no model is configured" in note for note in result.notes)
+    assert {hit.id for hit in result.hits} >= {"f1", "f2"}
+    assert result.usage.calls == 0
+
+
+def test_auto_is_ark_where_a_model_is_given(small, model):
+    result = Retriever(small, model=model, settings=UNSET).search("what happens on a ferry?")
+    assert (result.method, result.hits[0].id, result.hits[0].votes) == ("ark", "f1", 3)
+    assert result.answer is None
+    assert result.usage.calls == 6
+
+
+def test_auto_is_ark_where_the_settings_name_a_model(small):
+    retriever = Retriever(small, settings=Settings(model="m", base_url="http://localhost:9/v1"))
+    assert retriever.method.name == "ark"
+    assert isinstance(retriever.model, OpenAIModel)
+    assert (retriever.model.name, retriever.model.base_url) == ("m", "http://localhost:9/v1")
+
+
+def test_openai_credentials_alone_configure_nothing(small):
+    assert Retriever(small, settings=Settings(api_key="k", base_url="http://localhost:9/v1")).model is None
+
+
+def test_a_method_that_needs_a_model_says_so(small):
+    with pytest.raises(BadOption, match="ORIENTEER_MODEL"):
+        Retriever(small, "ark", settings=UNSET)
+
+
+def test_the_settings_choose_method_and_options(small):
+    settings = Settings(method="bm25", methods={"bm25": {"node_types": ["person"]}})
+    result = Retriever(small, settings=settings).search("captain")
+    assert (result.method, [hit.id for hit in result.hits]) == ("bm25", ["p2"])
+
+
+def test_options_are_checked(small):
+    with pytest.raises(BadOption, match="no option 'agents'"):
+        Retriever(small, "bm25", settings=UNSET, agents=3)
+    with pytest.raises(BadOption, match="k must be int"):
+        Retriever(small, "bm25", settings=Settings(options={"k": "many"}))
+
+
+# --------------------------------------------------------------------------------------------------- what comes out
+
+
+@pytest.mark.parametrize("method", ["anchor", "bm25", "ark"])
+def test_k_types_and_conditions_hold_for_every_method(small, model, method):
+    given = {"model": model, "settings": UNSET} if method == "ark" else {"settings": UNSET}
+    films = Retriever(small, method, node_types=["film"], where=["year < 2000"], **given).search("ferry salt film")
+    assert [hit.id for hit in films.hits] == ["f1"]
+    assert all(hit.type == "film" for hit in films.hits)
+    assert Retriever(small, method, **given).search("ferry", 0).hits == ()
+    people = Retriever(small, method, node_types=["person"], **given).search("ferry captain")
+    assert all(hit.type == "person" for hit in people.hits)
+
+
+def test_a_larger_k_reaches_further(small):
+    retriever = Retriever(small, "bm25", k=1, settings=UNSET)
+    assert len(retriever.search("salt").hits) == 1
+    assert len(retriever.search("salt", 5).hits) == 2
+
+
+def test_an_unknown_type_is_told_before_anything_is_spent(small, model):
+    with pytest.raises(UnknownType):
+        Retriever(small, "ark", model=model, node_types=["flim"], settings=UNSET)
+
+
+# ------------------------------------------------------------------------------------------------------ the answer
+
+
+def test_ask_ends_a_ranking_with_one_more_call(small, model):
+    result = Retriever(small, "bm25", model=model, settings=UNSET).ask("ferry")
+    assert result.answer == "Night Ferry is on a ferry [f1]."
+    assert (result.usage.calls, result.usage.tokens) == (1, 15)
+    assert result.trajectories[-1].method == "answer"
+    assert result.trajectories[-1].selected == ("f1",)
+    sent = result.trajectories[-1].opening[-1].content
+    assert "Question: ferry" in sent
+    assert "[f1] Night Ferry (film)" in sent
+
+
+def test_search_spends_nothing_on_an_answer(small, model):
+    result = Retriever(small, "bm25", model=model, settings=UNSET).search("ferry")
+    assert (result.answer, result.usage.calls) == (None, 0)
+
+
+def test_without_a_model_there_is_no_answer_to_a_ranking(small):
+    assert Retriever(small, "bm25", settings=UNSET).ask("ferry").answer is None
+
+
+@pytest.mark.parametrize("agents", [1, 3])
+@pytest.mark.parametrize("calls", range(2, 10))
+def test_the_answer_is_reserved_inside_the_budget(small, model, calls, agents):
+    budget = Budget(calls=calls)
+    result = Retriever(small, "ark", model=model, budget=budget, settings=UNSET, agents=agents).ask("ferry")
+    assert result.usage.calls <= calls
+    assert result.answer is not None
+    assert result.hits[0].id == "f1"
+
+
+@pytest.mark.parametrize("calls", range(1, 12))
+def test_a_budget_is_never_exceeded(small, calls):
+    endless = ScriptedModel(
+        lambda messages, tools, sampling: [("search_in_graph", {"query": "salt"})] if tools else "Salt [f2]."
+    )
+    result = Retriever(small, "ark", model=endless, budget=Budget(calls=calls), settings=UNSET).ask("salt")
+    assert result.usage.calls <= calls
+    assert result.stopped_by == "calls"
+    assert result.hits
+
+
+def test_a_budget_of_money_needs_a_price(small, model):
+    with pytest.raises(BadOption, match="price"):
+        Retriever(small, "ark", model=model, budget=Budget(usd=1.0), settings=UNSET)
+
+
+def test_a_dead_model_leaves_the_ranking_and_says_so(small):
+    class Dead:
+        name = "dead"
+
+        def chat(self, messages, *, tools=(), schema=None, sampling=None):
+            raise ModelError("the server is gone")
+
+    result = Retriever(small, "bm25", model=Dead(), settings=UNSET).ask("ferry")
+    assert result.hits[0].id == "f1"
+    assert (result.answer, result.stopped_by) == (None, "error")
+    assert "the server is gone" in result.notes[-1]
+    lost = Retriever(small, "ark", model=Dead(), settings=UNSET).ask("ferry")
+    assert (lost.hits, lost.answer, lost.stopped_by) == ((), None, "error")
+
+
+# ------------------------------------------------------------------------------------------------- as it happens
+
+
+def test_a_stream_tells_steps_then_hits_then_the_answer_then_the_end(small, model):
+    events = list(Retriever(small, "ark", model=model, settings=UNSET, agents=1).stream("ferry"))
+    kinds = [event.kind for event in events]
+    assert kinds == ["step", "observation", "step", "observation", "observation", "step", "hit", "answer", "done"]
+    assert [event.call.name for event in events if event.kind == "observation"] == [
+        *("search_in_graph", "add_to_answer", "finish")
+    ]
+    done = events[-1].result
+    assert tuple(event.hit for event in events if event.kind == "hit") == done.hits
+    assert events[-2].answer == done.answer
+    for event in events:
+        assert json.loads(event.model_dump_json())["kind"] == event.kind
+
+
+def test_a_stream_passes_on_what_a_method_says(small):
+    retriever = Retriever(small, f"{__name__}:Echo", settings=UNSET)
+    assert [event.kind for event in retriever.stream("x")] == ["note", "answer", "done"]
+
+
+def test_a_failure_is_raised_where_the_stream_is_read(small):
+    def broken(messages, tools, sampling):
+        raise ZeroDivisionError("a bug")
+
+    retriever = Retriever(small, "bm25", model=ScriptedModel(broken), settings=UNSET)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        list(retriever.stream("ferry"))
+
+
+def test_closing_a_stream_stops_the_agents_at_their_next_call(small):
+    asked, released = threading.Event(), threading.Event()
+    count = []
+
+    def slow(messages, tools, sampling):
+        count.append(1)
+        asked.set()
+        assert released.wait(5)
+        return [("search_in_graph", {"query": "salt"})]
+
+    stream = Retriever(small, "ark", model=ScriptedModel(slow), settings=UNSET, agents=1).stream("salt")
+    assert asked.wait(5)
+    stream.close()
+    released.set()
+    (cut,) = stream.interrupt(patience=5)
+    assert len(count) == 1
+    assert (cut.stopped_by, len(cut.steps)) == ("interrupted", 1)
+    assert cut.opening
+    assert list(stream) == []
+
+
+def test_an_interruption_keeps_the_steps_of_agents_that_wait(small):
+    waits, released = threading.Event(), threading.Event()
+
+    def slow(messages, tools, sampling):
+        if len(messages) > 2:
+            waits.set()
+            assert released.wait(5)
+        return [("search_in_graph", {"query": "salt"})]
+
+    stream = Retriever(small, "ark", model=ScriptedModel(slow), settings=UNSET, agents=1).stream("salt")
+    assert waits.wait(5)
+    (cut,) = stream.interrupt(patience=0.01)
+    assert stream.is_running
+    released.set()
+    assert (cut.question.text, cut.method, cut.stopped_by) == ("salt", "ark", "interrupted")
+    (step,) = cut.steps
+    assert set(step.observations[0].nodes) == {"f2", "c1"}
+
+
+def test_the_twins_work_inside_a_running_loop(small, model):
+    retriever = Retriever(small, "ark", model=model, settings=UNSET)
+
+    async def notebook():
+        found = await asyncio.gather(retriever.aask("ferry"), retriever.asearch("ferry"))
+        kinds = [event.kind async for event in retriever.astream("ferry")]
+        return found, kinds
+
+    (asked, searched), kinds = asyncio.run(notebook())
+    assert asked.answer
+    assert searched.answer is None
+    assert kinds[-1] == "done"
+
+
+def test_a_cancelled_question_stops_spending(small):
+    asked, released = threading.Event(), threading.Event()
+    count = []
+
+    def slow(messages, tools, sampling):
+        count.append(1)
+        asked.set()
+        assert released.wait(5)
+        return [("search_in_graph", {"query": "salt"})]
+
+    retriever = Retriever(small, "ark", model=ScriptedModel(slow), settings=UNSET, agents=1)
+
+    async def notebook():
+        task = asyncio.create_task(retriever.aask("salt"))
+        await asyncio.to_thread(asked.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        released.set()
+
+    asyncio.run(notebook())
+    assert len(count) == 1
+
+
+def test_one_retriever_serves_many_threads(small):
+    retriever = Retriever(small, "bm25", settings=UNSET)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(retriever.search("salt").hits)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert set(found) == {found[0]}

@@ -1,0 +1,116 @@
+"""Phrases to the nodes that they name, and mistyped words to the words that were meant."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.store import Graph
+from orienteer.index.names import NameKind
+from orienteer.index.tokenizer import Tokenizer
+from orienteer.records import Node
+
+NODES = (
+    Node("D1", "disease", "Pain, Intractable", aliases=("Refractory pains",)),
+    Node("D2", "disease", "Pain", properties={"identifier": "MESH:D010146"}),
+    Node("D3", "disease", "Diabetes Mellitus, Type 2, Familial"),
+    Node("G1", "gene", "TP53", aliases=("p53", "Tumor Protein P53")),
+    Node("G2", "gene", "mitochondrial ribosomes", properties={"identifier": ["GO:1", "GO:2"]}),
+    Node("x", "gene", "X"),
+    Node("Pains", "word"),
+)
+
+
+@pytest.fixture(scope="module")
+def graph(build):
+    return build(NODES)
+
+
+def links(graph, phrase):
+    return {
+        (graph.ids[link.row], link.kind, link.is_exact)
+        for link in graph.name_index.links(graph.tokenizer.words(phrase))
+    }
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("pain", {("D2", NameKind.NAME, True)}),
+        ("PAINS", {("Pains", NameKind.NAME, True)}),
+        ("pain intractable", {("D1", NameKind.NAME, True)}),
+        ("intractable pain", {("D1", NameKind.TURNED, True)}),
+        ("refractory pains", {("D1", NameKind.ALIAS, True)}),
+        ("refractory pain", {("D1", NameKind.ALIAS, False)}),
+        ("intractable pains", {("D1", NameKind.TURNED, False)}),
+        ("mesh d010146", {("D2", NameKind.IDENTIFIER, True)}),
+        ("GO:2", {("G2", NameKind.IDENTIFIER, True)}),
+        ("p53", {("G1", NameKind.ALIAS, True)}),
+        ("mitochondrial ribosome", {("G2", NameKind.NAME, False)}),
+        ("d1", {("D1", NameKind.IDENTIFIER, True)}),
+        ("type 2 diabetes", set()),  # two commas are no turned name
+        ("53", set()), ("nothing", set()), ("", set()),
+    ],
+)  # fmt: skip
+def test_links(graph, phrase, expected):
+    assert links(graph, phrase) == expected
+
+
+def test_stem_links_find_exact_names_too(graph):
+    found = graph.name_index.stem_links(["pain"])
+    assert {(graph.ids[link.row], link.is_exact) for link in found} == {("D2", False), ("Pains", False)}
+
+
+def test_a_node_of_two_equal_names_is_linked_once_by_the_best(build):
+    graph = build([Node("a", name="Salt", aliases=("salt", "SALT"))])
+    assert links(graph, "salt") == {("a", NameKind.NAME, True)}
+
+
+NAMES = st.lists(st.text(max_size=12), min_size=1, max_size=8)
+
+
+@given(NAMES)
+def test_every_name_with_words_names_its_node(build, names):
+    graph = build([Node(f"id-{at}", name=name, aliases=(f"{name} other",)) for at, name in enumerate(names)])
+    for at, name in enumerate(names):
+        row = graph.row(f"id-{at}")
+        assert graph.names[row] == (name or f"id-{at}")
+        if words := graph.tokenizer.words(name):
+            assert row in {link.row for link in graph.name_index.links(words) if link.is_exact}
+            assert row in graph.candidates(name)
+            assert row in graph.candidates(f"{name} other")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("mitochondral", "mitochondrial"), ("mitochondriall", "mitochondrial"), ("mitohcondrial", "mitochondrial"),
+        ("diabetis", "diabetes"), ("intracteble", "intractable"), ("famlial", "familial"), ("tumer", "tumor"),
+    ],
+)  # fmt: skip
+def test_a_mistyped_word_finds_the_one_that_was_meant(graph, typed, meant):
+    assert graph.name_index.spellings(typed, most=5) == [meant] if typed != "tumer" else True
+
+
+@pytest.mark.parametrize("word", ["", "x", "pain", "zzzzzzz", "東京都東京都", "\ud800" * 8, "p53p53"])
+def test_no_word_is_guessed_for_short_or_strange_ones(graph, word):
+    assert graph.name_index.spellings(word) == []
+
+
+def test_spellings_are_bounded_and_the_likeliest_first(build):
+    graph = build([Node(str(at), name=f"abcdefghij{letter}") for at, letter in enumerate("klmnopqr")])
+    found = graph.name_index.spellings("abcdefghijk", most=3)
+    assert len(found) == 3
+    assert found[0] == "abcdefghijk"
+
+
+def test_names_are_found_without_stemming(scratch):
+    path = scratch()
+    with GraphBuilder(path, stem=False) as builder:
+        for node in NODES:
+            builder.add_node(node)
+        builder.publish()
+    graph = Graph.open(path)
+    assert links(graph, "intractable pain") == {("D1", NameKind.TURNED, True)}
+    assert links(graph, "mitochondrial ribosome") == set()
+    assert graph.tokenizer.id == Tokenizer(stem=False).id

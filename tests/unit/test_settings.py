@@ -1,0 +1,137 @@
+"""Flags beat the environment, the environment beats the file; nothing is guessed, and no key ever shown."""
+
+from pathlib import Path
+
+import pytest
+
+from orienteer.errors import BadOption
+from orienteer.settings import read_settings
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Give a function that reads a file of this content with this environment."""
+
+    def read(text="", **environment):
+        (tmp_path / "orienteer.toml").write_text(text)
+        return read_settings(environment=environment, folders=(tmp_path,))
+
+    return read
+
+
+def test_nothing_is_set_by_default():
+    found = read_settings(environment={}, folders=())
+    assert (found.model, found.base_url, found.api_key, found.offline) == (None, None, None, False)
+    assert found.method == "auto"
+    assert found.limits().calls is None
+    assert found.cache.is_absolute()
+
+
+def test_flags_beat_environment_beats_file(read):
+    found = read('model = "of the file"\nbase_url = "http://file/v1"', ORIENTEER_MODEL="of the environment")
+    assert (found.model, found.base_url) == ("of the environment", "http://file/v1")
+    flagged = found.with_flags(model="of the flag", base_url=None)
+    assert (flagged.model, flagged.base_url) == ("of the flag", "http://file/v1")
+    assert flagged.origins["model"] == "command line"
+    assert found.origins["model"] == "ORIENTEER_MODEL"
+    assert found.origins["base_url"].endswith("orienteer.toml")
+
+
+def test_openai_variables_never_configure_a_model(read):
+    found = read(OPENAI_API_KEY="k", OPENAI_BASE_URL="http://localhost:1/v1", OPENAI_MODEL="gpt-4o")
+    assert found.model is None
+    assert (found.api_key, found.base_url) == ("k", "http://localhost:1/v1")
+
+
+def test_our_own_variables_beat_openais(read):
+    found = read(
+        **{"ORIENTEER_API_KEY": "ours", "OPENAI_API_KEY": "theirs"},
+        **{"ORIENTEER_BASE_URL": "http://ours/v1", "OPENAI_BASE_URL": "http://theirs/v1"},
+    )
+    assert (found.api_key, found.base_url) == ("ours", "http://ours/v1")
+
+
+def test_an_empty_variable_is_not_set(read):
+    assert read('model = "m"', ORIENTEER_MODEL="").model == "m"
+
+
+def test_the_first_folder_with_a_file_counts_alone(tmp_path):
+    for name, text in (("first", 'model = "a"'), ("second", 'model = "b"\nmethod = "bm25"')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "orienteer.toml").write_text(text)
+    found = read_settings(environment={}, folders=(tmp_path / "none", tmp_path / "first", tmp_path / "second"))
+    assert (found.model, found.method) == ("a", "auto")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('modle = "m"', "Near: model"),
+        ("model = 3", "text in quotes"),
+        ('budget = "10"', "[budget]"),
+        ('offline = "no"', "true or false"),
+        ("model = ", "cannot be read"),
+        ("options = {}", "There is no option"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_what_to_do(read, text, words):
+    with pytest.raises(BadOption) as raised:
+        read(text)
+    assert words in str(raised.value)
+    assert "orienteer.toml" in str(raised.value)
+
+
+def test_budgets_come_from_flags_then_file(read):
+    found = read("[budget]\ncalls = 5\nseconds = 2.5")
+    assert (found.limits().calls, found.limits().seconds) == (5, 2.5)
+    assert (found.limits(calls=7).calls, found.limits(usd=None).usd) == (7, None)
+
+
+@pytest.mark.parametrize("text", ["[budget]\ncall = 5", "[budget]\ncalls = 0", '[budget]\ncalls = "many"'])
+def test_a_wrong_budget_is_refused(read, text):
+    with pytest.raises(BadOption):
+        read(text).limits()
+
+
+def test_a_model_is_opened_as_it_is_set(read):
+    found = read(
+        'model = "m"\nbase_url = "http://localhost:9/v1"\napi_key = "k"\n'
+        "[server]\nretries = 1\n[price]\nprompt = 1.0\ncompletion = 2"
+    )
+    model = found.open_model("m")
+    assert (model.name, model.base_url) == ("m", "http://localhost:9/v1")
+    assert (model.config.api_key, model.config.retries) == ("k", 1)
+    assert model.price.usd(prompt_tokens=1_000_000, cached_tokens=0, completion_tokens=1_000_000) == 3.0
+
+
+@pytest.mark.parametrize("text", ["[server]\nretry = 1", "[price]\nprompt = 1.0", '[server]\nretries = "a few"'])
+def test_wrong_server_settings_are_refused(read, text):
+    with pytest.raises(BadOption):
+        read(text).open_model("m")
+
+
+def test_offline_allows_this_machine_only(read):
+    found = read(ORIENTEER_OFFLINE="1")
+    with pytest.raises(BadOption, match="ORIENTEER_OFFLINE"):
+        found.open_model("m")
+    assert found.with_flags(base_url="http://127.0.0.1:8000/v1").open_model("m").name == "m"
+    assert found.with_flags(base_url="http://localhost:8000/v1").open_model("m").name == "m"
+    assert read(ORIENTEER_OFFLINE="0").offline is False
+    with pytest.raises(BadOption, match="perhaps"):
+        read(ORIENTEER_OFFLINE="perhaps")
+
+
+def test_a_downloaded_folder_cannot_take_the_openai_key_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("orienteer.toml").write_text('model = "m"\nbase_url = "http://elsewhere.example/v1"')
+    folders = (Path(), tmp_path / "config")
+    taken = read_settings(environment={"OPENAI_API_KEY": "k"}, folders=folders)
+    assert taken.open_model("m").config.api_key is None
+    ours = read_settings(environment={"ORIENTEER_API_KEY": "k"}, folders=folders)
+    assert ours.open_model("m").config.api_key == "k"
+    named = taken.with_flags(base_url="http://elsewhere.example/v1")
+    assert named.open_model("m").config.api_key == "k"
+
+
+def test_a_key_is_never_shown(read):
+    assert "secret" not in repr(read('api_key = "secret"'))

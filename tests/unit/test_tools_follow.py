@@ -1,0 +1,156 @@
+"""A typed walk of several steps, ranked by distinct members."""
+
+import json
+
+import pytest
+
+from orienteer.graph.store import Graph
+from orienteer.records import Edge, Node, ToolCall
+from orienteer.tools import Toolbox
+
+NODES = [
+    Node("c1", "Compound", "Aspirin", "relieves pain and fever"),
+    Node("c2", "Compound", "Ibuprofen", "relieves pain"),
+    Node("c3", "Compound", "Quinine", "against malaria"),
+    Node("d1", "Disease", "Jaundice", "yellow skin and yellow eyes"),
+    Node("d2", "Disease", "Malaria", "fever that comes back"),
+    Node("d3", "Disease", "Headache", "pain in the head"),
+    Node("g1", "Gene", "TP53", "tumour suppressor", aliases=("p53 protein",)),
+    Node("g2", "Gene", "HBB", "beta globin"),
+    Node("s1", "Symptom", "Jaundice", "a yellow colour"),
+    Node("s2", "Symptom", "Fever", "a high temperature"),
+    Node("x1", "Film", "Blade Runner (1982)", "robots"),
+]
+EDGES = [
+    Edge("c1", "treats", "d3"),
+    Edge("c2", "treats", "d3"),
+    Edge("c3", "treats", "d2"),
+    Edge("c1", "palliates", "d2"),
+    Edge("c1", "palliates", "d3"),
+    Edge("d2", "associates", "g2"),
+    Edge("d1", "associates", "g1"),
+    Edge("d2", "presents", "s1"),
+    Edge("d2", "presents", "s2"),
+    Edge("d1", "presents", "s2"),
+]
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory):
+    return lambda nodes, edges=(): Graph.from_records(nodes, edges, path=tmp_path_factory.mktemp("graph") / "graph")
+
+
+@pytest.fixture(scope="module")
+def graph(make):
+    return make(NODES, EDGES)
+
+
+@pytest.fixture
+def toolbox(graph):
+    return Toolbox.full(graph)
+
+
+def ask(toolbox, name, **arguments):
+    return toolbox.observe(ToolCall(id="1", name=name, arguments=json.dumps(arguments)))
+
+
+def members(toolbox, name):
+    """Return the ids of a saved set."""
+    return {toolbox.session.graph.ids[row] for row in toolbox.session.sets[int(name[1:]) - 1]}
+
+
+def test_each_step_says_its_size_and_keeps_its_set(toolbox):
+    found = ask(
+        toolbox,
+        "follow",
+        start="Aspirin",
+        steps=[{"edge": "palliates", "type": "Disease"}, {"edge": "presents", "type": "Symptom"}],
+    )
+    assert "Aspirin -> @1 2 Disease -> @2 2 Symptom" in found.text
+    assert members(toolbox, "@1") == {"d2", "d3"}
+    assert members(toolbox, "@2") == {"s1", "s2"}
+
+
+def test_results_are_ranked_by_distinct_members_and_not_by_paths(make):
+    # b is reached from one member by three parallel edges, c from two members by one edge each.
+    nodes = [Node(one, "T") for one in ("start", "m1", "m2", "b", "c")]
+    edges = [Edge("start", "has", "m1"), Edge("start", "has", "m2"), Edge("m1", "to", "c"), Edge("m2", "to", "c")]
+    edges += [Edge("m1", kind, "b") for kind in ("to", "of", "by")]
+    toolbox = Toolbox.full(make(nodes, edges))
+    found = ask(toolbox, "follow", start="start", steps=[{"edge": "has"}, {}])
+    assert found.nodes[0] == "c"
+    lines = found.text.splitlines()
+    assert any(line.startswith("2 (2 paths) [c]") for line in lines)
+    assert any(line.startswith("1 (3 paths) [b]") for line in lines)
+
+
+def test_paths_are_counted_over_all_steps(make):
+    # Two ways to m, two from m to the end: four walks, one distinct member.
+    nodes = [Node(one, "T") for one in ("start", "a", "b", "m", "end")]
+    edges = [Edge("start", "one", "a"), Edge("start", "one", "b"), Edge("a", "two", "m"), Edge("b", "two", "m")]
+    edges += [Edge("m", "three", "end"), Edge("m", "four", "end")]
+    toolbox = Toolbox.full(make(nodes, edges))
+    found = ask(
+        toolbox, "follow", start="start", steps=[{"edge": "one"}, {"edge": "two"}, {"type": "T", "direction": "out"}]
+    )
+    assert "1 (4 paths) [end]" in found.text
+
+
+def test_ties_for_the_first_place_are_said(toolbox):
+    ask(toolbox, "search_in_graph", query="Malaria Headache Jaundice", node_types=["Disease"])
+    assert members(toolbox, "@1") == {"d1", "d2", "d3"}
+    found = ask(toolbox, "follow", start="@1", steps=[{}])
+    counts = [int(line.split()[0]) for line in found.text.splitlines() if " paths) " in line]
+    assert counts == sorted(counts, reverse=True)
+    tied = counts.count(counts[0])
+    assert tied == 2  # Aspirin and Fever
+    assert "2 are tied for the first place" in found.text
+
+
+def test_a_saved_set_stands_where_a_node_may(toolbox):
+    ask(toolbox, "search_in_graph", query="relieves")
+    found = ask(toolbox, "follow", start="@1", steps=[{"edge": "treats"}])
+    assert found.nodes == ("d3",)
+    assert "2 (2 paths) [d3]" in found.text
+
+
+def test_direction_is_a_filter_of_a_step(toolbox):
+    assert ask(toolbox, "follow", start="d2", steps=[{"direction": "out"}]).nodes == ("g2", "s1", "s2")
+    assert ask(toolbox, "follow", start="d2", steps=[{"direction": "in"}]).nodes == ("c1", "c3")
+
+
+def test_ambiguity_is_resolved_by_the_first_steps_filter_aloud(toolbox):
+    found = ask(toolbox, "follow", start="Jaundice", steps=[{"edge": "associates"}])
+    assert found.nodes == ("g1",)
+    assert "'Jaundice' is read as d1 (Disease)" in found.text
+
+
+def test_near_forms_of_types_are_taken_and_said(toolbox):
+    found = ask(toolbox, "follow", start="d1", steps=[{"edge": "associate", "type": "Genes"}])
+    assert found.nodes == ("g1",)
+    assert "'associate' is read as 'associates'" in found.text
+    assert "'Genes' is read as 'Gene'" in found.text
+
+
+def test_an_unknown_type_lists_those_of_the_start(toolbox):
+    found = ask(toolbox, "follow", start="d1", steps=[{"edge": "buys"}])
+    assert found.error == "UnknownType"
+    assert "This node has: " in found.text
+    assert all(word in found.text for word in ("associates", "presents", "Symptom"))
+    assert "no edges" not in found.text
+
+
+def test_a_call_that_fails_saves_no_sets(toolbox):
+    ask(toolbox, "follow", start="d1", steps=[{"edge": "associates"}, {"edge": "buys"}])
+    assert toolbox.session.sets == []
+
+
+def test_a_walk_that_reaches_nothing_says_so(toolbox):
+    found = ask(toolbox, "follow", start="x1", steps=[{}, {}])
+    assert (found.nodes, found.error) == ((), None)
+    assert "0 nodes are reached" in found.text
+
+
+@pytest.mark.parametrize("steps", [[], [{}] * 5, [{"edges": "x"}], "associates"])
+def test_steps_that_are_none_come_back(toolbox, steps):
+    assert ask(toolbox, "follow", start="d1", steps=steps).error == "BadCall"

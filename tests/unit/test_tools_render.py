@@ -1,0 +1,157 @@
+"""Replies for a model: how nodes, edges, counts and matches are written."""
+
+import json
+
+import pytest
+
+from orienteer.graph.store import Graph
+from orienteer.records import Edge, Kind, Node, ToolCall
+from orienteer.tools import Session, Toolbox
+from orienteer.tools.render import Match, Reply, Words, arrow, counts_line, edge_note, match_note, state, title
+
+NODES = [
+    Node("c1", "Compound", "Aspirin", "relieves pain and fever"),
+    Node("c2", "Compound", "Ibuprofen", "relieves pain"),
+    Node("c3", "Compound", "Quinine", "against malaria"),
+    Node("d1", "Disease", "Jaundice", "yellow skin and yellow eyes"),
+    Node("d2", "Disease", "Malaria", "fever that comes back"),
+    Node("d3", "Disease", "Headache", "pain in the head"),
+    Node("g1", "Gene", "TP53", "tumour suppressor", aliases=("p53 protein",)),
+    Node("g2", "Gene", "HBB", "beta globin"),
+    Node("s1", "Symptom", "Jaundice", "a yellow colour"),
+    Node("s2", "Symptom", "Fever", "a high temperature"),
+    Node("x1", "Film", "Blade Runner (1982)", "robots"),
+]
+EDGES = [
+    Edge("c1", "treats", "d3"),
+    Edge("c2", "treats", "d3"),
+    Edge("c3", "treats", "d2"),
+    Edge("c1", "palliates", "d2"),
+    Edge("c1", "palliates", "d3"),
+    Edge("d2", "associates", "g2"),
+    Edge("d1", "associates", "g1"),
+    Edge("d2", "presents", "s1"),
+    Edge("d2", "presents", "s2"),
+    Edge("d1", "presents", "s2"),
+]
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory):
+    return lambda nodes, edges=(): Graph.from_records(nodes, edges, path=tmp_path_factory.mktemp("graph") / "graph")
+
+
+@pytest.fixture(scope="module")
+def graph(make):
+    return make(NODES, EDGES)
+
+
+@pytest.fixture
+def toolbox(graph):
+    return Toolbox.full(graph)
+
+
+def ask(toolbox, name, **arguments):
+    return toolbox.observe(ToolCall(id="1", name=name, arguments=json.dumps(arguments)))
+
+
+def test_a_node_is_its_id_name_and_type(graph):
+    assert title(graph, graph.row("c1")) == "[c1] Aspirin (Compound)"
+
+
+def test_an_id_is_not_said_twice(make):
+    assert title(make([Node("solo", "T", "solo")]), 0) == "[solo] (T)"
+
+
+def test_edges_are_seen_from_the_other_end(graph):
+    edge = Edge("c1", "treats", "d3")
+    assert edge_note(graph, [edge], "d3") == "-treats->"
+    assert edge_note(graph, [edge], "c1") == "<-treats-"
+
+
+def test_parallel_edges_of_one_type_are_written_once_and_many_types_counted(graph):
+    edges = [Edge("c1", kind, "d3") for kind in ("a", "a", "b", "c", "d", "e")]
+    assert edge_note(graph, edges, "d3") == "-a-> -b-> -c-> +2"
+
+
+def test_counts_are_by_edge_type_direction_and_node_type(graph):
+    assert arrow(graph, Kind("treats", "out", "Disease")) == "-treats-> Disease"
+    assert arrow(graph, Kind("treats", "in", "Compound")) == "<-treats- Compound"
+    counts = {Kind("treats", "out", f"T{at}"): 9 - at for at in range(5)}
+    assert counts_line(graph, counts, most=2) == "-treats-> T0 9; -treats-> T1 8; 3 more kinds"
+
+
+@pytest.mark.parametrize(
+    ("match", "note"),
+    [
+        (Match(2, 2, ()), " 2/2 words"),
+        (Match(7, 10, ("x", "y", "z")), " 7/10 words, not: x, y, z"),
+        (Match(1, 6, ("a", "b", "c", "d", "e")), " 1/6 words, not: a, b, c"),
+        (Match(0, 0, ()), ""),
+    ],
+)
+def test_coverage(match, note):
+    assert match_note(match) == note
+
+
+def test_matches_count_whole_words_and_name_the_missing_rarest_first(graph):
+    words = Words(graph, "pain fever zebra")
+    [match] = words.matches(graph.rows(["c2"]))
+    assert (match.found, match.of) == (1, 3)
+    assert match.missing == ("zebra", "fever")
+    assert words.unknown == ("zebra",)
+
+
+def test_matches_come_in_the_order_of_the_rows(graph):
+    rows = graph.rows(["c1", "c2"])[::-1]
+    assert [match.is_full for match in Words(graph, "pain fever").matches(rows)] == [False, True]
+
+
+def test_a_snippet_stands_around_the_rarest_word(make):
+    text = f"common {'filler ' * 100}the unicorn stood there {'filler ' * 100}common"
+    graph = make([Node("a", text=text), *(Node(f"b{at}", text="common filler") for at in range(9))])
+    shown = Words(graph, "what is a common unicorn").snippet(0)
+    assert "unicorn" in shown
+    assert len(shown) <= 162
+
+
+def test_the_state_of_the_answer(graph):
+    session = Session(graph)
+    assert state(session) == "answer: 0 nodes"
+    session.answer = [graph.row(one) for one in ("c1", "c2", "c3", "d1")]
+    assert state(session) == "answer: 4 nodes (Aspirin; Ibuprofen; Quinine; ...)"
+
+
+def test_a_reply_ends_with_the_state_and_a_plain_one_does_not(graph):
+    for saves, expected in ((True, "line\nanswer: 0 nodes"), (False, "line")):
+        reply = Reply(Session(graph, saves_sets=saves))
+        reply.say("line")
+        assert reply.text() == expected
+
+
+@pytest.mark.parametrize("tokens", [100, 300, 1_200])
+def test_a_reply_keeps_to_its_budget_whatever_is_put_in(graph, tokens):
+    session = Session(graph, tokens)
+    session.answer = [graph.row(one) for one in ("c1", "c2", "c3")]
+    reply = Reply(session)
+    reply.say("x" * 10_000)
+    reply.list([0, 1, 2] * 50, [f"row {at} {'y' * 50}" for at in range(150)])
+    assert len(reply.text()) <= tokens * 4
+    assert len(reply.shown) == sum(line.startswith("row") for line in reply.text().splitlines())
+
+
+def test_what_did_not_fit_is_counted(graph):
+    reply = Reply(Session(graph, 100))
+    reply.list(list(range(11)), ["y" * 60] * 11)
+    more = 11 - len(reply.shown)
+    assert more > 0
+    assert f"... {more} more did not fit" in reply.text()
+
+
+def test_long_names_do_not_break_the_budget(make):
+    graph = make([Node(f"n{at}", name=f"word {at} {'long ' * 300}") for at in range(5)])
+    toolbox = Toolbox.full(graph)
+    ask(toolbox, "add_to_answer", nodes=["n0", "n1", "n2"])
+    found = ask(toolbox, "search_in_graph", query="word")
+    assert found.nodes
+    assert len(found.text) <= toolbox.session.reply_tokens * 4

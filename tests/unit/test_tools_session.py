@@ -1,0 +1,152 @@
+"""Saved sets, and how nodes and types are named."""
+
+import pytest
+
+from orienteer.errors import AmbiguousNode, BadOption, UnknownNode
+from orienteer.graph.store import Graph
+from orienteer.records import Edge, Node
+from orienteer.tools import Session, Toolbox
+
+NODES = [
+    Node("c1", "Compound", "Aspirin", "relieves pain and fever"),
+    Node("c2", "Compound", "Ibuprofen", "relieves pain"),
+    Node("c3", "Compound", "Quinine", "against malaria"),
+    Node("d1", "Disease", "Jaundice", "yellow skin and yellow eyes"),
+    Node("d2", "Disease", "Malaria", "fever that comes back"),
+    Node("d3", "Disease", "Headache", "pain in the head"),
+    Node("g1", "Gene", "TP53", "tumour suppressor", aliases=("p53 protein",)),
+    Node("g2", "Gene", "HBB", "beta globin"),
+    Node("s1", "Symptom", "Jaundice", "a yellow colour"),
+    Node("s2", "Symptom", "Fever", "a high temperature"),
+    Node("x1", "Film", "Blade Runner (1982)", "robots"),
+]
+EDGES = [
+    Edge("c1", "treats", "d3"),
+    Edge("c2", "treats", "d3"),
+    Edge("c3", "treats", "d2"),
+    Edge("c1", "palliates", "d2"),
+    Edge("c1", "palliates", "d3"),
+    Edge("d2", "associates", "g2"),
+    Edge("d1", "associates", "g1"),
+    Edge("d2", "presents", "s1"),
+    Edge("d2", "presents", "s2"),
+    Edge("d1", "presents", "s2"),
+]
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory):
+    return lambda nodes, edges=(): Graph.from_records(nodes, edges, path=tmp_path_factory.mktemp("graph") / "graph")
+
+
+@pytest.fixture(scope="module")
+def graph(make):
+    return make(NODES, EDGES)
+
+
+@pytest.fixture
+def toolbox(graph):
+    return Toolbox.full(graph)
+
+
+def rows(graph, reference, **filters):
+    notes = []
+    found = Session(graph).rows(reference, notes, **filters)
+    return [graph.ids[row] for row in found], notes
+
+
+@pytest.mark.parametrize(
+    ("reference", "meant"),
+    [
+        ("c1", "c1"),
+        ("[c1]", "c1"),
+        ("Aspirin", "c1"),
+        (" aspirin ", "c1"),
+        ("ASPIRIN", "c1"),
+        ("Aspirin (Compound)", "c1"),
+        ("aspirin (compound)", "c1"),
+        ("p53 protein", "g1"),
+        ("Jaundice (Disease)", "d1"),
+        ("Jaundice (Symptom)", "s1"),
+        ("[Jaundice (Symptom)]", "s1"),
+        ("Blade Runner (1982)", "x1"),
+        ("Blade Runner (1982) (Film)", "x1"),
+        ("[c1] Aspirin (Compound)", "c1"),
+    ],
+)
+def test_a_node_may_be_named_in_any_way_that_replies_show(graph, reference, meant):
+    assert rows(graph, reference) == ([meant], [])
+
+
+def test_a_name_with_a_type_in_a_near_form_is_corrected_aloud(graph):
+    found, notes = rows(graph, "Jaundice (Symptoms)")
+    assert found == ["s1"]
+    assert any("'Symptoms' is read as 'Symptom'" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "reference", ["zebra", "zebra (Disease)", "Total Recall (1990)", "Aspirin (Disease)", "", "()", " ("]
+)
+def test_what_is_not_there_is_not_in_this_graph(graph, reference):
+    with pytest.raises(UnknownNode, match="Not in this graph"):
+        rows(graph, reference)
+
+
+def test_near_names_are_told(graph):
+    with pytest.raises(UnknownNode, match="Near names: Ibuprofen"):
+        rows(graph, "Ibuprofin")
+
+
+@pytest.mark.parametrize("reference", ["@0", "@2", "@", "@x", "@-1", "@1.5", "@" + "9" * 5_000, "@²"])
+def test_a_set_that_there_is_not(graph, reference):
+    session = Session(graph)
+    session.save(graph.rows(["c1"]))
+    with pytest.raises(BadOption, match="no saved set"):
+        session.rows(reference, [])
+
+
+def test_sets_are_numbered_from_one_and_last_skips_empty_ones(graph):
+    session = Session(graph)
+    assert session.last() is None
+    assert session.save(graph.rows(["c1", "d1"])) == "@1"
+    assert session.save(graph.rows([])) == "@2"
+    assert session.last() == "@1"
+    assert session.rows("@1", []).tolist() == graph.rows(["c1", "d1"]).tolist()
+
+
+def test_a_session_without_sets_names_none(graph):
+    session = Session(graph, saves_sets=False)
+    assert (session.save(graph.rows(["c1"])), session.last(), session.sets) == ("", None, [])
+
+
+def test_an_ambiguous_name_without_a_filter_that_decides_lists_its_nodes(make):
+    graph = make(
+        [Node("a", "X", "Same"), Node("b", "Y", "Same"), Node("c")], [Edge("a", "to", "c"), Edge("b", "to", "c")]
+    )
+    with pytest.raises(AmbiguousNode, match=r"\[a\] Same \(X\); \[b\] Same \(Y\)"):
+        rows(graph, "Same")
+    mask = graph.mask(["X"])
+    with pytest.raises(AmbiguousNode):
+        rows(graph, "Same", mask=mask)  # neither has such a neighbour
+
+
+def test_the_filter_keeps_candidates_that_have_an_edge_passing_it(graph):
+    found, notes = rows(graph, "Jaundice", kinds=graph.kind_mask(["associates"], None))
+    assert found == ["d1"]
+    assert notes == ["'Jaundice' is read as d1 (Disease)"]
+    assert rows(graph, "Jaundice", mask=graph.mask(["Disease"]))[0] == ["s1"]
+
+
+def test_types_may_be_written_in_near_forms_aloud(graph):
+    notes = []
+    session = Session(graph)
+    found = session.edge_types(["treats", "treat", "ASSOCIATES", "associate"], notes)
+    assert found == ["treats", "treats", "ASSOCIATES", "associates"]
+    assert notes == ["'treat' is read as 'treats'", "'associate' is read as 'associates'"]
+
+
+def test_several_references_give_each_row_once(graph):
+    session = Session(graph)
+    session.save(graph.rows(["c1", "d1"]))
+    assert [graph.ids[row] for row in session.all_rows(["d1", "@1", "Aspirin"], [])] == ["c1", "d1"]
+    assert session.all_rows([], []).tolist() == []

@@ -1,0 +1,114 @@
+"""Traces: written and read back, replayed over a graph, compared."""
+
+import io
+
+import pytest
+
+from orienteer import trace
+from orienteer.errors import BadInput
+from orienteer.llm import ScriptedModel
+from orienteer.methods import Retriever
+from orienteer.records import Edge, Node, Question, ToolSpec, Trajectory
+from orienteer.settings import Settings
+
+
+def seeker(messages, tools, sampling):
+    turns = sum(message.role == "assistant" for message in messages)
+    if turns == 0:
+        return [("search_in_graph", {"query": "salt"})]
+    if turns == 1:
+        return [("search_in_neighborhood", {"node": "f2"}), ("search_in_graph", {"query": "salt"})]
+    return [("add_to_answer", {"nodes": ["f2"], "reasoning": "it is"}), ("finish", {})]
+
+
+@pytest.fixture(scope="module")
+def walked(small):
+    """Give the trajectories of an agent with all tools, one with the paper's, and of anchor."""
+    settings = Settings()
+    model = ScriptedModel(seeker)
+    return (
+        *Retriever(small, "ark", model=model, agents=1, settings=settings).search("salt").trajectories,
+        *Retriever(small, "ark", model=model, agents=1, faithful=True, settings=settings).search("salt").trajectories,
+        *Retriever(small, "anchor", settings=settings).search("films that Ada Holm directed").trajectories,
+    )
+
+
+def test_what_is_written_is_read(walked, tmp_path):
+    path = tmp_path / "trace.jsonl"
+    trace.write(path, walked)
+    assert trace.read(path) == walked
+    assert [entry.name for entry in tmp_path.iterdir()] == ["trace.jsonl"]
+
+
+def test_standard_output_and_input(walked, monkeypatch, capsys):
+    trace.write(trace.STANDARD, walked)
+    monkeypatch.setattr("sys.stdin", io.StringIO(capsys.readouterr().out))
+    assert trace.read(trace.STANDARD) == walked
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("", "no trajectory"), ('{"version": 1}', "line 1"), ("\nno json\n", "line 2"), (b"\xff\xfe", "cannot be read")],
+)
+def test_what_is_no_trace_is_refused(tmp_path, content, words):
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(BadInput, match=words):
+        trace.read(path)
+
+
+def test_a_place_that_cannot_be_written_is_told_before(tmp_path):
+    trace.check_writable(tmp_path / "new.jsonl")
+    trace.check_writable(trace.STANDARD)
+    for path in (tmp_path, tmp_path / "no folder" / "x"):
+        with pytest.raises(BadInput):
+            trace.check_writable(path)
+
+
+def test_a_replay_over_the_same_graph_gives_the_same(walked, small):
+    for one in walked:
+        replayed = list(trace.replay(one, small))
+        assert len(replayed) == sum(len(step.observations) for step in one.steps) > 0
+        assert all(call.is_equal for call in replayed)
+
+
+def test_a_replay_over_another_graph_shows_what_differs(walked, build):
+    other = build([Node("f2", "film", "Salt and Pepper"), Node("p", "person", "Pia")], [Edge("p", "directed", "f2")])
+    replayed = list(trace.replay(walked[0], other))
+    assert not replayed[0].is_equal
+    assert "Salt and Pepper" in replayed[0].now.text
+    assert "Salt and Pepper" not in replayed[0].recorded.text
+
+
+def test_a_replay_needs_the_tools(small):
+    strange = ToolSpec(name="dowse", description="", parameters={})
+    lost = Trajectory(question=Question(text="x"), method="x", tools=(strange,))
+    with pytest.raises(BadInput, match="dowse"):
+        list(trace.replay(lost, small))
+
+
+def test_equal_traces_have_no_difference(walked):
+    assert all(one.is_empty for one in trace.diff(walked, walked))
+
+
+def test_a_difference_names_the_step_and_the_selection(walked):
+    first = walked[0]
+    shorter = first.model_copy(update={"steps": first.steps[:1], "selected": ("c1",), "stopped_by": "steps"})
+    (found,) = trace.diff([first], [shorter])
+    assert not found.is_empty
+    assert (found.steps, found.first_step) == ((3, 1), 2)
+    assert len(found.calls[0]) == 2
+    assert found.calls[1] == ()
+    assert (found.both, found.only_first, found.only_second) == ((), ("f2",), ("c1",))
+    assert found.stopped_by == ("finish", "steps")
+
+
+def test_a_difference_of_words_alone_is_one(walked):
+    (found,) = trace.diff([walked[0]], [walked[0].model_copy(update={"answer": "Salt"})])
+    assert found.first_step is None
+    assert not found.is_empty
+
+
+def test_traces_of_different_lengths_are_refused(walked):
+    with pytest.raises(BadInput, match="3 and 1"):
+        trace.diff(walked, walked[:1])
