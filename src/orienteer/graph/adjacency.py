@@ -53,22 +53,34 @@ class Adjacency:
     def entries(self, rows: Rows, kinds: KindMask | None = None) -> Entries:
         """Return the edges of these rows, in row order, loops left out."""
         if len(rows) == 1:
-            begin, end = int(self.indptr[rows[0]]), int(self.indptr[rows[0] + 1])
-            at = np.arange(begin, end)
+            row = int(rows[0])
+            begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
             neighbor, kind = self.neighbor[begin:end], self.kind[begin:end]
-            keep = neighbor != rows[0]
-            owner = np.broadcast_to(rows[0], neighbor.shape)
+            found = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, np.arange(begin, end))
+            loop = int(neighbor.searchsorted(row))
+            has_loop = loop < len(neighbor) and neighbor[loop] == row
         else:
-            counts = self.degree(rows)
-            ends = np.cumsum(counts)
-            total = int(ends[-1]) if len(ends) else 0
-            at = np.repeat(self.indptr[rows] - (ends - counts), counts) + np.arange(total)
-            owner = np.repeat(rows, counts)
-            neighbor, kind = self.neighbor[at], self.kind[at]
-            keep = neighbor != owner
+            owner, at = self._all(rows)
+            found = Entries(owner, self.neighbor[at], self.kind[at], at)
+            has_loop = True
+        keep = found.neighbor != found.owner if has_loop else None
         if kinds is not None:
-            keep &= kinds[kind]
-        return Entries(owner, neighbor, kind, at).where(keep)
+            walked = kinds[found.kind]
+            keep = walked if keep is None else keep & walked
+        return found if keep is None else found.where(keep)
+
+    def around(self, rows: Rows) -> NDArray[np.int32]:
+        """Return the other ends of all edges of these rows, repeats and loops kept."""
+        if len(rows) == 1:
+            return self.neighbor[int(self.indptr[rows[0]]) : int(self.indptr[rows[0] + 1])]
+        return self.neighbor[self._all(rows)[1]]
+
+    def _all(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the owner and the place of every edge end of some rows."""
+        counts = self.degree(rows)
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        return np.repeat(rows, counts), np.repeat(self.indptr[rows] - (ends - counts), counts) + np.arange(total)
 
     def extra(self, at: int) -> int | None:
         """Return the number of what an edge carries, or None where it carries nothing."""

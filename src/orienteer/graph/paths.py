@@ -21,7 +21,7 @@ def shortest(adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: 
         if not len(near.rim):
             return []
         near.grow()
-        meeting = np.intersect1d(near.rim, far.rim, assume_unique=True)
+        meeting = near.rim[far.seen[near.rim]]
         if len(meeting):
             return _join(circles[0], circles[1], meeting, k)
     return []
@@ -33,7 +33,8 @@ class _Circle:
     def __init__(self, adjacency: Adjacency, center: int) -> None:
         self._adjacency = adjacency
         self.rings: list[Rows] = [np.array([center], np.int32)]
-        self._seen = np.array([center], np.int32)
+        self.seen = np.zeros(len(adjacency.indptr) - 1, np.bool_)  # fresh pages of zeros: only what is touched costs
+        self.seen[center] = True
 
     @property
     def depth(self) -> int:
@@ -49,18 +50,18 @@ class _Circle:
 
     def grow(self) -> None:
         """Add the next ring."""
-        reached = np.unique(self._adjacency.entries(self.rim).neighbor)
-        self.rings.append(reached[~_among(reached, self._seen)])
-        self._seen = np.union1d(self._seen, self.rim)
+        around = self._adjacency.around(self.rim)
+        ring = np.unique(around[~self.seen[around]])
+        self.seen[ring] = True
+        self.rings.append(ring)
 
     def back(self, row: int, depth: int) -> Iterator[tuple[int, ...]]:
         """Return the ways from the center to a node of a ring, center first."""
         if depth == 0:
             yield (row,)
             return
-        ring = self.rings[depth - 1]
-        around = self._adjacency.entries(np.array([row], np.int32)).neighbor
-        before = np.unique(around[_among(around, ring)])
+        around = self._adjacency.around(np.array([row], np.int32))
+        before = np.unique(around[_among(around, self.rings[depth - 1])])
         for one in before.tolist():
             for way in self.back(one, depth - 1):
                 yield (*way, row)

@@ -376,20 +376,29 @@ class Graph:
     ) -> tuple[Common, ...]:
         """Return the nodes that touch all of the given ones, or, where none does, those that touch most of them."""
         rows = self.rows(nodes)
-        members = self.touching(rows, self.mask(node_types))
-        full = sorted(members, key=lambda one: (-members[one], one))
-        best = [row for row in full if members[row] == len(rows)] or full
-        return tuple(Common(self.ids[row], members[row], self.edges_between(row, rows)) for row in best[:k])
+        if k < 0:
+            raise BadOption(f"k is {k}: it must be 0 or more")
+        found, members = self.touching(
+            [distinct(self.adjacency.entries(rows[at : at + 1]).neighbor) for at in range(len(rows))],
+            self.mask(node_types),
+        )
+        order = np.lexsort((found, -members))[:k]
+        return tuple(
+            Common(self.ids[row], int(count), self.edges_between(int(row), rows))
+            for row, count in zip(found[order], members[order], strict=True)
+        )
 
-    def touching(self, rows: Rows, mask: Mask | None = None) -> dict[int, int]:
-        """Count how many of some rows each node touches; only the counts of two and more are kept, if there are any."""
-        around = [distinct(self.adjacency.entries(np.array([row], np.int32)).neighbor) for row in rows.tolist()]
-        neighbors = np.concatenate([np.zeros(0, np.int32), *around])
-        if mask is not None:
-            neighbors = neighbors[mask[neighbors]]
-        found, counts = np.unique(neighbors, return_counts=True)
-        keep = counts >= min(2, len(rows))
-        return dict(zip(found[keep].tolist(), counts[keep].tolist(), strict=True))
+    def touching(self, groups: Sequence[Rows], mask: Mask | None = None) -> tuple[Rows, NDArray[np.int64]]:
+        """Return the rows that stand in all of these groups, else those in any; and in how many each stands."""
+        first, *others = sorted(groups, key=len)
+        common = first if mask is None else first[mask[first]]
+        for other in others:
+            common = common[other.take(other.searchsorted(common), mode="clip") == common] if len(other) else other
+        if len(common):
+            return common, np.full(len(common), len(groups))
+        together = np.concatenate(groups)
+        found, counts = np.unique(together if mask is None else together[mask[together]], return_counts=True)
+        return found.astype(np.int32), counts
 
     def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
         """Return all edges that join a node to any of some others."""

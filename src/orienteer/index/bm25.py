@@ -23,6 +23,7 @@ from orienteer.index.words import word_hash
 Mask = NDArray[np.bool_]
 """One entry a node of the graph."""
 _FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole graph is quicker
+_SMALL = 32_768  # postings that are all added up; beyond, pruning pays for itself
 _SLACK = 1 - 1e-9  # upper bounds are float32 rounded up and sums round: leave room before anything is dropped
 
 
@@ -100,7 +101,8 @@ class TextIndex:
         if k < 1 or not found or (among is not None and not len(among)):
             return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
         if among is None:
-            return self._pruned(found, k, mask)
+            is_small = sum(posting.nodes for posting in found) <= _SMALL
+            return self._exhaustive(found, k, mask) if is_small else self._pruned(found, k, mask)
         if mask is not None:
             among = among[mask[among]]
         if len(among) <= _FEW:
@@ -117,31 +119,29 @@ class TextIndex:
         return self._sum(self.postings(terms), rows)
 
     def _sum(self, found: Sequence[Posting], rows: Rows) -> NDArray[np.float64]:
-        total = np.zeros(len(rows))
-        for posting in found:
-            here, places = self._meet(posting, rows)
-            total[here] += self._contribution(posting, places)
-        return total
+        met = [self._meet(posting, rows) for posting in found]
+        here = np.concatenate([_NONE, *(here for here, _ in met)])
+        places = np.concatenate([_NONE, *(places for _, places in met)])
+        idf = np.repeat([posting.idf for posting in found], [len(here) for here, _ in met])
+        return np.bincount(here, self._contribution(idf, places), minlength=len(rows))
 
     def _meet(self, posting: Posting, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which of these rows have the term, and the places of their postings."""
         theirs = self._rows[posting.begin : posting.end]
         if len(theirs) < len(rows):
             at = rows.searchsorted(theirs)
-            at[at == len(rows)] = 0
-            places = np.flatnonzero(rows[at] == theirs)
+            places = (rows.take(at, mode="clip") == theirs).nonzero()[0]
             return at[places], places + posting.begin
         at = theirs.searchsorted(rows)
-        at[at == len(theirs)] = 0
-        here = np.flatnonzero(theirs[at] == rows)
+        here = (theirs.take(at, mode="clip") == rows).nonzero()[0]
         return here, at[here] + posting.begin
 
-    def _contribution(self, posting: Posting, places: NDArray[np.int64] | slice) -> NDArray[np.float64]:
-        """Return what the term adds to the scores of the nodes of these postings."""
+    def _contribution(self, idf: float | NDArray[np.float64], places: NDArray[np.int64] | slice) -> NDArray[np.float64]:
+        """Return what postings add to the scores of their nodes."""
         frequency = self._frequencies[places].astype(np.float64)
         if len(self._large_at):
             self._restore(frequency, places)
-        return posting.idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
+        return idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
 
     def _restore(self, frequency: NDArray[np.float64], places: NDArray[np.int64] | slice) -> None:
         """Put in the frequencies that do not fit a byte."""
@@ -149,6 +149,25 @@ class TextIndex:
         if len(capped):
             where = capped + places.start if isinstance(places, slice) else places[capped]
             frequency[capped] = self._large[self._large_at.searchsorted(where)]
+
+    def _exhaustive(self, found: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
+        """Add up every posting: with few of them nothing is quicker."""
+        total = self._accumulator()
+        parts = []
+        for posting in found:
+            rows = self._rows[posting.begin : posting.end]
+            total[rows] += self._contribution(posting.idf, slice(posting.begin, posting.end))
+            parts.append(rows)
+        rows = np.concatenate(parts)
+        scores = total[rows]
+        total[rows] = 0
+        if mask is not None:
+            kept = mask[rows]
+            rows, scores = rows[kept], scores[kept]
+        # A node stands here once for each of its terms: the first k nodes are among the first k * terms entries.
+        good = scores >= _kth(scores, k * len(found))
+        rows, first = np.unique(rows[good], return_index=True)
+        return _top(rows, scores[good][first], k)
 
     def _pruned(self, found: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
         """Add the terms one after another, leaving out what can no longer reach the first k."""
@@ -161,7 +180,7 @@ class TextIndex:
                 good = scores + (posting.bound + remaining) >= floor * _SLACK
                 rows, scores = rows[good], scores[good]
             here, places = self._meet(posting, rows) if len(rows) else (_NONE, _NONE)
-            scores[here] += self._contribution(posting, places)
+            scores[here] += self._contribution(posting.idf, places)
             if posting.nodes > 8 * BLOCK * k and posting.bound > floor:
                 floor = max(floor, self._seed(posting, k, mask))
             new = self._new(posting, floor - remaining, mask)
@@ -174,7 +193,7 @@ class TextIndex:
         """Return a score that k nodes reach by this term alone, found in its most promising blocks."""
         best = self._block_best[posting.blocks : posting.blocks + -(-posting.nodes // BLOCK)]
         places = self._in_blocks(posting, np.argpartition(best, len(best) - 2 * k)[len(best) - 2 * k :], mask)
-        return _kth(self._contribution(posting, places), k)
+        return _kth(self._contribution(posting.idf, places), k)
 
     def _new(self, posting: Posting, least: float, mask: Mask | None) -> NDArray[np.int64]:
         """Return the postings whose nodes may reach the first k by this term and the ones after it."""
@@ -197,12 +216,11 @@ class TextIndex:
     ) -> tuple[Rows, NDArray[np.float64]]:
         """Add the nodes of new postings to the candidates, leaving out those that are there already."""
         fresh = self._rows[places]
-        if len(rows):
-            at = rows.searchsorted(fresh)
-            at[at == len(rows)] = 0
-            absent = rows[at] != fresh
-            fresh, places = fresh[absent], places[absent]
-        added = self._contribution(posting, places)
+        if not len(rows):
+            return fresh, self._contribution(posting.idf, places)
+        absent = rows.take(rows.searchsorted(fresh), mode="clip") != fresh
+        fresh, places = fresh[absent], places[absent]
+        added = self._contribution(posting.idf, places)
         rows, scores = np.concatenate([rows, fresh]), np.concatenate([scores, added])
         order = np.argsort(rows, kind="stable")  # two sorted runs: this merges them
         return rows[order], scores[order]
@@ -214,13 +232,21 @@ class TextIndex:
             mask = self._local.mask = np.zeros(self.count, np.bool_)
         return mask
 
+    def _accumulator(self) -> NDArray[np.float64]:
+        """Return this thread's own scores, all 0; whoever adds to entries clears them."""
+        total: NDArray[np.float64] | None = getattr(self._local, "total", None)
+        if total is None:
+            total = self._local.total = np.zeros(self.count)
+        return total
+
 
 _NONE = np.zeros(0, np.int64)
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:
     """Return the k-th largest score; 0 where there are fewer."""
-    return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else 0.0
+    at = len(scores) - k
+    return float(np.partition(scores, at)[at]) if at >= 0 else 0.0
 
 
 def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> Scored:

@@ -45,11 +45,8 @@ class Intersect:
         kinds = graph.kind_mask(session.edge_types(edges, notes) if edges else None, None)
         references = given.texts(arguments, "nodes") or []
         groups = [session.rows(one, notes, mask=mask, kinds=kinds) for one in references]
-        around = []
-        for group in groups:
-            reached = distinct(graph.adjacency.entries(group, kinds).neighbor)
-            around.append(reached if mask is None else reached[mask[reached]])
-        rows, counts = _count(around)
+        around = [distinct(graph.adjacency.entries(group, kinds).neighbor) for group in groups]
+        rows, counts = graph.touching(around, mask)
         reply = Reply(session)
         reply.say_all(notes)
         reply.say("; ".join(f"{one}: {len(near)} neighbours" for one, near in zip(references, around, strict=True)))
@@ -127,11 +124,6 @@ class Paths:
             if not reply.say(f"{title(graph, graph.row(path.nodes[0]))} {' '.join(steps)}"):
                 break
         return Observation(reply.text(), tuple(graph.ids[row] for row in rows.tolist()))
-
-
-def _count(around: Sequence[Rows]) -> tuple[Rows, NDArray[np.int64]]:
-    rows, counts = np.unique(np.concatenate(around), return_counts=True)
-    return rows.astype(np.int32), counts
 
 
 def _end(edge: Edge, node_id: str) -> str:
