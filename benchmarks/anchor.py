@@ -26,7 +26,7 @@ import numpy as np
 
 from orienteer.build.run import import_graph
 from orienteer.graph.store import Graph
-from orienteer.records import Ranked, Step, Question, Usage
+from orienteer.records import Question, Ranked, Step, Usage
 from orienteer.strategies.anchor import Anchor
 from report import commit, machine
 
@@ -80,7 +80,9 @@ class Quiet:
 def main() -> None:
     """Run all sets."""
     parser = argparse.ArgumentParser(description="Measure anchor against bm25.")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", default=Path(os.environ.get("ORIENTEER_DATA", "../shared/data")))
+    parser.add_argument(
+        "--data", type=Path, metavar="FOLDER", default=Path(os.environ.get("ORIENTEER_DATA", "../shared/data"))
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--limit", type=int, metavar="N", help="questions of each set at the most")
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
@@ -271,7 +273,9 @@ def mention(graph: Graph, question: str) -> Mention | None:
     """Return the longest name of a node, of four letters or more, that stands in a question as it is written."""
     starts = [match.start() for match in re.finditer(r"(?<!\w)\w", question)]
     ends = [match.end() for match in re.finditer(r"[\w)](?!\w)", question)]
-    spans = sorted(((start, end) for start in starts for end in ends if end - start >= 4), key=lambda one: one[0] - one[1])
+    spans = sorted(
+        ((start, end) for start in starts for end in ends if end - start >= 4), key=lambda one: one[0] - one[1]
+    )
     for start, end in spans:
         text = question[start:end]
         rows = [row for row in graph.candidates(text) if graph.names[row] == text]
@@ -319,9 +323,7 @@ class Drawer:
 
     def __init__(self, graph: Graph, random_seed: int) -> None:
         self._graph, self._chance = graph, random.Random(random_seed)
-        self._by_type = {
-            name: np.flatnonzero(graph.mask([name])).tolist() for name in graph.schema.node_types
-        }
+        self._by_type = {name: np.flatnonzero(graph.mask([name])).tolist() for name in graph.schema.node_types}
 
     def draw(self, pattern: Pattern) -> Item | None:
         """Return a question of a pattern around a random answer; None where this one does not serve."""
@@ -357,7 +359,9 @@ class Drawer:
             return self._step(anchor, _turned(clause.edge), answer)
         edge, between = clause.beyond
         return {
-            one for node in self._step(anchor, _turned(clause.edge), between) for one in self._step(node, _turned(edge), answer)
+            one
+            for node in self._step(anchor, _turned(clause.edge), between)
+            for one in self._step(node, _turned(edge), answer)
         }
 
     def _step(self, row: int, edge: str, node_type: str) -> set[int]:
@@ -372,7 +376,9 @@ class Drawer:
     def _is_plain(self, row: int) -> bool:
         """Tell whether a node's name is one that a person would write, and its type's only one."""
         name = self._graph.names[row]
-        same = [one for one in self._graph.candidates(name) if self._graph.node_types[one] == self._graph.node_types[row]]
+        same = [
+            one for one in self._graph.candidates(name) if self._graph.node_types[one] == self._graph.node_types[row]
+        ]
         return 3 <= len(name) <= 60 and same == [row]
 
 
@@ -417,7 +423,9 @@ def _debian(number: int) -> tuple[Pattern, ...]:
         ("What are good programs that {clauses}?", "I look for software that {clauses}", "Which tools {clauses}?"),
     )[number]
     return tuple(
-        Pattern("package", tuple(Clause(edge, types.get(edge, "package"), (said[edge][number],)) for edge in edges), frames)
+        Pattern(
+            "package", tuple(Clause(edge, types.get(edge, "package"), (said[edge][number],)) for edge in edges), frames
+        )
         for edges in pairs
     )
 
@@ -519,13 +527,41 @@ GO_GENES = (
     ),
 )
 WORDNET = (
-    Pattern("noun", (Clause("<hyponym", "noun", ("{}",)),), ("What are the hyponyms of {clauses}?", "List hyponyms of {clauses}")),
-    Pattern("noun", (Clause("<hypernym", "noun", ("{}",)),), ("Which noun is the hypernym of {clauses}?", "What is a hypernym of {clauses}?")),
-    Pattern("noun", (Clause("<part_meronym", "noun", ("{}",)),), ("What are the part meronyms of {clauses}?", "Which parts does {clauses} have?")),
-    Pattern("adj", (Clause("similar_to", "adj", ("{}",)),), ("Which adjectives are similar to {clauses}?", "Name adjectives like {clauses}.")),
-    Pattern("adj", (Clause("antonym", "adj", ("{}",)),), ("What is the antonym of {clauses}?", "Which adjective is the antonym of {clauses}?")),
-    Pattern("adv", (Clause("derived_from_adj", "adj", ("{}",)),), ("Which adverb is derived from {clauses}?", "Which adverbs come from the adjective {clauses}?")),
-    Pattern("verb", (Clause("<entailment", "verb", ("{}",)),), ("Which verbs does {clauses} entail?", "What does the verb {clauses} entail?")),
+    Pattern(
+        "noun",
+        (Clause("<hyponym", "noun", ("{}",)),),
+        ("What are the hyponyms of {clauses}?", "List hyponyms of {clauses}"),
+    ),
+    Pattern(
+        "noun",
+        (Clause("<hypernym", "noun", ("{}",)),),
+        ("Which noun is the hypernym of {clauses}?", "What is a hypernym of {clauses}?"),
+    ),
+    Pattern(
+        "noun",
+        (Clause("<part_meronym", "noun", ("{}",)),),
+        ("What are the part meronyms of {clauses}?", "Which parts does {clauses} have?"),
+    ),
+    Pattern(
+        "adj",
+        (Clause("similar_to", "adj", ("{}",)),),
+        ("Which adjectives are similar to {clauses}?", "Name adjectives like {clauses}."),
+    ),
+    Pattern(
+        "adj",
+        (Clause("antonym", "adj", ("{}",)),),
+        ("What is the antonym of {clauses}?", "Which adjective is the antonym of {clauses}?"),
+    ),
+    Pattern(
+        "adv",
+        (Clause("derived_from_adj", "adj", ("{}",)),),
+        ("Which adverb is derived from {clauses}?", "Which adverbs come from the adjective {clauses}?"),
+    ),
+    Pattern(
+        "verb",
+        (Clause("<entailment", "verb", ("{}",)),),
+        ("Which verbs does {clauses} entail?", "What does the verb {clauses} entail?"),
+    ),
     Pattern(
         "noun",
         (

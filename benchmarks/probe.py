@@ -62,11 +62,14 @@ def _edge_lists(data: Synthetic):  # type: ignore[no-untyped-def]  # as above
     ids = data.ids
     names = [f"edge{number}" for number in range(data.size.edge_types)]
     for low in range(0, len(data.source), _EDGE_BATCH):
-        part = slice(low, low + _EDGE_BATCH)
+        sources, types, targets = (
+            data.read(name, low, min(low + _EDGE_BATCH, len(data.source))).tolist()
+            for name in ("source", "edge_type", "target")
+        )
         yield (
-            list(map(ids.__getitem__, data.source[part].tolist())),
-            list(map(names.__getitem__, data.edge_type[part].tolist())),
-            list(map(ids.__getitem__, data.target[part].tolist())),
+            list(map(ids.__getitem__, sources)),
+            list(map(names.__getitem__, types)),
+            list(map(ids.__getitem__, targets)),
         )
 
 

@@ -63,10 +63,17 @@ class Synthetic:
         self.tokens, self.token_at = self._map("tokens"), self._map("token_at")
         self.source, self.target, self.edge_type = (self._map(name) for name in ("source", "target", "edge_type"))
         self.node_type, self.year = self._map("node_type"), self._map("year")
-        self._text, self._text_at = self._map("text"), self._map("text_at")
+        self._text_at = self._map("text_at")
 
     def _map(self, name: str) -> NDArray[Any]:  # Any: the element type is in the file
         return np.asarray(np.load(self.folder / f"{name}.npy", mmap_mode="r"))
+
+    def read(self, name: str, low: int, high: int) -> NDArray[Any]:  # Any: as above
+        """Return a part of an array, read and not mapped: what is mapped counts as a reader's memory."""
+        with (self.folder / f"{name}.npy").open("rb") as file:
+            np.lib.format.read_magic(file)
+            _, _, kind = np.lib.format.read_array_header_1_0(file)
+            return np.fromfile(file, kind, high - low, offset=low * kind.itemsize)
 
     @cached_property
     def words(self) -> list[str]:
@@ -98,7 +105,7 @@ class Synthetic:
     def texts(self, low: int, high: int) -> list[str]:
         """Return the texts of some nodes."""
         at = self._text_at[low : high + 1]
-        text = self._text[at[0] : at[-1]].tobytes().decode()
+        text = self.read("text", int(at[0]), int(at[-1])).tobytes().decode()
         ends = (at - at[0]).tolist()
         return [text[begin : end - 1] for begin, end in zip(ends, ends[1:], strict=False)]
 

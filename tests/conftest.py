@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,7 +16,7 @@ from orienteer.records import Edge, Node
 settings.register_profile(
     "orienteer",
     deadline=None,  # the machine is shared: a slow example is no failure
-    max_examples=30,
+    max_examples=15,  # most of them build a graph
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("orienteer")
@@ -67,9 +68,22 @@ def build(scratch):
     return lambda nodes, edges=(): Graph.from_records(nodes, edges, path=scratch())
 
 
+class Records(NamedTuple):
+    """What a graph is made of."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+
+@pytest.fixture(scope="session")
+def small_records():
+    """Give the nodes and edges of `small`."""
+    return Records(SMALL_NODES, SMALL_EDGES)
+
+
 @pytest.fixture(scope="session")
 def small(build):
-    """Give a graph of eight nodes with one of everything: `SMALL_NODES`, `SMALL_EDGES`."""
+    """Give a graph of eight nodes with one of everything."""
     return build(SMALL_NODES, SMALL_EDGES)
 
 

@@ -124,6 +124,9 @@ class Retriever:
         if self.model is not None:
             self.budget.require_price(self.model.name, getattr(self.model, "price", None))
         asked_for = method if method is not None else settings.method
+        for name in settings.methods:
+            if ":" not in name:  # a method of somebody's own is looked up when it is asked for
+                method_of(name)
         self._notes: tuple[str, ...] = ()
         if asked_for == AUTO:
             asked_for = "anchor" if self.model is None else "ark"

@@ -53,7 +53,7 @@ class Settings:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     method: str = "auto"
-    cache: Path = Path("~/.cache/orienteer")
+    cache: Path = field(default_factory=lambda: _user_cache())
     offline: bool = False
     """No address but this machine's own is ever contacted."""
     budget: Mapping[str, Any] = field(default_factory=dict)
@@ -124,8 +124,9 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
         if variable is not None:
             values[name] = _switch(variable, environment[variable]) if name == "offline" else environment[variable]
             origins[name] = variable
-    cache = values.pop("cache", None)
-    return Settings(cache=_user_cache() if cache is None else Path(cache).expanduser(), origins=origins, **values)
+    if "cache" in values:
+        values["cache"] = Path(values["cache"]).expanduser()
+    return Settings(origins=origins, **values)
 
 
 def _read_file(file: Path) -> dict[str, Any]:
@@ -140,6 +141,9 @@ def _read_file(file: Path) -> dict[str, Any]:
             raise unknown_option(f"{name} in {file}", name, known)
         if name in _TABLES and not isinstance(value, dict):
             raise BadOption(f"{name} in {file} must be a table: write [{name}]")
+        for method, options in value.items() if name == "methods" else ():
+            if not isinstance(options, dict):
+                raise BadOption(f"methods.{method} in {file} must be a table: write [methods.{method}]")
         if name in _TEXTS and not isinstance(value, str):
             raise BadOption(f"{name} in {file} must be text in quotes, is {value!r}")
         if name == "offline" and not isinstance(value, bool):

@@ -129,6 +129,8 @@ def test_options_are_checked(small):
         Retriever(small, "bm25", settings=UNSET, agents=3)
     with pytest.raises(BadOption, match="k must be int"):
         Retriever(small, "bm25", settings=Settings(options={"k": "many"}))
+    with pytest.raises(BadOption, match="Near: ark"):
+        Retriever(small, "bm25", settings=Settings(methods={"arc": {"agents": 1}}))
 
 
 # --------------------------------------------------------------------------------------------------- what comes out

@@ -71,6 +71,7 @@ def test_the_first_folder_with_a_file_counts_alone(tmp_path):
         ('budget = "10"', "[budget]"),
         ('offline = "no"', "true or false"),
         ("model = ", "cannot be read"),
+        ("[methods]\nark = 3", "[methods.ark]"),
         ("options = {}", "There is no option"),
     ],
 )

@@ -1,7 +1,7 @@
 """The window of a text that shows best why it matched."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.index.snippet import snippet
@@ -59,6 +59,7 @@ def test_a_very_long_text_is_cut_too():
 WORDS = st.one_of(st.sampled_from(("needle", "pin", "hay")), st.text(max_size=20))
 
 
+@settings(max_examples=100)
 @given(st.lists(WORDS, max_size=120).map(" ".join), st.integers(60, 300))
 def test_any_text_gives_a_piece_of_it_that_holds_a_match(text, width):
     weights = {"needl": 2.0, "pin": 1.0}

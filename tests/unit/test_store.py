@@ -7,7 +7,6 @@ from itertools import count
 
 import pytest
 
-from conftest import SMALL_EDGES, SMALL_NODES
 from orienteer.errors import AmbiguousNode, BadInput, BadOption, UnknownNode, UnknownProperty, UnknownType
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
@@ -60,8 +59,8 @@ def test_opening_again_gives_the_newest(scratch):
         assert Graph.open(path).node("a").text == f"version{version}"
 
 
-def test_a_temporary_graph_ends_with_its_object_and_silently():
-    graph = Graph.from_records(SMALL_NODES, SMALL_EDGES)
+def test_a_temporary_graph_ends_with_its_object_and_silently(small_records):
+    graph = Graph.from_records(*small_records)
     path = graph.path
     assert path.exists()
     assert graph.search("captain", 1)
@@ -73,18 +72,19 @@ def test_a_temporary_graph_ends_with_its_object_and_silently():
 # ---------------------------------------------------------------------------------------------- records in, records out
 
 
-def test_nodes_come_back_as_they_were_given(small):
-    assert [small.node(node.id) for node in SMALL_NODES] == list(SMALL_NODES)
-    assert len(small) == len(SMALL_NODES)
-    assert list(small.node_ids()) == sorted(node.id for node in SMALL_NODES)
+def test_nodes_come_back_as_they_were_given(small, small_records):
+    nodes = small_records.nodes
+    assert [small.node(node.id) for node in nodes] == list(nodes)
+    assert len(small) == len(nodes)
+    assert list(small.node_ids()) == sorted(node.id for node in nodes)
 
 
-def test_the_schema_counts_types_and_what_edges_join(small):
+def test_the_schema_counts_types_and_what_edges_join(small, small_records):
     schema = small.schema
     assert schema.node_types == {"film": 2, "person": 3, "place": 3}
     assert schema.edges[Triple("person", "wrote", "film")] == 2
     assert schema.edges[Triple("place", "twinned with", "place")] == 1
-    assert sum(schema.edges.values()) == len(SMALL_EDGES) == small.manifest.edges
+    assert sum(schema.edges.values()) == len(small_records.edges) == small.manifest.edges
     assert schema.edge_types["admires"] == 2
 
 

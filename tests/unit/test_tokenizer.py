@@ -4,7 +4,7 @@ import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.graph.builder import GraphBuilder
@@ -82,12 +82,14 @@ def test_a_query_holds_each_term_once_in_order():
     assert TOKENIZER.query("b a runs b run 10ms 10") == ["b", "a", "run", "10ms", "10", "ms"]
 
 
+@settings(max_examples=100)
 @given(ANY_TEXT)
 def test_words_of_words_are_the_same(text):
     words = TOKENIZER.words(text)
     assert TOKENIZER.words(" ".join(words)) == words
 
 
+@settings(max_examples=100)
 @given(ANY_TEXT)
 def test_case_and_normal_form_make_no_difference(text):
     words = TOKENIZER.words(text)
@@ -96,6 +98,7 @@ def test_case_and_normal_form_make_no_difference(text):
     assert TOKENIZER.words(text.casefold()) == words
 
 
+@settings(max_examples=100)
 @given(ANY_TEXT)
 def test_no_word_is_empty_or_holds_anything_but_letters_marks_and_digits(text):
     for word in TOKENIZER.words(text):
@@ -104,6 +107,7 @@ def test_no_word_is_empty_or_holds_anything_but_letters_marks_and_digits(text):
         word.encode()
 
 
+@settings(max_examples=100)
 @given(st.lists(st.text(max_size=12), max_size=5))
 def test_ascii_and_unicode_follow_one_rule(texts):
     """A text keeps its words whatever stands beside it: the quick way and the long way agree."""

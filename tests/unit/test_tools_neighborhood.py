@@ -77,7 +77,8 @@ def test_full_matches_come_before_partial_ones_whatever_page_they_are_on(make):
     nodes = [Node("v"), Node("z", text=f"delta ember {'reed ' * 300}")]
     nodes += [Node(f"a{at:02}", text="delta delta delta") for at in range(25)]
     nodes += [Node(f"e{at:02}", text="ember") for at in range(25)]
-    graph = make(nodes, [Edge("v", "to", node.id) for node in nodes[1:]])
+    apart = [Node(f"x{at:02}", text="reed") for at in range(60)]
+    graph = make([*nodes, *apart], [Edge("v", "to", node.id) for node in nodes[1:]])
     assert graph.search("delta ember", 20)[-1].id != "z"
     assert ask(Toolbox.full(graph), "search_in_neighborhood", node="v", query="delta ember").nodes[0] == "z"
 

@@ -1,7 +1,7 @@
 """Many texts at once give the words, hashes and numbers that one text at a time gives."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.index import words
@@ -21,11 +21,13 @@ def split(texts):
     return [every[begin:end] for begin, end in zip(found.firsts[:-1], found.firsts[1:], strict=True)]
 
 
+@settings(max_examples=100)
 @given(TEXTS)
 def test_a_batch_has_the_words_of_each_text(texts):
     assert split(texts) == [TOKENIZER.words(text) for text in texts]
 
 
+@settings(max_examples=100)
 @given(TEXTS)
 def test_a_batch_has_the_hashes_of_each_word_and_phrase(texts):
     found = words.split(texts, TOKENIZER)
@@ -68,6 +70,7 @@ def test_the_order_of_a_phrase_matters():
     assert len({words.phrase_hash(one) for one in ([a], [b], [a, b], [b, a], [a, a], [a, a, b], [])}) == 7
 
 
+@settings(max_examples=100)
 @given(st.lists(HASHES, max_size=4))
 def test_a_vocabulary_numbers_words_in_order_of_coming(batches):
     vocabulary, known = words.Vocabulary(), {}

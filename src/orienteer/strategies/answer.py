@@ -7,6 +7,7 @@ import re
 import time
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import call
@@ -43,10 +44,10 @@ def answer(result: Result, *, model: LanguageModel, run: Run) -> Result:
     step = Step(reply=reply, seconds=time.monotonic() - started)
     run.tell(step)
     said = " ".join((reply.message.content or "").split())
-    notes = _notes(said, result.hits)
+    cited = _citations(said, result.hits)
+    notes = _notes(said, cited)
     text = NOT_THERE if said.casefold().strip(" .\"'*`") == NOT_THERE else said or None
-    cited = tuple(hit.id for hit in result.hits if f"[{hit.id}]" in said)
-    done = trajectory.model_copy(update={"steps": (step,), "selected": cited, "answer": text, "notes": notes})
+    done = trajectory.model_copy(update={"steps": (step,), "selected": cited.hits, "answer": text, "notes": notes})
     return result.model_copy(
         update={
             "answer": text,
@@ -78,20 +79,32 @@ def _evidence(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _notes(said: str, hits: tuple[Ranked, ...]) -> tuple[str, ...]:
-    """Say what is wrong with the ids that an answer cites."""
+class _Citations(NamedTuple):
+    hits: tuple[str, ...]
+    """Ids of hits, in the order of the ranking."""
+    foreign: tuple[str, ...]
+
+
+def _citations(said: str, hits: tuple[Ranked, ...]) -> _Citations:
+    """Return what an answer cites in square brackets, one id or several in each."""
+    rest, cited = said, set[str]()
+    for node_id in sorted((hit.id for hit in hits), key=len, reverse=True):  # ids may hold brackets and commas too
+        if f"[{node_id}]" in rest:
+            cited.add(node_id)
+            rest = rest.replace(f"[{node_id}]", "")
+    groups: list[str] = re.findall(r"\[([^\[\]]+)\]", rest)
+    cited |= {part.strip() for group in groups for part in re.split("[,;]", group)} - {""}
+    known = tuple(hit.id for hit in hits if hit.id in cited)
+    return _Citations(known, tuple(sorted(cited - set(known))))
+
+
+def _notes(said: str, cited: _Citations) -> tuple[str, ...]:
+    """Say what is wrong with an answer."""
     if not said:
         return ("no answer: the model said nothing",)
-    known = {hit.id for hit in hits}
-    rest = said
-    for node_id in sorted(known, key=len, reverse=True):  # ids may themselves hold brackets and commas
-        rest = rest.replace(f"[{node_id}]", "")
-    loose = {part.strip() for group in re.findall(r"\[([^\[\]]+)\]", rest) for part in re.split(r"[,;]", group)}
-    foreign = sorted(loose - known - {""})
-    if foreign:
-        return (f"the answer cites what is not among the hits: {', '.join(foreign)}",)
-    cites = rest != said or bool(loose)
-    return () if cites or NOT_THERE in said.casefold() else ("the answer cites no hit",)
+    if cited.foreign:
+        return (f"the answer cites what is not among the hits: {', '.join(cited.foreign)}",)
+    return () if cited.hits or NOT_THERE in said.casefold() else ("the answer cites no hit",)
 
 
 @cache

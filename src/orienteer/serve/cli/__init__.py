@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -52,6 +53,8 @@ def application(first: str | None = None) -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0 done, 1 not finished, 2 wrong request, 130 interrupted."""
+    if arguments is None:
+        _speak_utf8()
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
     try:
         first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
@@ -67,6 +70,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.flush()
         os._exit(INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+def _speak_utf8() -> None:
+    """Write UTF-8 whatever the locale says: names come in every script, and JSON has one encoding."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _fail(message: str, code: int) -> int:

@@ -91,20 +91,21 @@ def demo(out: Output) -> None:
     for method in methods:
         retriever = Retriever(graph, method, k=5, settings=configured)
         for asked in demo_questions():
-            out.note(f"\n{asked.question}")
+            if not out.as_json:
+                out.print(f"{asked.question}\n")
             found = _listen(out, retriever, asked.question, has_answer=True, trace=None)
             results.append(found)
             if not out.as_json:
-                out.print()
-                out.print(asked.question)
                 render.result(out, found)
+                out.print()
     if out.as_json:
         out.json([found.model_dump(mode="json", exclude={"trajectories"}) for found in results])
-        return
-    out.print()
-    out.print(f"The graph is {graph.path}. Ask it: orienteer ask {graph.path} 'Who designed Python?'")
+    else:
+        out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
     if not configured.model:
-        out.print("Name a model, and agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
+        out.note("Name a model, and agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
+    for found in results:
+        _judge(found)
 
 
 def methods(out: Output) -> None:

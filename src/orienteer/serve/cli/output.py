@@ -17,6 +17,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
 VerboseFlag = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Log more; twice, with tracebacks.")]
 
+_WIPED = "\r\x1b[2K"
 _CONTROL = {code: " " for code in [*range(32), *range(0x7F, 0xA0)] if chr(code) != "\n"}
 
 
@@ -26,11 +27,6 @@ class Output:
     def __init__(self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0) -> None:
         self.as_json, self.quiet, self.verbosity = as_json, quiet, verbosity
         self._stage = ""
-
-    @property
-    def is_terminal(self) -> bool:
-        """Whether a person sees the results as they are printed."""
-        return sys.stdout.isatty()
 
     def json(self, data: Any) -> None:  # Any: JSON, records or tuples of them
         """Print a result as JSON."""
@@ -43,43 +39,52 @@ class Output:
     def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> None:
         """Print columns: laid out for the width of a terminal, else plain, a line each, nothing cut."""
         rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
-        if self.is_terminal:
+        if sys.stdout.isatty():
             self._rich_table(rows, header)
             return
         lines = [list(header), *rows] if header else rows
         widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))] if lines else []
         for line in lines:
-            self._write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n")
+            self.print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
     def note(self, text: str) -> None:
         """Say something on standard error, unless this run is quiet."""
         if not self.quiet:
-            self._end_stage()
+            self._wipe()
+            sys.stdout.flush()  # so that both streams keep their order where they go to one place
             sys.stderr.write(clean(text) + "\n")
             sys.stderr.flush()
 
     def progress(self, stage: str, count: int) -> None:
-        """Show how far a long piece of work has come: one line that moves on a terminal, else a line a stage."""
-        if self.quiet:
+        """Show how far a long piece of work has come: one line that moves on a terminal, else a line a stage.
+
+        What has no count is no stage but something to know, and stays.
+        """
+        if self.quiet or not count:
+            self.note(stage)
             return
-        text = f"{stage}: {count:,}" if count else stage
         if sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[2K{clean(text)}")
-            self._stage = stage
+            sys.stderr.write(f"{_WIPED}{clean(f'{stage}: {count:,}')}")
         elif stage != self._stage:
             sys.stderr.write(clean(stage) + "\n")
-            self._stage = stage
+        self._stage = stage
         sys.stderr.flush()
 
     def done(self) -> None:
         """Send everything on its way."""
-        self._end_stage()
-        self._write("")
+        self._wipe()
+        sys.stdout.flush()
 
-    def _end_stage(self) -> None:
+    def _wipe(self) -> None:
+        """Remove the line that moves."""
         if self._stage and sys.stderr.isatty():
-            sys.stderr.write("\n")
+            sys.stderr.write(_WIPED)
+            sys.stderr.flush()
         self._stage = ""
+
+    def _write(self, text: str) -> None:
+        self._wipe()
+        sys.stdout.write(text)
 
     def _rich_table(self, rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
         from rich.box import SIMPLE_HEAD
@@ -87,20 +92,15 @@ class Output:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(*header, box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False)
+        self._wipe()
+        console = Console(file=sys.stdout, highlight=False, markup=False)
+        style = "none" if console.no_color else "bold"
+        table = Table(
+            *header, box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False, header_style=style
+        )
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
-        Console(file=sys.stdout, highlight=False, markup=False).print(table)
-
-    def _write(self, text: str) -> None:
-        try:
-            sys.stdout.write(text)
-            if not text:
-                sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has seen enough. What is still in the buffer goes nowhere, or Python would complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
+        console.print(table)
 
 
 def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -118,8 +118,13 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     def command(*, as_json: bool, quiet: bool, verbosity: int, **values: Any) -> int | None:
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
         out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity)
-        code = function(out=out, **values)
-        out.done()
+        try:
+            code = function(out=out, **values)
+            out.done()
+        except BrokenPipeError:
+            # The reader has seen enough. What is still in the buffer goes nowhere, or Python would complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         return code
 
     # typer reads the parameters from these.

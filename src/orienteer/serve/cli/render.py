@@ -17,9 +17,9 @@ _LONG = 100  # characters of a snippet in a table
 
 def hits(out: Output, found: Iterable[Ranked]) -> None:
     """Print a ranking: a place, the node, why it is there."""
-    rows = [[str(place), hit.name, hit.type, _reason(hit), hit.id] for place, hit in enumerate(found, 1)]
+    rows = [[str(place), hit.name, hit.type, hit.id, _reason(hit)] for place, hit in enumerate(found, 1)]
     if rows:
-        out.table(rows, header=("rank", "name", "type", "why", "id"))
+        out.table(rows, header=("rank", "name", "type", "id", "why"))
     else:
         out.print("no hits")
 

@@ -1,0 +1,38 @@
+"""The settings of `anchor`. Scores are in units of BM25's idf, so one set of constants serves graphs of any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orienteer.errors import BadOption
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorConfig:
+    """What may be set; the defaults were measured (docs/anchor.md)."""
+
+    k: int = 20
+    """Hits to return."""
+    node_types: tuple[str, ...] = ()
+    """Only nodes of these types are returned; they are then also the kind of answer that is looked for."""
+    where: tuple[str, ...] = ()
+    """Only nodes that meet these conditions on properties are returned, such as `year >= 2000`."""
+    most_hops: int = 3
+    """Edges between an anchor and an answer, where the question names the types between."""
+    most_nodes_a_phrase: int = 25
+    """A phrase that names more nodes than this names none."""
+    connection_weight: float = 1.0
+    """Weight of being connected to the anchors."""
+    joint_weight: float = 2.5
+    """The same where some node of the wanted type is connected to two anchors or more."""
+    type_weight: float = 0.4
+    """Weight of being of the wanted type, in shares of the question's whole idf."""
+    count_weight: float = 0.1
+    """Weight of how many nodes lead to a hit."""
+    spelling: bool = True
+    """Correct words that no node has, where a name is spelled nearly so."""
+
+    def __post_init__(self) -> None:
+        for name in ("k", "most_hops", "most_nodes_a_phrase"):
+            if getattr(self, name) < 1:
+                raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")

@@ -1,0 +1,58 @@
+"""The few English words that questions are built with. Nothing here belongs to any one graph."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STOP = _words(
+    """a about above after again all also am among an and any anything are as at be because been before being between
+    both but by can could did do does doing done during each either else ever every for from further get give gives
+    given had has have having he her here hers him his how i if in into is it its itself just kind kinds let like many
+    may me might more most much must my no nor not of off on once one ones only or other others our out over own per
+    please same shall she should show so some something such than that the their them then there these they thing things
+    this those through to too under until up upon us use used using very via was we were what when where whether which
+    while who whom whose why will with within without would you your s t d ll re ve"""
+)
+"""Words that name nothing by themselves."""
+
+ASKING = _words(
+    """what which list name find identify tell show give who whom whose recommend suggest describe provide look looking
+    search searching seek seeking want"""
+)
+"""Words after which the kind of answer is said."""
+
+COUNTING = (("how", "many"), ("number", "of"), ("count", "of"), ("count", "how"), ("count", "the"))
+"""Openings of a question about how many there are."""
+
+SUPERLATIVE = _words("most majority greatest highest largest maximum commonest biggest")
+"""Words that ask for what has the most of something."""
+
+DENYING = _words("is are was were does do did has have can could will would")
+"""A question that opens so, and asks for no kind of thing, wants yes or no."""
+
+ENDING = _words(
+    """is are was were be been has have had can could may might will would shall should must do does did that who whom
+    whose which with for in on at by from to into through under within without when where and or but as it they than
+    not also both if while during about via"""
+)
+"""Words that end the phrase which says the kind of answer."""
+
+FILLING = STOP | _words("information details examples list lists")
+"""Words that may stand between a request and the kind of answer."""
+
+PRONOUNS = _words("one ones it they these those them")
+"""Words that stand for a kind of thing said elsewhere."""
+
+DETERMINERS = _words("a an the this that these those its their any some each every all")
+
+JOINING = _words("and or both either as well nor plus the a an")
+"""Words that may stand between two things named in one breath."""
+
+CLAUSE = _words("and or but that which who whom whose while where when also")
+"""Words at which the words beside one anchor end."""
+
+NO_NAMES = _words("true false yes no i please answer question")
+"""Words that are written with a capital and name nothing."""

@@ -1,0 +1,70 @@
+"""All that was understood and found for one question: what the hits, the notes and the trajectory are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.strategies.anchor.answer_type import Wanted
+from orienteer.strategies.anchor.linking import Anchor
+from orienteer.strategies.anchor.reach import Reached
+from orienteer.strategies.anchor.reading import Reading
+from orienteer.strategies.anchor.scoring import Scores
+
+_ALIKE = 0.8  # ways of at least this share of the best fit lead to what is counted
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One question, as far as `anchor` came with it."""
+
+    reading: Reading
+    anchors: tuple[Anchor, ...]
+    wanted: Wanted
+    reached: tuple[Sequence[Reached], ...]
+    """By anchor, what it leads to."""
+    scores: Scores
+
+    def best(self, at: int) -> Reached | None:
+        """Return the best of an anchor's ways to the wanted types; None where there is none."""
+        return next((one for one in self.reached[at] if one.way is not None), None)
+
+    def reason(self, at: int, row: int) -> Reached | None:
+        """Return what leads from an anchor to a node most strongly; None where nothing does."""
+        best, most = None, 0.0
+        for one in self.reached[at]:
+            place = int(one.rows.searchsorted(row))
+            if place < len(one.rows) and one.rows[place] == row and one.strength[place] > most:
+                best, most = one, float(one.strength[place])
+        return best
+
+    def counted(self) -> Rows | None:
+        """Return what the best fitting ways of all anchors lead to; None where no way was found."""
+        sets = [rows for at in range(len(self.anchors)) if (rows := self._counted(at)) is not None]
+        if not sets:
+            return None
+        rows, times = np.unique(np.concatenate(sets), return_counts=True)
+        own = [candidate.row for anchor in self.anchors for candidate in anchor.candidates]
+        rows = rows[times == times.max()]
+        return np.asarray(np.setdiff1d(rows, own), np.int32)
+
+    def _counted(self, at: int) -> Rows | None:
+        ways = [one for one in self.reached[at] if one.way is not None]
+        if not ways:
+            return None
+        best = max(ways, key=lambda one: one.strength.max())
+        alike = [
+            one.rows
+            for one in ways
+            if one.way and best.way and one.way.fit >= _ALIKE * best.way.fit and one.way.types == best.way.types
+        ]
+        return np.unique(np.concatenate(alike))
+
+
+def phrase_of(kinds: Sequence[int], graph: Graph) -> str:
+    """Return the edge types of one step, as they are read."""
+    return " or ".join(dict.fromkeys(graph.schema.label(graph.types.edges[kind >> 1]) for kind in kinds))

@@ -1,0 +1,237 @@
+"""Step 1: the phrases of a question that name nodes of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.names import Link, NameKind
+from orienteer.strategies.anchor import english
+from orienteer.strategies.anchor.config import AnchorConfig
+from orienteer.strategies.anchor.reading import Reading
+from orienteer.strategies.anchor.spelling import Speller
+from orienteer.strategies.anchor.vocabulary import Vocabulary
+
+_BY_ALIAS = 0.8
+_BY_STEM = 0.85
+_OTHERWISE_WRITTEN = 0.95  # case or punctuation differ: breaks ties between nodes of one name
+_AS_ACRONYM = 0.7  # a lower-case word for a name in capitals
+_LEAST = 0.4
+_NEAR_BEST = 0.25  # nodes of one phrase this far below its best are kept: types tell them apart later
+_WORD_OF_TEXTS = 3  # texts; a lower-case word that this many have is no acronym
+_LONGEST = 24  # words
+_LONG = 4_000  # nodes; two words that more nodes than this have are taken to stand together somewhere
+_COMMONER = 25  # times; a word that texts use so much more than edges touch its node is a word, and no name
+_NEVER_RESPELLED = english.ASKING | english.SUPERLATIVE | english.JOINING
+
+
+class Candidate(NamedTuple):
+    """A node that a phrase may mean."""
+
+    row: int
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A phrase of the question, words `first` up to `last`, and the nodes that it may mean, best first."""
+
+    first: int
+    last: int
+    phrase: str
+    candidates: tuple[Candidate, ...]
+    terms: tuple[str, ...]
+    read_as: str | None = None
+    """The name as it is spelled, where the question spells it otherwise."""
+    by_stem: bool = False
+    """No node has just these words, only their stems."""
+
+    @property
+    def quality(self) -> float:
+        """Return how well the best node answers to the phrase."""
+        return self.candidates[0].quality
+
+    @property
+    def words(self) -> range:
+        """Return the places of its words."""
+        return range(self.first, self.last)
+
+
+class Linker:
+    """Links phrases of questions to the nodes of one graph."""
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary, config: AnchorConfig) -> None:
+        self._graph, self._vocabulary, self._config = graph, vocabulary, config
+        self._speller = Speller(graph, vocabulary)
+
+    def link(self, reading: Reading) -> tuple[Anchor, ...]:
+        """Return the anchors of a question, in its order; the longest phrases win, and none overlap."""
+        words = [word.text for word in reading.words]
+        found = list(self._spans(reading, words, None))
+        if self._config.spelling:
+            found += self._respelled(reading, words, found)
+        found.sort(key=lambda one: (-len(one.words), -one.quality, one.first))
+        taken: set[int] = set()
+        anchors: list[Anchor] = []
+        for anchor in found:
+            if taken.isdisjoint(anchor.words):
+                taken.update(anchor.words)
+                anchors.append(anchor)
+        return tuple(sorted(anchors, key=lambda one: one.first))
+
+    def _respelled(self, reading: Reading, words: list[str], found: Sequence[Anchor]) -> Iterator[Anchor]:
+        """Return the phrases that are names but for the spelling of one word."""
+        linked = {place for anchor in found for place in anchor.words}
+        for place in range(len(words)):
+            if place in linked or reading.words[place].is_stop or words[place] in _NEVER_RESPELLED:
+                continue
+            for other, likeness in self._speller.corrections(words[place]):
+                changed = [*words[:place], other, *words[place + 1 :]]
+                for anchor in self._spans(reading, changed, place):
+                    candidates = tuple(Candidate(row, quality * likeness) for row, quality in anchor.candidates)
+                    name = self._graph.names[anchor.candidates[0].row]
+                    yield replace(anchor, candidates=candidates, read_as=name)
+
+    def _spans(self, reading: Reading, words: Sequence[str], within: int | None) -> Iterator[Anchor]:
+        """Return every span that names a node, of those that hold the word `within` where it is given."""
+        starts = range(len(words)) if within is None else range(max(0, within - _LONGEST), within + 1)
+        for first in starts:
+            for last in self._reaching(words, first):
+                if within is not None and last <= within:
+                    continue
+                anchor = self._anchor(reading, words, first, last, is_corrected=within is not None)
+                if anchor is not None:
+                    yield anchor
+
+    def _reaching(self, words: Sequence[str], first: int) -> Iterator[int]:
+        """Return the ends of spans that may be names: their words stand together in some node."""
+        index, rows = self._graph.text_index, _NO_ROWS
+        for last in range(first + 1, min(len(words), first + _LONGEST) + 1):
+            word = words[last - 1]
+            posting = self._vocabulary.posting(word)
+            if posting is None and not any(letter.isdigit() for letter in word):
+                return
+            # Identifiers are no text: what has digits may stand in one.
+            if posting is not None and word not in english.STOP:
+                theirs = index.rows_of(posting)
+                if rows is _NO_ROWS or len(theirs) < len(rows) and len(rows) > _LONG and len(theirs) > _LONG:
+                    rows = theirs
+                elif min(len(rows), len(theirs)) <= _LONG:
+                    rows = _common(rows, theirs)
+                if not len(rows):
+                    return
+            yield last
+
+    def _anchor(
+        self, reading: Reading, words: Sequence[str], first: int, last: int, *, is_corrected: bool
+    ) -> Anchor | None:
+        phrase = words[first:last]
+        if not is_corrected and not self._may_name(reading, first, last):
+            return None
+        links = self._graph.name_index.stem_links(phrase)
+        if not links:
+            return None
+        links = self._graph.name_index.links(phrase)
+        surface = " ".join(phrase) if is_corrected else reading.surface(first, last)
+        candidates = sorted(self._candidates(links, surface, reading.is_quoted(first, last)), key=_best_first)
+        if not candidates or candidates[0].quality < _LEAST:
+            return None
+        if all(word in english.STOP for word in phrase) and not reading.is_quoted(first, last):
+            # "Go", "IT": only as the graph writes it.
+            candidates = [one for one in candidates if self._is_written(one.row, surface)]
+            if not candidates:
+                return None
+        if not is_corrected and not reading.is_quoted(first, last):
+            candidates = self._but_coincidence(candidates, reading, first, last)
+            if not candidates:
+                return None
+        kept = tuple(one for one in candidates if one.quality >= candidates[0].quality - _NEAR_BEST)
+        terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.tokenizer.expand(word)))
+        by_stem = not links[0].is_exact
+        return Anchor(first, last, reading.surface(first, last), kept, terms, by_stem=by_stem)
+
+    def _may_name(self, reading: Reading, first: int, last: int) -> bool:
+        if reading.is_quoted(first, last):
+            return True
+        words = reading.words[first:last]
+        if all(word.text.isdigit() for word in words):
+            return False
+        if all(word.is_stop for word in words):
+            return any(reading.is_written_as_name(place) for place in range(first, last))
+        if len(words) == 1 and len(words[0].text) == 1:
+            return reading.surface(first, last).isupper()
+        if self._vocabulary.is_kind(tuple(word.stem for word in words)) and reading.surface(first, last).islower():
+            return False
+        return not (len(words) == 1 and self._is_spent(reading, first))
+
+    def _is_spent(self, reading: Reading, place: int) -> bool:
+        """Tell whether a single word asks, is one of the schema's, or stands where the kind of answer is said."""
+        word = reading.words[place]
+        if reading.is_written_as_name(place):
+            return False
+        before = reading.words[place - 1].text if place else ""
+        asks = word.text in english.ASKING or word.text in english.SUPERLATIVE
+        return asks or before in ("which", "what") or word.stem in self._vocabulary.edge_words
+
+    def _but_coincidence(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
+        """Return the candidates without those that only happen to be called like common words."""
+        surface = reading.surface(first, last)
+        words = reading.words[first:last]
+        if words[0].is_stop or words[-1].is_stop:
+            candidates = [one for one in candidates if self._is_written(one.row, surface, any_case=True)]
+        content = [word for word in words if not word.is_stop]
+        if len(content) == 1 and surface.islower():
+            posting = self._vocabulary.posting(content[0].text)
+            used = 0 if posting is None else posting.nodes
+            degrees = self._graph.adjacency.degree(np.array([one.row for one in candidates], np.int32)).tolist()
+            most = [_COMMONER * (1 + degree) for degree in degrees]
+            candidates = [one for one, times in zip(candidates, most, strict=True) if used <= times]
+        return candidates
+
+    def _candidates(self, links: Sequence[Link], surface: str, is_quoted: bool) -> Iterator[Candidate]:
+        for link in links:
+            quality = _BY_ALIAS if link.kind is NameKind.ALIAS else 1.0
+            if not link.is_exact:
+                quality *= _BY_STEM
+            if not self._is_written(link.row, surface):
+                quality *= _OTHERWISE_WRITTEN
+            if surface.islower() and not is_quoted and " " not in surface and self._is_acronym(link, surface):
+                posting = self._vocabulary.posting(surface)
+                if posting is not None and posting.nodes >= _WORD_OF_TEXTS and surface.isalpha():
+                    continue
+                quality *= _AS_ACRONYM
+            yield Candidate(link.row, quality)
+
+    def _is_written(self, row: int, surface: str, *, any_case: bool = False) -> bool:
+        """Tell whether a node is called just so, letter for letter."""
+        names = (self._graph.names[row], self._graph.ids[row], *self._graph.aliases_at(row))
+        if any_case:
+            return surface.casefold() in {name.casefold() for name in names}
+        return surface in names
+
+    def _is_acronym(self, link: Link, surface: str) -> bool:
+        """Tell whether a node has this name in capitals, and not also in small letters."""
+        names = (self._graph.names[link.row], *self._graph.aliases_at(link.row))
+        written = [name for name in names if name.casefold() == surface]
+        return bool(written) and all(name.isupper() for name in written)
+
+
+_NO_ROWS = np.zeros(0, np.int32)
+
+
+def _common(rows: Rows, others: Rows) -> Rows:
+    """Return the rows that are in both."""
+    few, many = (rows, others) if len(rows) < len(others) else (others, rows)
+    at = many.searchsorted(few)
+    at[at == len(many)] = 0
+    found: Rows = few[many[at] == few]
+    return found
+
+
+def _best_first(candidate: Candidate) -> tuple[float, int]:
+    return (-candidate.quality, candidate.row)

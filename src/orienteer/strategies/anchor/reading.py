@@ -1,0 +1,83 @@
+"""A question as words: folded and stemmed as the index has them, with the place in the text where each stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orienteer.index.tokenizer import Tokenizer
+from orienteer.strategies.anchor import english
+
+_CHUNK = re.compile(r"\S+")
+_RUN = re.compile(r"[^\W_]+")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a question."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+    """Where it stands in the question; the whole run of characters where words part otherwise than runs do."""
+    is_quoted: bool
+    after_comma: bool
+    """Punctuation that parts clauses stands before it."""
+
+    @property
+    def is_stop(self) -> bool:
+        """Tell whether it names nothing by itself."""
+        return self.text in english.STOP
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question and its words."""
+
+    text: str
+    words: tuple[Word, ...]
+
+    def surface(self, first: int, last: int) -> str:
+        """Return the characters of the words from `first` up to, not including, `last`."""
+        return self.text[self.words[first].start : self.words[last - 1].end]
+
+    def folded(self, first: int, last: int) -> tuple[str, ...]:
+        """Return the folded words from `first` up to, not including, `last`."""
+        return tuple(word.text for word in self.words[first:last])
+
+    def is_quoted(self, first: int, last: int) -> bool:
+        """Tell whether all these words stand in quotation marks."""
+        return all(word.is_quoted for word in self.words[first:last])
+
+    def is_written_as_name(self, index: int) -> bool:
+        """Tell whether a word has a capital letter that no beginning of a sentence explains."""
+        word = self.words[index]
+        surface = self.text[word.start : word.end]
+        if any(letter.isupper() for letter in surface[1:]):
+            return True
+        before = self.text[: word.start].rstrip()
+        return surface[:1].isupper() and bool(before) and before[-1] not in ".?!:"
+
+
+def read(text: str, tokenizer: Tokenizer) -> Reading:
+    """Return the words of a question."""
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    words: list[Word] = []
+    after_comma = False
+    for chunk in _CHUNK.finditer(text):
+        folded = tokenizer.words(chunk[0])
+        for word, (start, end) in zip(folded, _places(chunk, folded), strict=True):
+            after_comma |= bool(words) and any(mark in text[words[-1].end : start] for mark in ",;:()")
+            is_quoted = any(low < start and end < high for low, high in quoted)
+            words.append(Word(word, tokenizer.stem(word), start, end, is_quoted, after_comma))
+            after_comma = False
+    return Reading(text, tuple(words))
+
+
+def _places(chunk: re.Match[str], folded: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where in the text each word of a run without spaces stands."""
+    runs = [(chunk.start() + run.start(), chunk.start() + run.end()) for run in _RUN.finditer(chunk[0])]
+    return runs if len(runs) == len(folded) else [chunk.span()] * len(folded)

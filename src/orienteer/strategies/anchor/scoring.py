@@ -1,0 +1,198 @@
+"""Step 5: one score for each node, all in units of idf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.store import Graph, distinct
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.strategies.anchor.answer_type import Wanted
+from orienteer.strategies.anchor.config import AnchorConfig
+from orienteer.strategies.anchor.linking import Anchor
+from orienteer.strategies.anchor.reach import Reached
+from orienteer.strategies.anchor.reading import Reading
+
+_NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
+_BY_COUNT = 0.01  # weight of words where the question asks for the most
+_POPULAR = 0.2  # weight of a node's degree where nothing is linked
+_MOST_SCORED = 3_000  # nodes that get to the words, best connected first
+_BY_WORDS = 100  # nodes that words alone bring in
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scored nodes, best first, and what each anchor has to do with them."""
+
+    rows: NDArray[np.int32]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """What the anchors lead to: by anchor and node the strength, and by node how many lead there."""
+
+    rows: Rows
+    strength: NDArray[np.float64]  # (anchors, rows)
+    members: NDArray[np.int64]
+    counts: bool
+    """Ways to a wanted type were walked whose last step counts."""
+
+    @property
+    def joined(self) -> NDArray[np.bool_]:
+        """Mark the nodes that two anchors or more lead to."""
+        return np.asarray(self._anchors > 1)
+
+    @property
+    def most_joined(self) -> NDArray[np.bool_]:
+        """Mark those of them that the most anchors lead to."""
+        return np.asarray(self.joined & (self._anchors == self._anchors.max(initial=0)))
+
+    @property
+    def _anchors(self) -> NDArray[np.int64]:
+        return np.asarray((self.strength > 0).sum(0))
+
+
+def connect(anchors: Sequence[Anchor], reached: Sequence[Sequence[Reached]], wanted: Wanted) -> Connections:
+    """Return what the anchors lead to; an anchor's connection to itself is left out."""
+    everything = [one.rows for ways in reached for one in ways]
+    rows = distinct(np.sort(np.concatenate([np.zeros(0, np.int32), *everything])))
+    strength = np.zeros((len(anchors), len(rows)))
+    members = np.zeros(len(rows), np.int64)
+    counts = False
+    for at, ways in enumerate(reached):
+        for one in ways:
+            places = rows.searchsorted(one.rows)
+            if at < len(anchors):
+                strength[at, places] = np.maximum(strength[at, places], one.strength)
+            if one.way is not None and (at >= len(anchors) or not wanted.via or one.way.is_guided):
+                members[places] = np.maximum(members[places], one.members)
+                counts |= len(one.way.types) > 1 or at >= len(anchors)
+        if at >= len(anchors):
+            continue
+        own = np.array([candidate.row for candidate in anchors[at].candidates], np.int32)
+        strength[at, np.isin(rows, own)] = 0.0
+    return Connections(rows, strength, members, counts)
+
+
+class Scorer:
+    """Scores the nodes of one graph for one question."""
+
+    def __init__(self, graph: Graph, config: AnchorConfig, reading: Reading, mask: Mask | None) -> None:
+        self._graph, self._config, self._mask, self._reading = graph, config, mask, reading
+        tokenizer, index = graph.tokenizer, graph.text_index
+        content = [word.text for word in reading.words if not word.is_stop]
+        self.terms = list(dict.fromkeys(term for word in content for term in tokenizer.expand(word)))
+        """The question's terms that name something."""
+        postings = [index.posting(term) for term in self.terms]
+        self.weights = {one.term: one.idf for one in postings if one is not None}
+        self.whole = sum(self.weights.values())
+        """The idf of the whole question: the unit of what words do not say."""
+
+    def anchor_weights(self, anchors: Sequence[Anchor]) -> NDArray[np.float64]:
+        """Return what each anchor weighs: half by its own words, half as all do."""
+        usual = self.whole / max(1, len(self.weights))  # a name of stop words weighs as a usual word does
+        own = np.array(
+            [
+                anchor.quality * max(usual, sum(self.weights.get(term, 0.0) for term in anchor.terms))
+                for anchor in anchors
+            ]
+        )
+        return 0.5 * own + 0.5 * own.mean() if len(own) else own
+
+    def score(self, anchors: Sequence[Anchor], connections: Connections, wanted: Wanted) -> Scores:
+        """Return the nodes that words or anchors speak for, best first, ties by id."""
+        config = self._config
+        expand = self._graph.tokenizer.expand
+        self._spent = {term for place in wanted.kinds_at for term in expand(self._reading.words[place].text)}
+        weights = self.anchor_weights(anchors)
+        linked = weights @ connections.strength if len(anchors) else np.zeros(len(connections.rows))
+        joint = self._is_joint(connections, wanted)
+        linked *= config.joint_weight if joint else config.connection_weight
+        rows = self._candidates(anchors, connections, linked, wanted, joint=joint)
+        kind = self._kind(rows, wanted)
+        places, here = _places(connections.rows, rows)
+        total = config.type_weight * self.whole * kind
+        total[here] += linked[places]
+        counts = np.zeros(len(rows))
+        counts[here] = connections.members[places]
+        count = np.log1p(counts) / max(1e-9, float(np.log1p(counts.max(initial=0))))
+        by_words = self._words(rows, anchors, joint=joint)
+        if wanted.superlative and connections.counts:
+            total += _BY_COUNT * by_words + 2 * self.whole * count
+        else:
+            total += by_words + config.count_weight * weights.sum() * count
+        if not anchors:
+            degree = np.log1p(self._graph.adjacency.degree(rows).astype(np.float64))
+            total += _POPULAR * self.whole * degree / max(1e-9, float(degree.max(initial=0)))
+        if wanted.yes_or_no:
+            total += 2 * self.whole * self._named(rows, anchors)
+        order = np.lexsort((rows, -total))[: config.k]
+        return Scores(rows[order], total[order])
+
+    def _is_joint(self, connections: Connections, wanted: Wanted) -> bool:
+        joined = connections.rows[connections.joined]
+        if wanted.types:
+            joined = joined[np.isin(self._graph.node_types[joined], list(wanted.types))]
+        return bool(len(joined))
+
+    def _candidates(
+        self,
+        anchors: Sequence[Anchor],
+        connections: Connections,
+        linked: NDArray[np.float64],
+        wanted: Wanted,
+        *,
+        joint: bool,
+    ) -> Rows:
+        rows = connections.rows
+        if len(rows) > _MOST_SCORED:
+            promise = linked + self._config.type_weight * self.whole * self._kind(rows, wanted)
+            promise += np.log1p(connections.members) * 1e-3 * (1 + 1e3 * wanted.superlative)
+            rows = np.sort(rows[np.argpartition(-promise, _MOST_SCORED)[:_MOST_SCORED]])
+        named = np.array([one.row for anchor in anchors for one in anchor.candidates], np.int32)
+        pools = [rows, named]
+        if wanted.types:
+            typed = self._graph.mask([str(self._graph.types.nodes[one]) for one in wanted.types])
+            pools.append(self._by_words(typed if self._mask is None or typed is None else typed & self._mask))
+        if not (wanted.types and joint):
+            pools.append(self._by_words(self._mask))
+        pool = distinct(np.sort(np.concatenate(pools))).astype(np.int32)
+        return pool if self._mask is None else pool[self._mask[pool]]
+
+    def _by_words(self, mask: Mask | None) -> Rows:
+        return self._graph.text_index.search(self.terms, _BY_WORDS, mask=mask).rows
+
+    def _kind(self, rows: Rows, wanted: Wanted) -> NDArray[np.float64]:
+        by_type = np.zeros(len(self._graph.types.nodes))
+        for number, sureness in wanted.types.items():
+            by_type[number] = sureness
+        return by_type[self._graph.node_types[rows]]
+
+    def _words(self, rows: Rows, anchors: Sequence[Anchor], *, joint: bool) -> NDArray[np.float64]:
+        index = self._graph.text_index
+        named = {term for anchor in anchors for term in anchor.terms} if joint else set()
+        spent = named | (self._spent if anchors else set())
+        own = index.scores([term for term in self.terms if term in spent], rows)
+        return index.scores([term for term in self.terms if term not in spent], rows) + _NAMED_JOINT * own
+
+    def _named(self, rows: Rows, anchors: Sequence[Anchor]) -> NDArray[np.float64]:
+        named = np.zeros(len(rows))
+        for anchor in anchors:
+            for row, quality in anchor.candidates:
+                named[rows == row] = max(quality, float(named[rows == row].max(initial=0)))
+        return named
+
+
+def _places(rows: Rows, wanted: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where in `rows` those of `wanted` stand that are there, and which of `wanted` these are."""
+    if not len(rows):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    at = rows.searchsorted(wanted)
+    at[at == len(rows)] = 0
+    here = np.flatnonzero(rows[at] == wanted)
+    return at[here], here

@@ -1,0 +1,155 @@
+"""docs/interface.md names every command, option, setting, method, public name and error: and nothing that is not."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import typer
+
+import orienteer
+from orienteer import errors, settings, stream
+from orienteer.build.importers import FORMATS
+from orienteer.llm import Budget, OpenAIConfig, Price
+from orienteer.methods import AUTO, METHODS
+from orienteer.options import options_of
+from orienteer.records import Ranked, Result, StoppedBy, Usage
+from orienteer.serve.cli import application
+
+DOCS = Path(__file__).parents[2] / "docs"
+INTERFACE = (DOCS / "interface.md").read_text(encoding="utf-8")
+README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+COMMON = {"--json", "--quiet", "-q", "--verbose", "-v", "--help", "-h"}
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])")
+
+
+def code(text: str) -> set[str]:
+    """Return the words of a text that stand in code: inline, or in a block."""
+    blocks = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+    return set(re.findall(r"[\w.:/-]+", "\n".join([blocks, *inline])))
+
+
+def commands_of(group, names=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, (*names, name))
+        else:
+            yield " ".join((*names, name)), command
+
+
+COMMANDS = dict(commands_of(typer.main.get_command(application())))
+CLASSES = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.Error)]
+
+
+def section(heading: str) -> str:
+    """Return the text beneath a heading, up to the next one of its depth or above."""
+    depth = len(heading) - len(heading.lstrip("#"))
+    found = re.search(rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{depth}}} |\Z)", INTERFACE, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/interface.md has no heading {heading!r}"
+    return found[1]
+
+
+def options_shown(command) -> set[str]:
+    return {one for option in command.params for one in (*option.opts, *option.secondary_opts) if one.startswith("-")}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_has_its_options(name):
+    shown = set(OPTION.findall(" ".join(re.findall(r"`([^`]+)`", section(f"### `orienteer {name}`")))))
+    there = options_shown(COMMANDS[name]) - COMMON
+    assert there <= shown, f"{name} has options that docs/interface.md does not name"
+    assert shown - COMMON <= there, f"docs/interface.md promises options that {name} has not"
+
+
+def test_every_command_of_the_page_exists():
+    named = re.findall(r"^### `orienteer ([a-z ]+)`$", INTERFACE, re.MULTILINE)
+    assert sorted(named) == sorted(COMMANDS)
+
+
+def test_common_options():
+    there = set.intersection(*(options_shown(command) for command in COMMANDS.values()))
+    assert there == COMMON - {"--help", "-h"}
+    assert code(section("## Everywhere")) >= COMMON
+    top = {one for option in typer.main.get_command(application()).params for one in option.opts}
+    assert code(section("## Everywhere")) >= top
+
+
+def test_settings():
+    said = section("## Settings")
+    named = code(said)
+    top = {one.name for one in fields(settings.Settings)} - {"options", "origins"}
+    assert named - {""} >= top - {"methods", "budget", "server", "price"}
+    for table, kind in (("budget", Budget), ("server", OpenAIConfig), ("price", Price)):
+        beneath = re.search(rf"^\[{table}\].*?\n(.*?)(?=^\[|^```)", said, re.MULTILINE | re.DOTALL)
+        assert beneath, f"no [{table}] on the page"
+        there = {one.name for one in fields(kind)} - {"base_url", "api_key", "price"}
+        assert set(re.findall(r"^(\w+) =", beneath[1], re.MULTILINE)) == there
+    variables = {one for names in settings._VARIABLES.values() for one in names}
+    assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == variables
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_and_their_options(name):
+    row = re.search(rf"^\| `{name}` \| (.*) \|$", section("## Settings"), re.MULTILINE)
+    assert row, f"docs/interface.md has no options of {name}"
+    assert re.findall(r"`(\w+)`", row[1]) == [one.name for one in options_of(METHODS[name].config())]
+    assert f"| `{name}` |" in README
+
+
+def test_methods_of_ask():
+    row = next(line for line in INTERFACE.split("\n") if line.startswith("| `--method"))
+    assert set(re.findall(r"`([a-z0-9]+)`", row)) == {AUTO, *METHODS}
+
+
+def test_public_names():
+    rows = re.findall(r"^\| (`[^|]+) \|", section("## Python").split("### Errors")[0], re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(orienteer.__all__)
+
+
+def test_errors():
+    rows = re.findall(r"^\| (`[^|]+) \| (\d) \|", section("### Errors"), re.MULTILINE)
+    shown = {name: int(code) for row, code in rows for name in re.findall(r"`(\w+)`", row)}
+    there = {one.__name__: 2 if issubclass(one, errors.UsageError) else 1 for one in CLASSES if one is not errors.Error}
+    assert shown == there
+
+
+def test_endings_events_and_keys():
+    named = code(INTERFACE)
+    assert named >= set(get_args(StoppedBy))
+    kinds = {event.model_fields["kind"].default for event in get_args(stream.Event)}
+    row = next(line for line in INTERFACE.split("\n") if line.startswith("| `Event`"))
+    assert set(re.findall(r"`(\w+)`", row)) == {"Event", "stream", "kind", *kinds}
+    example = section("## JSON")
+    for record in (Result, Ranked, Usage):
+        for key in record.model_fields:
+            assert f'"{key}"' in example or f"`{key}`" in example
+
+
+def test_formats_of_the_readme():
+    table = README.split("## What it reads")[1].split("\n\n")[0]
+    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {one for form in FORMATS for one in form.suffixes}
+
+
+def test_extras():
+    import tomllib
+
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for name in set(project["optional-dependencies"]) - {"test", "check"}:
+        assert f"orienteer[{name}]" in section("### Extras")
+
+
+def test_the_picture_is_of_the_demo():
+    """The picture shows an answer as it is today; `scripts/record-demo` draws it anew."""
+    from orienteer import Graph, Retriever
+    from orienteer.build.demo import demo_questions, demo_records
+
+    asked = demo_questions()[1].question
+    picture = (DOCS / "demo.svg").read_text(encoding="utf-8").replace("&#160;", " ")
+    words = re.sub(r"<[^>]+>", "\n", picture)
+    assert asked in words
+    nodes, edges = demo_records()
+    named = {node.id: node.name for node in nodes}
+    for node in demo_questions()[1].nodes:
+        assert named[node] in words

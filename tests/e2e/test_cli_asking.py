@@ -1,0 +1,256 @@
+"""ask, demo, methods, trace, cache, doctor: in this process, with a model on loopback where one is needed."""
+
+import json
+import shutil
+
+import pytest
+
+from fakes import Answer, FakeServer
+
+RESULT = {"version", "question", "method", "hits", "answer", "usage", "stopped_by", "notes"}
+USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "usd"}
+
+
+def policy(body, before):
+    """Search, choose Ann, finish; without tools answer in words."""
+    if "tools" not in body:
+        return Answer(content="Ann leads it [ann].")
+    turns = sum(message["role"] == "assistant" for message in body["messages"])
+    if turns == 0:
+        return Answer(calls=[("search_in_neighborhood", {"node": "choir"})])
+    return Answer(calls=[("add_to_answer", {"nodes": ["ann"], "reasoning": "leads the choir"}), ("finish", {})])
+
+
+@pytest.fixture
+def server():
+    with FakeServer(policy) as fake:
+        yield fake
+
+
+# ------------------------------------------------------------------------------------------------ without a model
+
+
+def test_a_persons_first_command_is_ask_folder_question(tables, cli):
+    ran = cli("ask", tables, "Who is a member of both the Chess Club and the Choir?", "--json")
+    assert ran.code == 0
+    assert ran.json.keys() == RESULT
+    assert ran.json["usage"].keys() == USAGE
+    assert ran.json["hits"][0]["id"] == "ann"
+    assert (ran.json["method"], ran.json["answer"], ran.json["stopped_by"]) == ("anchor", None, "finish")
+    assert any("no model is configured" in note for note in ran.json["notes"])
+    assert "in the cache" in ran.err
+
+
+def test_ask_shows_its_steps_on_standard_error_and_its_ranking_on_standard_output(clubs, cli):
+    ran = cli("ask", clubs, "Who leads the Choir?")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0].split() == ["rank", "name", "type", "id", "why"]
+    assert ran.out.splitlines()[1].split()[:2] == ["1", "Ann"]
+    assert 'add_to_answer(nodes=["ann"' in ran.err
+    assert "    added" in ran.err
+    assert "anchor, " in ran.err
+    assert cli("ask", clubs, "Who leads the Choir?", "--quiet").err == ""
+
+
+def test_ask_keeps_types_conditions_and_k(clubs, cli):
+    ran = cli("ask", clubs, "chess", "--type", "person", "--where", "born>1985", "--method", "bm25", "--json")
+    assert ran.json["hits"] == []
+    ran = cli("ask", clubs, "chess", "--type", "person", "-k", "1", "--json")
+    assert [hit["type"] for hit in ran.json["hits"]] == ["person"]
+
+
+def test_trajectories_are_in_the_json_only_when_asked_for(clubs, cli):
+    found = cli("ask", clubs, "Who leads the Choir?", "--trajectories", "--json").json
+    assert found.keys() == RESULT | {"trajectories"}
+    assert found["trajectories"][0]["method"] == "anchor"
+
+
+def test_a_method_that_needs_a_model_says_how_to_name_one(clubs, cli, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    ran = cli("ask", clubs, "x", "--method", "ark")
+    assert ran.code == 2
+    assert "ORIENTEER_MODEL" in ran.err
+    assert cli("ask", clubs, "Ann", "--json").json["method"] == "anchor"
+
+
+def test_options_are_checked_against_the_method(clubs, cli):
+    assert cli("ask", clubs, "Ann", "--set", "most_hops=2").code == 0
+    for wrong in (["--set", "most_hopps=2"], ["--set", "most_hops=far"], ["--agents", "3"], ["--set", "nothing"]):
+        assert cli("ask", clubs, "Ann", *wrong).code == 2
+
+
+def test_demo_needs_no_key_and_shows_steps_and_evidence(cli):
+    ran = cli("demo")
+    assert ran.code == 0
+    assert "Which languages did Niklaus Wirth design?" in ran.out
+    assert "Pascal" in ran.out
+    assert "add_to_answer(" in ran.err
+    again = cli("demo", "--json")
+    from orienteer.build.demo import demo_questions
+
+    found = {one["question"]: [hit["id"] for hit in one["hits"]] for one in again.json}
+    for asked in demo_questions():
+        assert set(found[asked.question]) & set(asked.nodes)
+    assert "made in the cache" not in again.err
+
+
+# --------------------------------------------------------------------------------------------------- with a model
+
+
+def test_a_model_is_taken_from_flags(clubs, server, cli):
+    ran = cli("ask", clubs, "Who leads the Choir?", "--model", "fake", "--base-url", server.url, "--json")
+    assert ran.code == 0, ran.err
+    assert (ran.json["method"], ran.json["answer"]) == ("ark", "Ann leads it [ann].")
+    assert (ran.json["hits"][0]["id"], ran.json["hits"][0]["votes"]) == ("ann", 3)
+    assert ran.json["usage"]["calls"] == 7
+    assert ran.json["usage"]["usd"] is None
+    assert "[1] search_in_neighborhood(" in ran.err
+    assert "[3] " in ran.err
+
+
+def test_a_model_is_taken_from_the_environment_and_from_the_file(clubs, server, home, cli, monkeypatch):
+    (home / "orienteer.toml").write_text(
+        f'model = "of-the-file"\nbase_url = "{server.url}"\n[methods.ark]\nagents = 1\n[budget]\ncalls = 9\n'
+    )
+    assert cli("ask", clubs, "Who leads the Choir?", "--json").json["usage"]["calls"] == 3
+    assert server.bodies[-1]["model"] == "of-the-file"
+    monkeypatch.setenv("ORIENTEER_MODEL", "of-the-environment")
+    monkeypatch.setenv("ORIENTEER_API_KEY", "secret")
+    assert cli("ask", clubs, "Who leads the Choir?", "--no-answer", "--json").json["usage"]["calls"] == 2
+    assert server.bodies[-1]["model"] == "of-the-environment"
+    assert server.requests[-1].headers["authorization"] == "Bearer secret"
+    assert cli("ask", clubs, "x", "--agents", "2", "--no-answer", "--json").json["usage"]["calls"] == 4
+
+
+def test_no_answer_and_search_leave_the_last_call_out(clubs, server, cli):
+    given = ("--model", "fake", "--base-url", server.url, "--method", "bm25", "--json")
+    assert cli("ask", clubs, "choir", *given).json["answer"] == "Ann leads it [ann]."
+    assert len(server.requests) == 1
+    assert cli("ask", clubs, "choir", *given, "--no-answer").json["answer"] is None
+    assert len(server.requests) == 1
+
+
+def test_a_dead_model_ends_with_1_and_one_line(clubs, home, cli):
+    (home / "orienteer.toml").write_text("[server]\nretries = 0\n")
+    with FakeServer(lambda body, before: Answer(status=401, message="who are you?")) as dead:
+        ran = cli("ask", clubs, "x", "--model", "fake", "--base-url", dead.url, "--quiet", "--json")
+    assert ran.code == 1
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith("error: 3 of 3 agents failed")
+    assert (ran.json["stopped_by"], ran.json["hits"], ran.json["answer"]) == ("error", [], None)
+
+
+def test_a_budget_that_finds_nothing_ends_with_1(clubs, cli):
+    with FakeServer(lambda body, before: Answer(calls=[("schema", {})])) as server:
+        given = ("--model", "fake", "--base-url", server.url, "--budget-calls", "4", "--json", "-q")
+        ran = cli("ask", clubs, "x", *given)
+        assert len(server.requests) <= 4
+    assert ran.code == 1
+    assert (ran.json["stopped_by"], ran.json["hits"]) == ("calls", [])
+    assert "--budget-calls" in ran.err
+
+
+@pytest.mark.parametrize("budget", [["--budget-usd", "1"], ["--budget-calls", "0"], ["--budget-seconds", "-1"]])
+def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_spent(clubs, server, cli, budget):
+    assert cli("ask", clubs, "x", "--model", "fake", "--base-url", server.url, *budget).code == 2
+    assert server.requests == []
+
+
+# --------------------------------------------------------------------------------------------------------- traces
+
+
+def test_a_trace_is_shown_replayed_and_compared(clubs, tables, server, home, cli):
+    given = ("--model", "fake", "--base-url", server.url)
+    assert cli("ask", clubs, "Who leads the Choir?", *given, "--trace", "one.jsonl").code == 0
+    lines = (home / "one.jsonl").read_text().splitlines()
+    assert [json.loads(line)["method"] for line in lines] == ["ark", "ark", "ark", "answer"]
+    shown = cli("trace", "show", "one.jsonl")
+    assert "search_in_neighborhood" in shown.out
+    assert "Ann leads it [ann]." in shown.out
+    assert len(cli("trace", "show", "one.jsonl", "--json").json) == 4
+
+    replayed = cli("trace", "replay", "one.jsonl", clubs)
+    assert (replayed.code, replayed.out) == (0, "9 of 9 observations are equal\n")
+    assert cli("trace", "replay", "one.jsonl", clubs, "--json").json["equal"] == 9
+    requests = len(server.requests)
+
+    shutil.copy(home / "one.jsonl", home / "two.jsonl")
+    assert cli("trace", "diff", "one.jsonl", "two.jsonl").code == 0
+    assert len(server.requests) == requests
+
+    text = (tables / "nodes.jsonl").read_text().replace('"Dan"', '"Daniel"')
+    (tables / "nodes.jsonl").write_text(text)
+    differs = cli("trace", "replay", "one.jsonl", tables)
+    assert differs.code == 1
+    assert "+ " in differs.out
+    assert "Daniel" in differs.out
+
+
+def test_a_trace_may_be_standard_output(clubs, cli):
+    ran = cli("ask", clubs, "Who leads the Choir?", "--trace", "-")
+    assert json.loads(ran.out.splitlines()[0])["method"] == "anchor"
+
+
+def test_a_trace_that_cannot_be_written_is_told_before_anything_is_spent(clubs, server, cli):
+    ran = cli("ask", clubs, "x", "--model", "fake", "--base-url", server.url, "--trace", "no folder/x.jsonl")
+    assert (ran.code, server.requests) == (2, [])
+
+
+# --------------------------------------------------------------------------------------------------------- upkeep
+
+
+def test_methods_lists_options_with_defaults_and_sources(cli):
+    found = {one["name"]: one for one in cli("methods", "--json").json}
+    assert {"anchor", "ark", "bm25"} <= found.keys()
+    assert (found["ark"]["needs_model"], found["anchor"]["needs_model"]) == (True, False)
+    (steps,) = (one for one in found["ark"]["options"] if one["name"] == "max_steps")
+    assert (steps["default"], steps["type"]) == (20, "int")
+    assert "T_max" in steps["doc"]
+    text = cli("methods").out
+    assert "max_steps = 20  (int)" in text
+    assert steps["doc"] in " ".join(text.split())
+
+
+def test_cache_info_and_clear(tables, cli, home):
+    assert cli("cache", "info", "--json").json["graphs"] == []
+    cli("search", tables, "chess")
+    cache = home.parent / "cache"
+    (cache / "mine.txt").write_text("not a graph")
+    (cache / "graphs" / "other").mkdir()
+    found = cli("cache", "info", "--json").json
+    assert (found["path"], len(found["graphs"])) == (str(cache), 1)
+    assert found["bytes"] == found["graphs"][0]["bytes"] > 0
+    cleared = cli("cache", "clear", "--json").json
+    assert (cleared["removed"], cleared["bytes"]) == (1, found["bytes"])
+    assert (cache / "mine.txt").exists()
+    assert (cache / "graphs" / "other").exists()
+    assert cli("cache", "info", "--json").json["graphs"] == []
+
+
+def test_doctor_tells_settings_and_never_a_key(cli, home, monkeypatch):
+    monkeypatch.setenv("ORIENTEER_API_KEY", "sk-very-secret")
+    (home / "orienteer.toml").write_text('model = "m"\n')
+    found = cli("doctor", "--json")
+    assert found.code == 0
+    assert found.json["settings"]["model"] == {"value": "m", "from": "orienteer.toml"}
+    assert found.json["settings"]["api_key"] == {"value": "set", "from": "ORIENTEER_API_KEY"}
+    assert found.json["extras"]["parquet"]["install"] == "pip install 'orienteer[parquet]'"
+    for ran in (found, cli("doctor"), cli("doctor", "-v", "-v")):
+        assert "sk-very-secret" not in ran.out + ran.err
+
+
+def test_doctor_finds_a_damaged_file_of_the_same_size(clubs, cli):
+    whole = cli("doctor", clubs, "--json")
+    assert (whole.code, whole.json["graph"]["damaged"], whole.json["graph"]["stale"]) == (0, [], False)
+    (generation,) = (clubs / "generations").iterdir()
+    file = max((one for one in generation.iterdir() if one.name != "manifest.json"), key=lambda one: one.stat().st_size)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    damaged = cli("doctor", clubs, "--json")
+    assert (damaged.code, damaged.json["graph"]["damaged"]) == (1, [file.name])
+
+
+def test_doctor_of_what_is_no_graph(tables, cli):
+    assert cli("doctor", tables).code == 2

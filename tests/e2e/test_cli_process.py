@@ -1,0 +1,130 @@
+"""What only a process of its own shows: exit codes, pipes that close, interruptions, standard streams."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from fakes import Answer, FakeServer
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes as POSIX has them")
+
+
+def test_json_is_all_that_is_on_standard_output(tables, process):
+    ran = process("search", tables, "chess", "--json")
+    out, err = ran.communicate(timeout=30)
+    assert ran.returncode == 0
+    assert {hit["id"] for hit in json.loads(out)["hits"]} == {"ann", "bob", "chess"}
+    assert "in the cache" in err
+
+
+def test_a_wrong_request_gives_one_line_and_no_traceback(clubs, process):
+    ran = process("show", clubs, "Nobody")
+    out, err = ran.communicate(timeout=30)
+    assert (ran.returncode, out) == (2, "")
+    assert err.startswith("error: No node 'Nobody'")
+    assert err.count("\n") == 1
+
+
+def test_twice_verbose_shows_the_traceback(clubs, process):
+    ran = process("show", clubs, "Nobody", "-v", "-v")
+    _, err = ran.communicate(timeout=30)
+    assert ran.returncode == 2
+    assert "Traceback" in err
+    assert "UnknownNode" in err
+
+
+@posix
+def test_a_reader_that_stops_early_ends_it_silently(home, process):
+    rows = "".join(json.dumps({"id": f"n{number}", "name": f"word {number}"}) + "\n" for number in range(6000))
+    (home / "nodes.jsonl").write_text(rows)
+    first = process("search", "nodes.jsonl", "word", "-k", "6000", "--quiet")
+    head = subprocess.run(["head", "-1"], stdin=first.stdout, capture_output=True, text=True, check=True)
+    first.stdout.close()
+    err = first.stderr.read()
+    first.stderr.close()
+    assert first.wait(30) in (0, 141)
+    assert head.stdout.split() == ["rank", "name", "type", "id", "why"]
+    assert err == ""
+
+
+@posix
+def test_an_interruption_keeps_the_trace_and_exits_with_130(clubs, home, process):
+    asked, release = threading.Event(), threading.Event()
+
+    def policy(body, before):
+        if any(message["role"] == "assistant" for message in body["messages"]):
+            asked.set()
+            release.wait(10)
+        return Answer(calls=[("search_in_graph", {"query": "chess"})])
+
+    with FakeServer(policy) as server:
+        ran = process(
+            *("ask", clubs, "Who plays chess?", "--model", "fake", "--base-url", server.url),
+            *("--agents", "1", "--trace", "trace.jsonl"),
+        )
+        assert asked.wait(30)
+        ran.send_signal(signal.SIGINT)
+        out, err = ran.communicate(timeout=30)
+        release.set()
+    assert (ran.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    (line,) = (home / "trace.jsonl").read_text().splitlines()
+    trajectory = json.loads(line)
+    assert trajectory["stopped_by"] == "interrupted"
+    assert trajectory["question"]["text"] == "Who plays chess?"
+    assert trajectory["steps"][0]["observations"][0]["nodes"]
+
+
+@posix
+def test_a_large_export_into_a_closed_pipe_ends_silently(home, process):
+    rows = "".join(json.dumps({"id": f"n{number}", "name": f"word {number}"}) + "\n" for number in range(6000))
+    (home / "nodes.jsonl").write_text(rows)
+    ran = process("export", "nodes.jsonl", "--to", "graphml", "-o", "-", "--quiet")
+    assert ran.stdout.readline().startswith("<?xml")
+    ran.stdout.close()
+    err = ran.stderr.read()
+    ran.stderr.close()
+    assert ran.wait(30) in (0, 141)
+    assert err == ""
+
+
+def test_names_of_every_script_are_printed_in_every_locale(home, process):
+    (home / "nodes.jsonl").write_text(json.dumps({"id": "l", "name": "Łódź 林檎"}) + "\n", encoding="utf-8")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = process("show", "nodes.jsonl", "l", "--json", "--quiet", env=environment, encoding="utf-8")
+    out, err = ran.communicate(timeout=30)
+    assert (ran.returncode, err) == (0, "")
+    assert json.loads(out)["name"] == "Łódź 林檎"
+    assert "Łódź" in out
+
+
+def test_plain_text_in_a_pipe(clubs, process):
+    ran = process("info", clubs)
+    out, _ = ran.communicate(timeout=30)
+    assert ran.returncode == 0
+    assert "\x1b" not in out
+    assert all(ord(letter) < 128 for letter in out)
+
+
+@posix
+@pytest.mark.parametrize("no_color", [False, True])
+def test_a_terminal_gets_a_layout_and_no_color_when_it_wants_none(clubs, process, no_color):
+    import pty
+
+    controller, terminal = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    environment |= {"TERM": "xterm", "COLUMNS": "60", **({"NO_COLOR": "1"} if no_color else {})}
+    ran = process("search", clubs, "chess violin", stdout=terminal, env=environment)
+    os.close(terminal)
+    ran.communicate(timeout=30)
+    shown = os.read(controller, 65536).decode()
+    os.close(controller)
+    assert ran.returncode == 0
+    assert ("\x1b[" in shown) is not no_color
+    assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()) <= 60
