@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import UsageError
@@ -31,11 +32,11 @@ def result_html(result: Result) -> str:
 def result_frame(result: Result) -> Any:  # Any: pandas is optional, so its types may not be there
     """Return the hits as a pandas frame, a row each, best first. Raises `UsageError` where pandas is not installed."""
     try:
-        from pandas import DataFrame  # type: ignore[import-untyped, unused-ignore]  # its stubs need not be there
+        pandas = import_module("pandas")
     except ModuleNotFoundError as error:
         raise UsageError(
             "to_frame needs pandas: pip install pandas. Without it: result.model_dump()['hits']"
         ) from error
     fields = ("id", "type", "name", "score", "votes", "why", "text")
     rows = [{"rank": place, **hit.model_dump(include=set(fields))} for place, hit in enumerate(result.hits, 1)]
-    return DataFrame(rows, columns=["rank", *fields])
+    return pandas.DataFrame(rows, columns=["rank", *fields])

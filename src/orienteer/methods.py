@@ -95,6 +95,27 @@ def method_of(name: str) -> Method:
     raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(METHODS)}.")
 
 
+def _chosen(name: str, *, has_model: bool) -> Method:
+    """Return the method of a name; `auto` takes the best that can run. Raises `BadOption`."""
+    if name == AUTO:
+        return METHODS["ark" if has_model else "anchor"]
+    method = method_of(name)
+    if method.needs_model and not has_model:
+        raise BadOption(
+            f"the method {name!r} needs a model: name one with --model, ORIENTEER_MODEL or orienteer.toml, or take "
+            "--method anchor"
+        )
+    return method
+
+
+def _options_by_method(settings: Settings) -> Mapping[str, Mapping[str, Any]]:
+    """Return the settings' options. Raises `BadOption` for those of a method that there is not."""
+    for name in settings.methods:
+        if ":" not in name:  # somebody's own is looked up when it is asked for
+            method_of(name)
+    return settings.methods
+
+
 class Retriever:
     """A graph, a method, and perhaps a model: questions in, ranked evidence out. Safe to share among threads.
 
@@ -124,23 +145,14 @@ class Retriever:
         if self.model is not None:
             self.budget.require_price(self.model.name, getattr(self.model, "price", None))
         asked_for = method if method is not None else settings.method
-        for name in settings.methods:
-            if ":" not in name:  # a method of somebody's own is looked up when it is asked for
-                method_of(name)
-        self._notes: tuple[str, ...] = ()
-        if asked_for == AUTO:
-            asked_for = "anchor" if self.model is None else "ark"
-            self._notes = ("no model is configured: answered by anchor",) if self.model is None else ()
-        self.method = method_of(asked_for)
-        if self.method.needs_model and self.model is None:
-            raise BadOption(
-                f"the method {self.method.name!r} needs a model: name one with --model, ORIENTEER_MODEL or "
-                "orienteer.toml, or take --method anchor"
-            )
+        self.method = _chosen(asked_for, has_model=self.model is not None)
+        is_fallback = asked_for == AUTO and self.model is None
+        self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
         self.k, self._random_seed = k, random_seed
         self._filters = {"node_types": tuple(node_types), "where": tuple(where)}
         self._mask = self.graph.mask(tuple(node_types) or None, tuple(where))  # an unknown type is told at once
-        self._options = self._checked({**settings.methods.get(asked_for, {}), **settings.options, **options})
+        own = _options_by_method(settings).get(self.method.name, {})
+        self._options = self._checked({**own, **settings.options, **options})
         self._strategies: dict[int, Strategy] = {}
         self._strategy(k)
 
@@ -201,7 +213,7 @@ class Retriever:
         k = self.k if k is None else k
         started = time.perf_counter()
         result = self._strategy(k).retrieve(Question(text=question), allowance)
-        result = self._filtered(result, k)
+        result = self._filtered(result, k, has_answer=has_answer)
         if has_answer and result.answer is None and self.model is not None and not allowance.is_stopped:
             from orienteer.strategies.answer import answer
 
@@ -211,13 +223,13 @@ class Retriever:
         result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
         return _interrupted(result) if allowance.is_stopped else result
 
-    def _filtered(self, result: Result, k: int) -> Result:
-        """Hold every method to the filters and to k, also one whose configuration knows neither."""
+    def _filtered(self, result: Result, k: int, *, has_answer: bool) -> Result:
+        """Hold every method to the filters and to k, also one whose configuration knows neither, and to ranking."""
         hits = result.hits
         if self._mask is not None:
             mask = self._mask
             hits = tuple(hit for hit in hits if mask[self.graph.row(hit.id)])
-        return result.model_copy(update={"hits": hits[:k]})
+        return result.model_copy(update={"hits": hits[:k], "answer": result.answer if has_answer else None})
 
     def _strategy(self, k: int) -> Strategy:
         if k < 0:

@@ -315,6 +315,17 @@ class Result(Record):
     notes: tuple[str, ...] = ()
     """What was degraded or could not be done: fallbacks, failed agents, things the graph does not hold."""
 
+    def to_frame(self) -> Any:  # Any: a pandas DataFrame, where pandas is installed
+        """Return the hits as a table, one row each. Raises `UsageError` without pandas."""
+        from orienteer.display import result_frame
+
+        return result_frame(self)
+
+    def _repr_html_(self) -> str:
+        from orienteer.display import result_html
+
+        return result_html(self)
+
 
 Step.model_rebuild()
 Messages: TypeAlias = Sequence[Message]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Literal, TypeAlias
 
+from orienteer.errors import Error
 from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
 
 Told: TypeAlias = Step | Ranked | str
@@ -64,25 +66,26 @@ Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerE
 
 
 class Stream(Iterator[Event]):
-    """Events of one question, which is worked on in a thread of its own. Closing it stops the work at its next call.
+    """Events of one question, which is worked on in a thread of its own.
 
-    What the work raises is raised where the stream is read.
+    Closing it, or letting go of it, stops the work at its next call of a model. What the work raises is raised where
+    the stream is read.
     """
 
     def __init__(
         self, work: Callable[[Callable[[Told], None]], Result], *, stop: Callable[[], None], blank: Trajectory
     ) -> None:
-        self._stop, self._blank = stop, blank
-        self._events: SimpleQueue[Event | None] = SimpleQueue()
-        self._agents: dict[int, list[Step]] = {}
+        self._blank = blank
+        self._ear = _Ear()
         self._is_closed = False
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="orienteer")
-        self._future: Future[Result] = self._pool.submit(work, self._hear)
-        self._future.add_done_callback(self._finish)
-        self._pool.shutdown(wait=False)
+        pool = ThreadPoolExecutor(1, thread_name_prefix="orienteer")
+        self._future: Future[Result] = pool.submit(work, self._ear.hear)
+        self._future.add_done_callback(self._ear.end)
+        pool.shutdown(wait=False)
+        self._stop = weakref.finalize(self, stop)
 
     def __next__(self) -> Event:
-        event = None if self._is_closed else self._events.get()
+        event = None if self._is_closed else self._ear.events.get()
         if event is None:
             failure = None if self._is_closed else self._future.exception()
             self._is_closed = True
@@ -101,7 +104,7 @@ class Stream(Iterator[Event]):
         """Stop listening, and the work with it."""
         self._is_closed = True
         self._stop()
-        self._events.put(None)
+        self._ear.events.put(None)
 
     def interrupt(self, *, patience: float) -> tuple[Trajectory, ...]:
         """Close, and return the trajectories as far as they came: whole ones where the work ends in time, else steps.
@@ -111,7 +114,7 @@ class Stream(Iterator[Event]):
         self.close()
         try:
             return self._future.result(patience).trajectories
-        except TimeoutError:
+        except (TimeoutError, Error):  # a method that does not end in order when it is stopped
             return self._partial()
 
     @property
@@ -123,29 +126,37 @@ class Stream(Iterator[Event]):
         """Return the steps that were heard, by agent; what an agent was asked at the beginning is not among them."""
         return tuple(
             self._blank.model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
-            for steps in list(self._agents.values())
+            for steps in list(self._ear.agents.values())
         )
 
-    def _hear(self, told: Told) -> None:
+
+class _Ear:
+    """The working side of a stream: turns what is told into events. It does not know the stream, which may be gone."""
+
+    def __init__(self) -> None:
+        self.events: SimpleQueue[Event | None] = SimpleQueue()
+        self.agents: dict[int, list[Step]] = {}
+
+    def hear(self, told: Told) -> None:
         if isinstance(told, str):
-            self._events.put(NoteEvent(text=told))
+            self.events.put(NoteEvent(text=told))
         elif isinstance(told, Step):
             # An agent stays in its thread: that is what tells the agents' steps apart.
-            steps = self._agents.setdefault(threading.get_ident(), [])
-            agent = list(self._agents).index(threading.get_ident())
+            steps = self.agents.setdefault(threading.get_ident(), [])
+            agent = list(self.agents).index(threading.get_ident())
             steps.append(told)
-            self._events.put(StepEvent(agent=agent, step=told))
+            self.events.put(StepEvent(agent=agent, step=told))
             calls = {call.id: call for call in told.reply.message.tool_calls}
             for seen in told.observations:
                 if seen.call_id in calls:
-                    self._events.put(ObservationEvent(agent=agent, call=calls[seen.call_id], observation=seen))
+                    self.events.put(ObservationEvent(agent=agent, call=calls[seen.call_id], observation=seen))
 
-    def _finish(self, future: Future[Result]) -> None:
-        if not future.cancelled() and future.exception() is None:
+    def end(self, future: Future[Result]) -> None:
+        if future.exception() is None:
             result = future.result()
             for hit in result.hits:
-                self._events.put(HitEvent(hit=hit))
+                self.events.put(HitEvent(hit=hit))
             if result.answer is not None:
-                self._events.put(AnswerEvent(answer=result.answer))
-            self._events.put(DoneEvent(result=result))
-        self._events.put(None)
+                self.events.put(AnswerEvent(answer=result.answer))
+            self.events.put(DoneEvent(result=result))
+        self.events.put(None)

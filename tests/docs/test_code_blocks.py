@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fakes import Answer, FakeServer
 
+from fakes import Answer, FakeServer
 from orienteer import Graph
 from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption
@@ -41,6 +41,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = {"text", "mermaid"}
 FOR_A_SHELL = set("|&;<>$`*~#(){}!\\")
 ANYTHING = "..."
+EXPORTED = ("ORIENTEER_MODEL", "ORIENTEER_BASE_URL")
 FINAL = "The designers are in the evidence [person:robert-virding]."
 
 
@@ -96,7 +97,7 @@ class Page:
 
     def _console(self, block: Block) -> None:
         commands = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-        assert not commands[0] and len(commands) > 1, f"{block} shows no command: begin its line with `$ `"
+        assert block.text.startswith("$ "), f"{block} shows no command: begin its line with `$ `"
         for one in commands[1:]:
             command, _, shown = one.partition("\n")
             said = self._command(command)
@@ -107,6 +108,7 @@ class Page:
         """Return what a command prints, on both channels. It may fail: what it says is then on the page."""
         if (found := re.fullmatch(r"export (\w+)=(\S+)", command)) is not None:
             name, value = found.groups()
+            assert name in EXPORTED, f"{name} would outlive the page"
             os.environ[name] = self._server if name.endswith("_BASE_URL") else value
             return ""
         command = re.sub(r"(--base-url )\S+", rf"\g<1>{self._server}", command)
@@ -187,11 +189,11 @@ def server():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Work in a folder like the checkout's root, with the demo graph in it, and apart from what this machine has set."""
+    """Work in a folder like the checkout's root, with the demo graph in it, apart from what this machine has set."""
     for name in list(os.environ):
         if name.startswith(("ORIENTEER_", "OPENAI_", "COLUMNS")):
             monkeypatch.delenv(name)
-    for name in ("ORIENTEER_MODEL", "ORIENTEER_BASE_URL", "ORIENTEER_API_KEY"):
+    for name in EXPORTED:
         monkeypatch.setenv(name, "")  # so that what a page exports is undone at its end
     monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

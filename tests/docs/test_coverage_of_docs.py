@@ -1,6 +1,7 @@
 """docs/interface.md names every command, option, setting, method, public name and error: and nothing that is not."""
 
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import get_args
@@ -10,6 +11,7 @@ import typer
 
 import orienteer
 from orienteer import errors, settings, stream
+from orienteer.build.demo import demo_questions, demo_records
 from orienteer.build.importers import FORMATS
 from orienteer.llm import Budget, OpenAIConfig, Price
 from orienteer.methods import AUTO, METHODS
@@ -133,18 +135,13 @@ def test_formats_of_the_readme():
 
 
 def test_extras():
-    import tomllib
-
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for name in set(project["optional-dependencies"]) - {"test", "check"}:
         assert f"orienteer[{name}]" in section("### Extras")
 
 
 def test_the_picture_is_of_the_demo():
-    """The picture shows an answer as it is today; `scripts/record-demo` draws it anew."""
-    from orienteer import Graph, Retriever
-    from orienteer.build.demo import demo_questions, demo_records
-
+    """The picture shows the demo's second question with all that answers it; `scripts/record-demo` draws it anew."""
     asked = demo_questions()[1].question
     picture = (DOCS / "demo.svg").read_text(encoding="utf-8").replace("&#160;", " ")
     words = re.sub(r"<[^>]+>", "\n", picture)

@@ -187,6 +187,14 @@ def test_an_unknown_node_is_answered_with_near_names(clubs, cli):
     assert "Choir" in ran.err.split("Near")[1]
 
 
+def test_twice_verbose_shows_the_traceback(clubs, cli):
+    ran = cli("show", clubs, "Nobody", "-v", "-v")
+    assert ran.code == 2
+    assert "Traceback" in ran.err
+    assert "UnknownNode" in ran.err
+    assert "Traceback" not in cli("show", clubs, "Nobody", "-v").err
+
+
 def test_an_ambiguous_name_is_answered_with_ids(tables, cli):
     with (tables / "nodes.jsonl").open("a") as file:
         file.write('{"id": "dan2", "type": "person", "name": "Dan"}\n')
@@ -248,6 +256,19 @@ def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
     assert ran.err.startswith("error: ")
     assert ran.err.count("\n") == 1
     assert not (home / "x").exists()
+
+
+def test_trouble_with_files_is_told_in_one_line(tables, clubs, cli, monkeypatch):
+    inside_a_file = tables / "nodes.jsonl" / "graph"
+    for arguments in (["import", tables, "-o", inside_a_file], ["export", clubs, "--to", "jsonl", "-o", inside_a_file]):
+        ran = cli(*arguments, "--quiet")
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert "nodes.jsonl" in ran.err
+    monkeypatch.setenv("ORIENTEER_CACHE", str(inside_a_file))
+    for arguments in (["search", tables, "chess"], ["demo"]):
+        ran = cli(*arguments, "--quiet")
+        assert (ran.code, ran.out) == (2, "")
+        assert "ORIENTEER_CACHE" in ran.err
 
 
 def test_every_command_shows_an_example_and_the_common_options(cli):

@@ -203,6 +203,13 @@ def test_search_equals_the_formula_on_a_large_corpus(large, k):
         assert_ranked(large.graph.search(query, k), large.oracle, query, k)
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 10, 40])
+def test_common_words_are_pruned_without_a_loss(large, k):
+    common = large.words[:14]
+    for query in (*common, *map(" ".join, zip(common, common[1:], strict=False)), " ".join(common[:4])):
+        assert_ranked(large.graph.search(query, k), large.oracle, query, k)
+
+
 @pytest.mark.parametrize("k", [1, 10, 10**6])
 @pytest.mark.parametrize("node_types", [None, ["drug"], ["gene", "term"], []])
 @pytest.mark.parametrize("where", [(), ("year >= 1950",), ("year<1990", "year != 1955"), ("year = 1",)])

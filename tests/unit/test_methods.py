@@ -81,6 +81,7 @@ def test_an_unknown_method_is_answered_with_near_ones():
 def test_a_method_of_ones_own_is_an_import_path(small):
     retriever = Retriever(small, f"{__name__}:Echo", settings=UNSET, shout="yes")
     assert retriever.ask("hello").answer == "!"
+    assert retriever.search("hello").answer is None
     assert (retriever.method.needs_model, retriever.method.summary) == (False, "A method of somebody's own.")
 
 
@@ -274,6 +275,29 @@ def test_closing_a_stream_stops_the_agents_at_their_next_call(small):
     assert list(stream) == []
 
 
+def test_leaving_the_loop_stops_the_agents_too(small):
+    asked, released = threading.Event(), threading.Event()
+    count = []
+
+    def slow(messages, tools, sampling):
+        count.append(1)
+        if len(count) == 2:
+            asked.set()
+            assert released.wait(5)
+        return [("search_in_graph", {"query": "salt"})]
+
+    retriever = Retriever(small, "ark", model=ScriptedModel(slow), settings=UNSET, agents=1)
+    for event in retriever.stream("salt"):
+        assert event.kind == "step"
+        break
+    assert asked.wait(5)
+    released.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith(("orienteer", "ark")):
+            thread.join(5)
+    assert len(count) == 2
+
+
 def test_an_interruption_keeps_the_steps_of_agents_that_wait(small):
     waits, released = threading.Event(), threading.Event()
 
@@ -291,6 +315,33 @@ def test_an_interruption_keeps_the_steps_of_agents_that_wait(small):
     assert (cut.question.text, cut.method, cut.stopped_by) == ("salt", "ark", "interrupted")
     (step,) = cut.steps
     assert set(step.observations[0].nodes) == {"f2", "c1"}
+
+
+class Careless:
+    """Asks, and lets every error pass."""
+
+    name = "careless"
+
+    def __init__(self, graph, model):
+        self._model = model
+
+    def retrieve(self, question: Question, run) -> Result:
+        while True:
+            run.check()
+            reply = self._model.chat(())
+            run.charge(reply.usage)
+
+
+def test_an_interruption_of_a_careless_method_is_no_error(small):
+    asked = threading.Event()
+
+    def quick(messages, tools, sampling):
+        asked.set()
+        return "x"
+
+    stream = Retriever(small, f"{__name__}:Careless", model=ScriptedModel(quick), settings=UNSET).stream("salt")
+    assert asked.wait(5)
+    assert stream.interrupt(patience=5) == ()
 
 
 def test_the_twins_work_inside_a_running_loop(small, model):

@@ -1,6 +1,8 @@
 """What an opened graph keeps: its content while others replace it, names, filters, and clear errors."""
 
 import gc
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -21,7 +23,7 @@ def versions(path):
 
     def publish():
         version = next(numbers)
-        node = Node("a", text=f"version{version}", aliases=("other",), properties={"version": version})
+        node = Node("a", name="alpha", text=f"version{version}", aliases=("other",), properties={"version": version})
         return Graph.from_records([node, Node("b")], [Edge("a", "x", "b", "t")], path=path, force=True)
 
     return publish
@@ -34,7 +36,7 @@ USES = {
     "name": lambda graph: graph.row("other") == 0,
     "edges": lambda graph: next(graph.iter_edges()).text == "t",
     "neighbors": lambda graph: graph.neighbors("a", "anything").total == 1,
-    "near": lambda graph: "a" in graph.near_names("version0"),
+    "near": lambda graph: graph.near_names("alphha") == ["alpha"],
     "paths": lambda graph: graph.paths("a", "b")[0].edges[0][0].text == "t",
 }
 
@@ -134,8 +136,7 @@ def test_an_edge_that_cannot_be_is_bad_input(scratch, edge):
 
 
 def test_the_very_same_node_twice_is_one_node(build):
-    twice = [Node("a", properties={"p": 1, "q": 2}), Node("a", properties={"q": 2, "p": 1})]
-    assert len(build(twice)) == 1
+    assert len(build([Node("a", properties={"p": 1, "q": [2]}), Node("a", properties={"p": 1, "q": [2]})])) == 1
 
 
 def test_a_lone_surrogate_does_not_make_two_ids_one(scratch):
@@ -185,7 +186,7 @@ def test_an_exact_name_goes_before_one_that_only_has_its_words(build):
     assert graph.node("++C").id == "4"
 
 
-@pytest.mark.parametrize("name", ["+", "???", "\U0001f9ec", "→", "\u0301", "%", "☃"])
+@pytest.mark.parametrize("name", ["+", "???", "\U0001f9ec", "→", "%", "☃"])
 def test_a_name_without_words_names_its_node(build, name):
     assert build([Node("a", name=name), Node("b", name="b")]).node(name).id == "a"
 
@@ -270,7 +271,7 @@ def test_a_loop_makes_no_neighbor_and_joins_no_others(small, build):
     assert "c1" not in {hit.id for hit in small.neighbors("c1").hits}
     graph = build([Node("a"), Node("b"), Node("c")], [Edge("a", "x", "b"), Edge("c", "x", "a"), Edge("a", "x", "a")])
     (common,) = [one for one in graph.intersect(["a", "b", "c"]) if one.id == "a"]
-    assert set(common.edges) == {Edge("a", "x", "b"), Edge("c", "x", "a")}
+    assert sorted(common.edges, key=repr) == [Edge("a", "x", "b"), Edge("c", "x", "a")]
 
 
 # -------------------------------------------------------------------------------------------------------------- threads
@@ -293,6 +294,26 @@ def test_threads_share_a_graph(build):
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(ask, range(8))) == list(range(8))
+
+
+WIDE = """
+import resource, sys
+from orienteer.graph.store import Graph
+from orienteer.records import Node
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
+properties = {f"p{number}": number for number in range(300)}
+graph = Graph.from_records([Node("a", text="x", properties=properties)], [], path=sys.argv[1])
+assert graph.node("a").properties == properties
+assert len(graph.search("x", 5, where=[f"p{number} = {number}" for number in range(300)])) == 1
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of open files")
+def test_a_table_may_have_hundreds_of_columns(scratch):
+    """Systems allow a process 256 to 1,024 open files, and each file that is mapped counts as one."""
+    program = subprocess.run([sys.executable, "-c", WIDE, str(scratch())], capture_output=True, text=True, check=False)
+    assert program.returncode == 0, program.stderr
 
 
 def test_hits_are_plain_values(small):

@@ -107,16 +107,13 @@ def write(
     """Write the arrays for these edges; `extra` numbers what each carries (-1: nothing)."""
     width = max(1, int(types.max(initial=0)).bit_length()) + 1
     bits = max(1, int(nodes).bit_length())
-    loops = source == target
-    keys = np.concatenate(
-        [_key(source, target, types, 0, bits, width), _key(target, source, types, 1, bits, width)[~loops]]
-    )
+    keys, apart = _keys(source, target, types, bits, width)
     if extra is None:
         keys.sort()
     else:
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
-        save(folder, "extra_number", np.concatenate([extra, extra[~loops]])[order])
+        save(folder, "extra_number", np.concatenate([extra, extra[apart]])[order])
         del order
     kind_type = np.uint8 if width <= 8 else np.uint16
     neighbor = create(folder, "neighbor", np.int32, len(keys))
@@ -131,11 +128,29 @@ def write(
     save(folder, "indptr", np.cumsum(counts))
 
 
+def _keys(
+    source: NDArray[np.int32], target: NDArray[np.int32], types: NDArray[np.uint16], bits: int, width: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Pack every edge end, so that sorting the numbers sorts by row, neighbour and kind; a loop has one end.
+
+    Returns first all that go out, then those that come in, and which edges the latter are.
+    """
+    assert 2 * bits + width <= 64, (bits, width)  # 2 ** 27 nodes with 256 edge types fit
+    apart = np.flatnonzero(source != target)
+    keys = np.empty(len(source) + len(apart), np.uint64)
+    going, coming = keys[: len(source)], keys[len(source) :]
+    for low in range(0, len(source), _SLICE):
+        part = slice(low, low + _SLICE)
+        going[part] = _key(source[part], target[part], types[part], 0, bits, width)
+    for low in range(0, len(apart), _SLICE):
+        at = apart[low : low + _SLICE]
+        coming[low : low + _SLICE] = _key(target[at], source[at], types[at], 1, bits, width)
+    return keys, apart
+
+
 def _key(
     row: NDArray[np.int32], other: NDArray[np.int32], types: NDArray[np.uint16], incoming: int, bits: int, width: int
 ) -> NDArray[np.uint64]:
-    """Pack an edge end so that sorting the numbers sorts by row, neighbour and kind."""
-    assert 2 * bits + width <= 64, (bits, width)  # 2 ** 27 nodes with 256 edge types fit
     key = row.astype(np.uint64) << np.uint64(bits + width)
     key |= other.astype(np.uint64) << np.uint64(width)
     key |= types.astype(np.uint64) << np.uint64(1) | np.uint64(incoming)

@@ -34,6 +34,7 @@ Progress = Callable[[str, int], None]
 IDENTIFIER_PROPERTY = "identifier"  # a property whose values name their node, as an id does
 MOST_TYPES = 1 << 15  # node types or edge types; an edge's kind has 16 bits, one of them its direction
 _BATCH = 20_000
+_SLICE = 1 << 22  # edges handled at once
 _DANGLING_KEPT = 100  # dangling rows whose ids are remembered, for the report
 
 
@@ -52,13 +53,18 @@ class EdgeBatch:
 class EdgeTable:
     """All edges added so far as columns, in reading order. Nodes are numbered in the order of `add_node`."""
 
-    def __init__(self, source: NDArray[np.int32], target: NDArray[np.int32], types: NDArray[np.uint16]) -> None:
-        self.source, self.target, self.type = source, target, types
-        self.extra = np.zeros(len(source), np.uint64)
+    def __init__(self, size: int, *, has_extras: bool) -> None:
+        self.source = np.empty(size, np.int32)
+        self.target = np.empty(size, np.int32)
+        self.type = np.empty(size, np.uint16)
+        self.extra = np.zeros(size if has_extras else 1, np.uint64)
         """Hash of what the edge carries; 0 for nothing."""
-        self.number = np.full(len(source), -1, np.int32)
+        self.number = np.full(size if has_extras else 1, -1, np.int32)
         """Place of what it carries in the spool."""
-        self.keep = (source >= 0) & (target >= 0)
+        if not has_extras:  # one value that looks like a column: no edge carries anything
+            self.extra = np.broadcast_to(self.extra[:1], (size,))
+            self.number = np.broadcast_to(self.number[:1], (size,))
+        self.keep = np.empty(size, np.bool_)
         """Cleaning clears it for edges to leave out; dangling ones are left out already."""
         self.symmetric: set[str] = set()
         self.type_names: list[str] = []
@@ -226,19 +232,19 @@ class GraphBuilder:
 
     def _joined(self) -> EdgeTable:
         chunks, self._chunks = self._chunks, []
-        empty = np.zeros(0, np.int32)
-        table = EdgeTable(
-            np.concatenate([empty, *(chunk.source for chunk in chunks)]),
-            np.concatenate([empty, *(chunk.target for chunk in chunks)]),
-            np.concatenate([np.zeros(0, np.uint16), *(chunk.types for chunk in chunks)]),
-        )
-        at = 0
-        for chunk in chunks:
+        table = EdgeTable(self._edge_count, has_extras=self._extra_count > 0)
+        end = self._edge_count
+        while chunks:  # each is let go once it is copied
+            chunk = chunks.pop()
+            begin = end - len(chunk.source)
+            table.source[begin:end], table.target[begin:end] = chunk.source, chunk.target
+            table.type[begin:end] = chunk.types
+            table.keep[begin:end] = (chunk.source >= 0) & (chunk.target >= 0)
             if chunk.extra is not None and chunk.number is not None:
-                table.extra[at : at + len(chunk.source)] = chunk.extra
-                table.number[at : at + len(chunk.source)] = chunk.number
-            at += len(chunk.source)
-        self._chunks = [_Chunk(table.source, table.target, table.type, table.extra, table.number)]
+                table.extra[begin:end], table.number[begin:end] = chunk.extra, chunk.number
+            end = begin
+        extra, number = (table.extra, table.number) if self._extra_count else (None, None)
+        self._chunks = [_Chunk(table.source, table.target, table.type, extra, number)]
         table._batches, table._dangling, table._node_ids = self._batches, self._dangling, list(self._rows)
         return table
 
@@ -255,11 +261,11 @@ class GraphBuilder:
         place = np.empty(len(ids), np.int32)
         place[order] = np.arange(len(ids), dtype=np.int32)
         types = np.array(self._types, np.uint16)[order]
-        triples = self._write_edges(place, types)
+        triples, symmetric = self._write_edges(place, types)
+        self._table, self._chunks = None, []  # texts want the room
         text = self._write_nodes(ids, order)
         save(self._work, "node_type", types)
         generation, created = format.new_generation()
-        edges = self.edges
         manifest = Manifest(
             generation=generation,
             created=created,
@@ -272,7 +278,7 @@ class GraphBuilder:
             ),
             edge_types={name: sum(one.count for one in triples if one.type == name) for name in self._edge_types},
             triples=triples,
-            symmetric=tuple(sorted(edges.symmetric)),
+            symmetric=symmetric,
             labels=dict(labels or {}),
             also_called={name: tuple(words) for name, words in (also_called or {}).items()},
             text=text,
@@ -285,24 +291,24 @@ class GraphBuilder:
         self._progress("publishing", len(ids))
         return format.publish(self._path, self._work, manifest)
 
-    def _write_edges(self, place: NDArray[np.int32], types: NDArray[np.uint16]) -> tuple[EdgeCount, ...]:
+    def _write_edges(
+        self, place: NDArray[np.int32], types: NDArray[np.uint16]
+    ) -> tuple[tuple[EdgeCount, ...], tuple[str, ...]]:
+        """Write the adjacency; return how many edges join which types, and the symmetric edge types."""
         table = self.edges
         self._progress("sorting edges", len(table))
-        kept = np.flatnonzero(table.keep & (table.source >= 0) & (table.target >= 0))
+        kept: NDArray[np.int64] | slice = slice(None) if table.keep.all() else np.flatnonzero(table.keep)
         source, target, edge_type = place[table.source[kept]], place[table.target[kept]], table.type[kept]
-        numbers = table.number[kept]
-        has_extra = np.flatnonzero(numbers >= 0)
-        if len(has_extra):
-            spooled = Folder(self._spool).strings("extra")
-            with StringWriter(self._work, "edge_extra") as writer:
-                writer.extend(spooled.raw(int(number)) for number in numbers[has_extra])
-            numbers[has_extra] = np.arange(len(has_extra), dtype=np.int32)
-        adjacency.write(self._work, len(place), source, target, edge_type, numbers if len(has_extra) else None)
+        numbers = self._write_extras(table.number[kept]) if self._extra_count else None
+        adjacency.write(self._work, len(place), source, target, edge_type, numbers)
         wide = len(self._node_types)
-        code = (edge_type.astype(np.int64) * wide + types[source]) * wide + types[target]
+        counts = np.zeros(len(self._edge_types) * wide * wide, np.int64)
+        for low in range(0, len(source), _SLICE):
+            part = slice(low, low + _SLICE)
+            code = (edge_type[part].astype(np.int64) * wide + types[source[part]]) * wide + types[target[part]]
+            counts += np.bincount(code, minlength=len(counts))
         node_names, edge_names = list(self._node_types), list(self._edge_types)
-        counts = np.bincount(code)
-        return tuple(
+        triples = tuple(
             EdgeCount(
                 source=node_names[one // wide % wide],
                 type=edge_names[one // wide // wide],
@@ -311,6 +317,18 @@ class GraphBuilder:
             )
             for one in np.flatnonzero(counts).tolist()
         )
+        return triples, tuple(sorted(table.symmetric))
+
+    def _write_extras(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Write what the kept edges carry; return its new numbers."""
+        carrying = np.flatnonzero(numbers >= 0)
+        spooled = Folder(self._spool).strings("extra")
+        with StringWriter(self._work, "edge_extra") as writer:
+            for low in range(0, len(carrying), _BATCH):
+                writer.extend(spooled.take(numbers[carrying[low : low + _BATCH]].astype(np.int64)))
+        renumbered = np.full(len(numbers), -1, np.int32)
+        renumbered[carrying] = np.arange(len(carrying), dtype=np.int32)
+        return renumbered
 
     def _write_nodes(self, ids: list[str], order: Sequence[int]) -> dict[str, float]:
         spooled = Folder(self._spool)

@@ -100,7 +100,7 @@ class Strings(Sequence[str]):
 
     def find(self, text: str) -> int | None:
         """Return the place of a string among sorted ones."""
-        wanted = text.encode()
+        wanted = encode(text)
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2

@@ -186,7 +186,7 @@ def _size(message: Message) -> int:
 
 
 def _limit(exhausted: BudgetExhausted) -> StoppedBy:
-    for limit in ("calls", "tokens", "seconds", "usd"):
+    for limit in ("calls", "tokens", "seconds", "usd", "interrupted"):
         if exhausted.limit == limit:
             return limit
     raise AssertionError(exhausted.limit)

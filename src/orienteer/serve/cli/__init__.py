@@ -54,8 +54,7 @@ def application(first: str | None = None) -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0 done, 1 not finished, 2 wrong request, 130 interrupted."""
     if arguments is None:
-        _speak_utf8()
-    logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
+        _prepare_process()
     try:
         first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
         code = application(first)(args=arguments, prog_name="orienteer", standalone_mode=False)
@@ -72,8 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _speak_utf8() -> None:
-    """Write UTF-8 whatever the locale says: names come in every script, and JSON has one encoding."""
+def _prepare_process() -> None:
+    """Log to standard error, and write UTF-8 whatever the locale says: JSON has one encoding, names every script."""
+    logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orienteer.errors import BadInput
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -31,8 +34,22 @@ def open_graph(path: Path, out: Output) -> Graph:
     if not is_graph(path):
         from orienteer.build.sources import graph_directory
 
-        path = graph_directory(path, cache=settings().cache, progress=out.progress)
-    return Graph.open(path)
+        cache = settings().cache
+        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            path = graph_directory(path, cache=cache, progress=out.progress)
+    with file_trouble("check the path and its permissions"):
+        return Graph.open(path)
+
+
+@contextmanager
+def file_trouble(advice: str) -> Iterator[None]:
+    """Tell what the system says of a file as an error of the request: no permission, no space, no such folder."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise BadInput(f"{error.filename or 'a file'}: {error.strerror or error}; {advice}") from error
 
 
 def settings() -> Settings:

@@ -11,7 +11,7 @@ import typer
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.serve.cli import render
-from orienteer.serve.cli.arguments import Directory, K, Types, Where, open_graph, settings
+from orienteer.serve.cli.arguments import Directory, K, Types, Where, file_trouble, open_graph, settings
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -152,8 +152,9 @@ def _demo_graph(out: Output) -> Path:
     path = settings().cache / "graphs" / f"demo-{digest}"
     if not is_graph(path):
         out.note(f"made in the cache at {path}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Graph.from_records(nodes, edges, path=path)
+        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Graph.from_records(nodes, edges, path=path)
     return path
 
 
@@ -217,7 +218,8 @@ def _compact(arguments: str) -> str:
 def _judge(found: Result) -> None:
     """Raise where the work could not be finished: a dead model, or a budget that ended with nothing found."""
     if found.stopped_by == "error":
-        raise ModelError(found.notes[-1] if found.notes else "the model failed")
+        said = [one.error for one in found.trajectories if one.error is not None]
+        raise ModelError(said[-1] if said else "the model failed")
     if found.stopped_by in _LIMITS and not found.hits:
         raise BudgetExhausted(
             found.stopped_by,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from orienteer.errors import BadOption, UsageError
-from orienteer.serve.cli.arguments import Directory, open_graph
+from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def import_(
         private=private,
         explode=explode,
     )
-    report = import_graph(_given(sources, options), target, options=options, progress=out.progress)
+    with file_trouble("name a folder that can be written with -o"):
+        report = import_graph(_given(sources, options), target, options=options, progress=out.progress)
     _report(out, report)
 
 
@@ -102,7 +103,9 @@ def validate(
         private=private,
         explode=explode,
     )
-    _report(out, validate(_given(sources, options), options=options, progress=out.progress))
+    with file_trouble("check the path and its permissions"):
+        report = validate(_given(sources, options), options=options, progress=out.progress)
+    _report(out, report)
 
 
 def export(
@@ -119,7 +122,8 @@ def export(
 
     graph = open_graph(directory, out)
     if target != STANDARD:
-        export_graph(graph, to, target, force=force)
+        with file_trouble("name a path that can be written with -o"):
+            export_graph(graph, to, target, force=force)
         out.note(f"{graph.manifest.nodes:,} nodes and {graph.manifest.edges:,} edges are in {target}")
         if out.as_json:
             out.json({"nodes": graph.manifest.nodes, "edges": graph.manifest.edges, "path": str(target)})

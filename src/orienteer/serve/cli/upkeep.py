@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from orienteer.serve.cli.arguments import settings
+from orienteer.serve.cli.arguments import file_trouble, settings
 from orienteer.serve.cli.output import Output
 
 GROUPS: Mapping[str, str] = {"cache": "Graphs that were made of sources at first use."}
@@ -46,7 +46,8 @@ def cache_clear(out: Output) -> None:
     removed, freed = 0, 0
     for path in list(_cached(folder)):
         freed += _size(path)
-        shutil.rmtree(path)
+        with file_trouble("remove it by hand"):
+            shutil.rmtree(path)
         removed += 1
     if out.as_json:
         out.json({"path": str(folder), "removed": removed, "bytes": freed})

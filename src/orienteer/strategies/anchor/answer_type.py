@@ -12,7 +12,7 @@ from orienteer.graph.store import Graph
 from orienteer.strategies.anchor import english
 from orienteer.strategies.anchor.linking import Anchor, Candidate
 from orienteer.strategies.anchor.reading import Reading
-from orienteer.strategies.anchor.vocabulary import ALIKE, Phrase, Vocabulary, abbreviates, alike
+from orienteer.strategies.anchor.vocabulary import ALIKE, Label, Vocabulary, abbreviates, alike
 
 _HEAD, _MODIFIER = 0.6, 0.5  # one word of a type name of several: its last, another
 _SURE = 0.65  # a mention that is at least this good may stand between, or beside an anchor
@@ -75,33 +75,36 @@ def _span(mention: TypeMention) -> tuple[int, int]:
 
 def _at(reading: Reading, place: int, free: Sequence[bool], vocabulary: Vocabulary) -> Iterator[TypeMention]:
     for number, labels in enumerate(vocabulary.node_labels):
-        best = max((_match(reading, place, free, label.stems, vocabulary) for label in labels), default=(0.0, place))
+        best = max((_match(reading, place, free, label, vocabulary) for label in labels), default=(0.0, place))
         if best[0] > 0:
             yield TypeMention(place, best[1], number, best[0])
 
 
 def _match(
-    reading: Reading, place: int, free: Sequence[bool], stems: Phrase, vocabulary: Vocabulary
+    reading: Reading, place: int, free: Sequence[bool], label: Label, vocabulary: Vocabulary
 ) -> tuple[float, int]:
     """Return how well the words from a place on name a type, and where they end."""
+    stems = label.stems
     last = place + len(stems)
     if last <= len(free) and all(free[place:last]):
-        likeness = [_word(reading, place + at, stem, vocabulary) for at, stem in enumerate(stems)]
+        likeness = [_word(reading, place + at, stem, label, vocabulary) for at, stem in enumerate(stems)]
         if min(likeness) > 0:
             return sum(likeness) / len(likeness), last
     if len(stems) == 1 or reading.words[place].is_stop:
         return 0.0, place
-    head = _HEAD * _word(reading, place, stems[-1], vocabulary)
-    modifier = max(_MODIFIER * _word(reading, place, stem, vocabulary) for stem in stems[:-1])
+    head = _HEAD * _word(reading, place, stems[-1], label, vocabulary)
+    modifier = max(_MODIFIER * _word(reading, place, stem, label, vocabulary) for stem in stems[:-1])
     return max(head, modifier), place + 1
 
 
-def _word(reading: Reading, place: int, stem: str, vocabulary: Vocabulary) -> float:
-    likeness = alike(reading.words[place].stem, stem)
-    if not likeness and abbreviates(stem, reading.words[place].stem):
+def _word(reading: Reading, place: int, stem: str, label: Label, vocabulary: Vocabulary) -> float:
+    word = reading.words[place]
+    likeness = alike(word.stem, stem)
+    if not likeness and abbreviates(stem, word.stem):
         return ALIKE
-    # "maintained" is the edge, not the maintainer.
-    return 0.0 if likeness < 1 and reading.words[place].stem in vocabulary.edge_words else likeness
+    # "maintained" is the edge, not the maintainer; "section" may be both.
+    is_edge = word.stem in vocabulary.edge_words if likeness < 1 else word.text in vocabulary.edge_literals
+    return 0.0 if is_edge and word.text not in label.words else likeness
 
 
 def apposed(

@@ -25,6 +25,7 @@ _LEAST = 0.4
 _NEAR_BEST = 0.25  # nodes of one phrase this far below its best are kept: types tell them apart later
 _WORD_OF_TEXTS = 3  # texts; a lower-case word that this many have is no acronym
 _LONGEST = 24  # words
+_COMPANY = 3  # words before a doubtful correction that may bear it out
 _LONG = 4_000  # nodes; two words that more nodes than this have are taken to stand together somewhere
 _COMMONER = 25  # times; a word that texts use so much more than edges touch its node is a word, and no name
 _NEVER_RESPELLED = english.ASKING | english.SUPERLATIVE | english.JOINING
@@ -48,8 +49,6 @@ class Anchor:
     terms: tuple[str, ...]
     read_as: str | None = None
     """The name as it is spelled, where the question spells it otherwise."""
-    by_stem: bool = False
-    """No node has just these words, only their stems."""
 
     @property
     def quality(self) -> float:
@@ -71,10 +70,9 @@ class Linker:
 
     def link(self, reading: Reading) -> tuple[Anchor, ...]:
         """Return the anchors of a question, in its order; the longest phrases win, and none overlap."""
-        words = [word.text for word in reading.words]
-        found = list(self._spans(reading, words, None))
+        found = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
         if self._config.spelling:
-            found += self._respelled(reading, words, found)
+            found += self._respelled(reading, found)
         found.sort(key=lambda one: (-len(one.words), -one.quality, one.first))
         taken: set[int] = set()
         anchors: list[Anchor] = []
@@ -84,40 +82,52 @@ class Linker:
                 anchors.append(anchor)
         return tuple(sorted(anchors, key=lambda one: one.first))
 
-    def _respelled(self, reading: Reading, words: list[str], found: Sequence[Anchor]) -> Iterator[Anchor]:
-        """Return the phrases that are names but for the spelling of one word."""
+    def _respelled(self, reading: Reading, found: Sequence[Anchor]) -> list[Anchor]:
+        """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""
         linked = {place for anchor in found for place in anchor.words}
-        for place in range(len(words)):
-            if place in linked or reading.words[place].is_stop or words[place] in _NEVER_RESPELLED:
+        spans: dict[tuple[int, int], list[Anchor]] = {}
+        for place, word in enumerate(reading.words):
+            if place in linked or word.is_stop or word.text in _NEVER_RESPELLED:
                 continue
-            for other, likeness in self._speller.corrections(words[place]):
-                changed = [*words[:place], other, *words[place + 1 :]]
-                for anchor in self._spans(reading, changed, place):
+            corrections = self._speller.corrections(word.text, is_name=reading.is_written_as_name(place))
+            for other, likeness in corrections.words:
+                changed = reading.respelled(place, other, self._vocabulary.stem(other))
+                for anchor in self._around(changed, place, alone=corrections.alone):
                     candidates = tuple(Candidate(row, quality * likeness) for row, quality in anchor.candidates)
-                    name = self._graph.names[anchor.candidates[0].row]
-                    yield replace(anchor, candidates=candidates, read_as=name)
+                    one = replace(anchor, candidates=candidates, phrase=reading.surface(anchor.first, anchor.last))
+                    spans.setdefault((one.first, one.last), []).append(one)
+        return [self._merged(one) for one in spans.values()]
 
-    def _spans(self, reading: Reading, words: Sequence[str], within: int | None) -> Iterator[Anchor]:
-        """Return every span that names a node, of those that hold the word `within` where it is given."""
-        starts = range(len(words)) if within is None else range(max(0, within - _LONGEST), within + 1)
-        for first in starts:
-            for last in self._reaching(words, first):
-                if within is not None and last <= within:
-                    continue
-                anchor = self._anchor(reading, words, first, last, is_corrected=within is not None)
-                if anchor is not None:
+    def _merged(self, anchors: Sequence[Anchor]) -> Anchor:
+        best = max(anchors, key=lambda one: one.quality)
+        candidates = _near_best(candidate for anchor in anchors for candidate in anchor.candidates)
+        return replace(best, candidates=candidates, read_as=self._graph.names[candidates[0].row])
+
+    def _around(self, reading: Reading, place: int, *, alone: bool) -> Iterator[Anchor]:
+        """Return the spans over a place that name a node, only those of several words where it cannot stand alone."""
+        for first in range(max(0, place - (_LONGEST if alone else _COMPANY)), place + 1):
+            for anchor in self._spans(reading, first):
+                content = sum(not word.is_stop for word in reading.words[first : anchor.last])
+                if anchor.last > place and (alone or content > 1):
                     yield anchor
 
-    def _reaching(self, words: Sequence[str], first: int) -> Iterator[int]:
+    def _spans(self, reading: Reading, first: int) -> Iterator[Anchor]:
+        """Return every span from a word on that names a node."""
+        for last in self._reaching(reading, first):
+            anchor = self._anchor(reading, first, last)
+            if anchor is not None:
+                yield anchor
+
+    def _reaching(self, reading: Reading, first: int) -> Iterator[int]:
         """Return the ends of spans that may be names: their words stand together in some node."""
         index, rows = self._graph.text_index, _NO_ROWS
-        for last in range(first + 1, min(len(words), first + _LONGEST) + 1):
-            word = words[last - 1]
-            posting = self._vocabulary.posting(word)
-            if posting is None and not any(letter.isdigit() for letter in word):
+        for last in range(first + 1, min(len(reading.words), first + _LONGEST) + 1):
+            word = reading.words[last - 1]
+            posting = self._vocabulary.posting(word.text)
+            if posting is None and not word.in_code:
                 return
             # Identifiers are no text: what has digits may stand in one.
-            if posting is not None and word not in english.STOP:
+            if posting is not None and not word.is_stop:
                 theirs = index.rows_of(posting)
                 if rows is _NO_ROWS or len(theirs) < len(rows) and len(rows) > _LONG and len(theirs) > _LONG:
                     rows = theirs
@@ -127,33 +137,20 @@ class Linker:
                     return
             yield last
 
-    def _anchor(
-        self, reading: Reading, words: Sequence[str], first: int, last: int, *, is_corrected: bool
-    ) -> Anchor | None:
-        phrase = words[first:last]
-        if not is_corrected and not self._may_name(reading, first, last):
+    def _anchor(self, reading: Reading, first: int, last: int) -> Anchor | None:
+        if not self._may_name(reading, first, last):
             return None
-        links = self._graph.name_index.stem_links(phrase)
-        if not links:
-            return None
-        links = self._graph.name_index.links(phrase)
-        surface = " ".join(phrase) if is_corrected else reading.surface(first, last)
-        candidates = sorted(self._candidates(links, surface, reading.is_quoted(first, last)), key=_best_first)
-        if not candidates or candidates[0].quality < _LEAST:
-            return None
-        if all(word in english.STOP for word in phrase) and not reading.is_quoted(first, last):
-            # "Go", "IT": only as the graph writes it.
-            candidates = [one for one in candidates if self._is_written(one.row, surface)]
-            if not candidates:
-                return None
-        if not is_corrected and not reading.is_quoted(first, last):
+        phrase = reading.folded(first, last)
+        links = self._graph.name_index.stem_links(phrase) and self._graph.name_index.links(phrase)
+        surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
+        candidates = list(self._candidates(links, surface, is_quoted=is_quoted))
+        if not is_quoted:
             candidates = self._but_coincidence(candidates, reading, first, last)
-            if not candidates:
-                return None
-        kept = tuple(one for one in candidates if one.quality >= candidates[0].quality - _NEAR_BEST)
+        kept = _near_best(candidates)
+        if not kept or kept[0].quality < _LEAST:
+            return None
         terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.tokenizer.expand(word)))
-        by_stem = not links[0].is_exact
-        return Anchor(first, last, reading.surface(first, last), kept, terms, by_stem=by_stem)
+        return Anchor(first, last, surface, kept, terms)
 
     def _may_name(self, reading: Reading, first: int, last: int) -> bool:
         if reading.is_quoted(first, last):
@@ -182,9 +179,11 @@ class Linker:
         """Return the candidates without those that only happen to be called like common words."""
         surface = reading.surface(first, last)
         words = reading.words[first:last]
-        if words[0].is_stop or words[-1].is_stop:
-            candidates = [one for one in candidates if self._is_written(one.row, surface, any_case=True)]
         content = [word for word in words if not word.is_stop]
+        if words[0].is_stop or words[-1].is_stop:
+            # "the doc" is no `the-doc`; and "Go" or "IT" are names only as the graph writes them.
+            any_case = bool(content)
+            candidates = [one for one in candidates if self._is_written(one.row, surface, any_case=any_case)]
         if len(content) == 1 and surface.islower():
             posting = self._vocabulary.posting(content[0].text)
             used = 0 if posting is None else posting.nodes
@@ -193,7 +192,7 @@ class Linker:
             candidates = [one for one, times in zip(candidates, most, strict=True) if used <= times]
         return candidates
 
-    def _candidates(self, links: Sequence[Link], surface: str, is_quoted: bool) -> Iterator[Candidate]:
+    def _candidates(self, links: Sequence[Link], surface: str, *, is_quoted: bool) -> Iterator[Candidate]:
         for link in links:
             quality = _BY_ALIAS if link.kind is NameKind.ALIAS else 1.0
             if not link.is_exact:
@@ -233,5 +232,11 @@ def _common(rows: Rows, others: Rows) -> Rows:
     return found
 
 
-def _best_first(candidate: Candidate) -> tuple[float, int]:
-    return (-candidate.quality, candidate.row)
+def _near_best(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates that are nearly as good as the best, best first, each node once."""
+    best: dict[int, float] = {}
+    for row, quality in candidates:
+        best[row] = max(quality, best.get(row, 0.0))
+    most = max(best.values(), default=0.0)
+    kept = [Candidate(row, quality) for row, quality in best.items() if quality >= most - _NEAR_BEST]
+    return tuple(sorted(kept, key=lambda one: (-one.quality, one.row)))

@@ -93,7 +93,8 @@ class Explorer:
 
     def _tells(self, node_type: int, reached: int) -> float:
         """Return how much it tells to be among those reached."""
-        share = math.log(float(self._vocabulary.node_counts[node_type]) / reached) / math.log(_RARE)
+        count = int(self._vocabulary.node_counts[node_type])
+        share = math.log(count / reached) / math.log(min(_RARE, max(2, count)))
         return min(1.0, max(0.1, share))
 
     def walk(self, start: Rows, way: Way) -> tuple[Rows, NDArray[np.int64]]:
@@ -137,7 +138,7 @@ class Explorer:
         longest = min(self._config.most_hops, 2 + len(wanted.via)) if wanted.via else 1
         for target, sureness in wanted.types.items():
             walks = list(self._type_walks(source, target, longest)) or list(self._type_walks(source, target, 2))
-            if alone and longest == 1 and not self._is_said(source, (target,), fit):
+            if alone and longest == 1:
                 two = [types for types in self._type_walks(source, target, 2) if len(types) == 2]
                 walks += [types for types in two if self._is_said(source, types, fit)]
             for types in walks:

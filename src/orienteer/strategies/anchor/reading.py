@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.strategies.anchor import english
@@ -26,6 +26,8 @@ class Word:
     is_quoted: bool
     after_comma: bool
     """Punctuation that parts clauses stands before it."""
+    in_code: bool
+    """It stands in a run of characters without spaces that holds digits, as identifiers do."""
 
     @property
     def is_stop(self) -> bool:
@@ -44,9 +46,22 @@ class Reading:
         """Return the characters of the words from `first` up to, not including, `last`."""
         return self.text[self.words[first].start : self.words[last - 1].end]
 
-    def folded(self, first: int, last: int) -> tuple[str, ...]:
+    def folded(self, first: int, last: int) -> list[str]:
         """Return the folded words from `first` up to, not including, `last`."""
-        return tuple(word.text for word in self.words[first:last])
+        return [word.text for word in self.words[first:last]]
+
+    def respelled(self, place: int, other: str, stem: str) -> Reading:
+        """Return the question with another word at a place, with a capital or in capitals as the one that was there."""
+        word = self.words[place]
+        old = self.text[word.start : word.end]
+        new = other.upper() if old.isupper() else other.capitalize() if old[:1].isupper() else other
+        shift = len(new) - len(old)
+        words = [
+            one if at < place else replace(one, start=one.start + shift * (at > place), end=one.end + shift)
+            for at, one in enumerate(self.words)
+        ]
+        words[place] = replace(words[place], text=other, stem=stem)
+        return Reading(self.text[: word.start] + new + self.text[word.end :], tuple(words))
 
     def is_quoted(self, first: int, last: int) -> bool:
         """Tell whether all these words stand in quotation marks."""
@@ -69,10 +84,11 @@ def read(text: str, tokenizer: Tokenizer) -> Reading:
     after_comma = False
     for chunk in _CHUNK.finditer(text):
         folded = tokenizer.words(chunk[0])
+        in_code = any(letter.isdigit() for letter in chunk[0])
         for word, (start, end) in zip(folded, _places(chunk, folded), strict=True):
             after_comma |= bool(words) and any(mark in text[words[-1].end : start] for mark in ",;:()")
             is_quoted = any(low < start and end < high for low, high in quoted)
-            words.append(Word(word, tokenizer.stem(word), start, end, is_quoted, after_comma))
+            words.append(Word(word, tokenizer.stem(word), start, end, is_quoted, after_comma, in_code))
             after_comma = False
     return Reading(text, tuple(words))
 

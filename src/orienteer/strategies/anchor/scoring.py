@@ -39,6 +39,8 @@ class Connections:
     rows: Rows
     strength: NDArray[np.float64]  # (anchors, rows)
     members: NDArray[np.int64]
+    leads: bool
+    """A way to a wanted type leads somewhere."""
     counts: bool
     """Ways to a wanted type were walked whose last step counts."""
 
@@ -63,7 +65,7 @@ def connect(anchors: Sequence[Anchor], reached: Sequence[Sequence[Reached]], wan
     rows = distinct(np.sort(np.concatenate([np.zeros(0, np.int32), *everything])))
     strength = np.zeros((len(anchors), len(rows)))
     members = np.zeros(len(rows), np.int64)
-    counts = False
+    leads = counts = False
     for at, ways in enumerate(reached):
         for one in ways:
             places = rows.searchsorted(one.rows)
@@ -71,12 +73,13 @@ def connect(anchors: Sequence[Anchor], reached: Sequence[Sequence[Reached]], wan
                 strength[at, places] = np.maximum(strength[at, places], one.strength)
             if one.way is not None and (at >= len(anchors) or not wanted.via or one.way.is_guided):
                 members[places] = np.maximum(members[places], one.members)
+                leads = True
                 counts |= len(one.way.types) > 1 or at >= len(anchors)
         if at >= len(anchors):
             continue
         own = np.array([candidate.row for candidate in anchors[at].candidates], np.int32)
         strength[at, np.isin(rows, own)] = 0.0
-    return Connections(rows, strength, members, counts)
+    return Connections(rows, strength, members, leads, counts)
 
 
 class Scorer:
@@ -95,10 +98,11 @@ class Scorer:
 
     def anchor_weights(self, anchors: Sequence[Anchor]) -> NDArray[np.float64]:
         """Return what each anchor weighs: half by its own words, half as all do."""
+        index = self._graph.text_index
         usual = self.whole / max(1, len(self.weights))  # a name of stop words weighs as a usual word does
         own = np.array(
             [
-                anchor.quality * max(usual, sum(self.weights.get(term, 0.0) for term in anchor.terms))
+                anchor.quality * max(usual, sum(posting.idf for posting in index.postings(anchor.terms)))
                 for anchor in anchors
             ]
         )
@@ -121,7 +125,7 @@ class Scorer:
         counts = np.zeros(len(rows))
         counts[here] = connections.members[places]
         count = np.log1p(counts) / max(1e-9, float(np.log1p(counts.max(initial=0))))
-        by_words = self._words(rows, anchors, joint=joint)
+        by_words = self._words(rows, anchors, connected=joint or connections.leads)
         if wanted.superlative and connections.counts:
             total += _BY_COUNT * by_words + 2 * self.whole * count
         else:
@@ -130,7 +134,7 @@ class Scorer:
             degree = np.log1p(self._graph.adjacency.degree(rows).astype(np.float64))
             total += _POPULAR * self.whole * degree / max(1e-9, float(degree.max(initial=0)))
         if wanted.yes_or_no:
-            total += 2 * self.whole * self._named(rows, anchors)
+            total += (1 + total.max(initial=0)) * self._named(rows, anchors)
         order = np.lexsort((rows, -total))[: config.k]
         return Scores(rows[order], total[order])
 
@@ -173,9 +177,9 @@ class Scorer:
             by_type[number] = sureness
         return by_type[self._graph.node_types[rows]]
 
-    def _words(self, rows: Rows, anchors: Sequence[Anchor], *, joint: bool) -> NDArray[np.float64]:
+    def _words(self, rows: Rows, anchors: Sequence[Anchor], *, connected: bool) -> NDArray[np.float64]:
         index = self._graph.text_index
-        named = {term for anchor in anchors for term in anchor.terms} if joint else set()
+        named = {term for anchor in anchors for term in anchor.terms} if connected else set()
         spent = named | (self._spent if anchors else set())
         own = index.scores([term for term in self.terms if term in spent], rows)
         return index.scores([term for term in self.terms if term not in spent], rows) + _NAMED_JOINT * own

@@ -35,7 +35,7 @@ class Trail:
         elif len(ends) > 1 and finding.wanted.yes_or_no:
             self._call("paths", {"a": ends[0], "b": ends[1], "max_length": 2, "k": _SHOWN})
         elif len(ends) > 1:
-            self._call("intersect", {"nodes": ends, **self._typed(finding), "k": _SHOWN})
+            self._call("intersect", {"nodes": ends, **self._typed(finding), **self._last_edges(finding), "k": _SHOWN})
         if hits:
             self._call("add_to_answer", {"nodes": [hit.id for hit in hits], "reasoning": hits[0].why})
         self._call("finish", {})
@@ -78,6 +78,14 @@ class Trail:
     def _typed(self, finding: Finding) -> dict[str, JsonValue]:
         types = [str(self._graph.types.nodes[one]) for one in finding.wanted.types]
         return {"node_types": list(types)} if types else {}
+
+    def _last_edges(self, finding: Finding) -> dict[str, JsonValue]:
+        """Return the edge types of the ways' last steps, as a filter."""
+        ways = [best.way for at in range(len(finding.anchors)) if (best := finding.best(at)) and best.way]
+        if len(ways) < len(finding.anchors):
+            return {}
+        numbers = sorted({kind >> 1 for way in ways for kind in way.kinds[-1]})
+        return {"edge_types": [str(self._graph.types.edges[number]) for number in numbers]}
 
     def _call(self, name: str, arguments: Mapping[str, JsonValue]) -> None:
         text = json.dumps(arguments, ensure_ascii=False)

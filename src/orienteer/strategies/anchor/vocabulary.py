@@ -62,6 +62,8 @@ class Vocabulary:
         self.edge_words = frozenset(stem for labels in self.edge_labels for label in labels for stem in label.stems)
         """Stems of all the words of edge types that name something."""
         self.edge_words -= frozenset(self.stem(word) for word in english.STOP)
+        self.edge_literals = frozenset(word for labels in self.edge_labels for label in labels for word in label.words)
+        """The words of edge types as they are written."""
         self.hops: list[list[Hop]] = [[] for _ in types.nodes]
         """By node type, the ways that lead away from it."""
         numbers = {name: number for number, name in enumerate(types.nodes)}

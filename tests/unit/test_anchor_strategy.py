@@ -1,0 +1,171 @@
+"""`anchor` as a method: hits and why, counts, notes, filters, the trajectory and its replay."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from orienteer import trace
+from orienteer.errors import BadOption
+from orienteer.graph.builder import EdgeBatch, GraphBuilder
+from orienteer.graph.store import Graph
+from orienteer.llm import Allowance
+from orienteer.records import Edge, Node, Question
+from orienteer.strategies.anchor import Anchor, AnchorConfig
+
+TOY = [json.loads(line) for line in (Path(__file__).parents[1] / "toy" / "questions.jsonl").read_text().splitlines()]
+
+
+def ask(graph, question, **options):
+    return Anchor(graph, AnchorConfig(**options)).retrieve(Question(text=question), Allowance())
+
+
+@pytest.fixture(scope="module")
+def demo(scratch):
+    folder = files("orienteer.build.demo")
+    nodes, edges = ((json.loads(line) for line in (folder / name).read_text().splitlines()) for name in TABLES)
+    return Graph.from_records(nodes, edges, path=scratch())
+
+
+TABLES = ("nodes.jsonl", "edges.jsonl")
+
+
+@pytest.mark.parametrize("row", [one for one in TOY if one["nodes"]], ids=lambda row: row["pattern"])
+def test_the_toy_questions_are_answered(demo, row):
+    found = [hit.id for hit in ask(demo, row["question"]).hits[: len(row["nodes"])]]
+    assert set(found) == set(row["nodes"])
+
+
+@pytest.mark.parametrize("row", [one for one in TOY if one["nodes"]], ids=lambda row: row["pattern"])
+def test_lower_case_changes_little(demo, row):
+    found = {hit.id for hit in ask(demo, row["question"].lower()).hits[:5]}
+    assert found & set(row["nodes"])
+
+
+def test_a_count_stands_first_in_the_answer(demo):
+    result = ask(demo, "How many languages were developed at Bell Labs?")
+    assert result.answer is not None
+    assert int(result.answer.split()[0]) == 4
+    assert {hit.id for hit in result.hits[:4]} == {"language:awk", "language:b", "language:c", "language:cpp"}
+
+
+def test_a_count_without_a_name_is_that_of_the_type(demo):
+    result = ask(demo, "How many languages are there?")
+    assert result.answer is not None
+    assert int(result.answer.split()[0]) == demo.schema.node_types["language"]
+
+
+def test_only_questions_after_a_number_have_an_answer(demo):
+    assert ask(demo, "Who designed Erlang?").answer is None
+
+
+def test_what_is_not_there_is_said(demo):
+    assert "not in this graph: 'INTERCAL'" in ask(demo, "Who designed INTERCAL?").notes
+    assert "not in this graph: 'Zork Nine'" in ask(demo, 'Who designed "Zork Nine" and Erlang?').notes
+    assert ask(demo, "Who designed Erlang?").notes == ()
+
+
+def test_a_corrected_name_is_said(demo):
+    notes = ask(demo, "Which languages did Anders Hejlsburg design?").notes
+    assert notes == ("read 'Anders Hejlsburg' as 'Anders Hejlsberg'",)
+
+
+def test_hits_say_what_carries_them(demo):
+    hit = ask(demo, "Which languages were influenced by both Erlang and Ruby?").hits[0]
+    assert "joined to Erlang by influenced_by" in hit.why
+    assert "joined to Ruby by influenced_by" in hit.why
+    hit = ask(demo, "At which organizations did the designers of Go work?").hits[0]
+    assert "from Go over person by designed_by, worked_at" in hit.why
+
+
+def test_filters_hold_for_every_hit(demo, scratch):
+    result = ask(demo, "Who designed Erlang?", node_types=("language",))
+    assert result.hits
+    assert {hit.type for hit in result.hits} == {"language"}
+    graph = Graph.from_records(
+        [Node(f"n{at}", "year", f"Vintage {at}", "wine", properties={"of": at}) for at in range(9)], [], path=scratch()
+    )
+    assert {hit.id for hit in ask(graph, "which wine", where=("of >= 7",)).hits} == {"n7", "n8"}
+    assert len(ask(graph, "which wine", k=3).hits) == 3
+
+
+def test_settings_that_cannot_be_are_refused():
+    with pytest.raises(BadOption, match="k is 0"):
+        AnchorConfig(k=0)
+
+
+@pytest.mark.parametrize("row", TOY, ids=lambda row: row["pattern"])
+def test_the_trajectory_replays_to_the_letter(demo, row):
+    result = ask(demo, row["question"])
+    (trajectory,) = result.trajectories
+    replayed = list(trace.replay(trajectory, demo))
+    assert 2 <= len(replayed) <= 8
+    assert all(one.is_equal and one.recorded.error is None for one in replayed)
+    assert replayed[-1].call.name == "finish"
+    assert trajectory.selected == tuple(hit.id for hit in result.hits)
+    assert trajectory.method == "anchor"
+    assert trajectory.model is None
+
+
+def test_the_trajectory_shows_what_carried_the_answer(demo):
+    def calls(question):
+        steps = ask(demo, question).trajectories[0].steps
+        return [(step.reply.message.tool_calls[0].name, step.observations[0]) for step in steps]
+
+    both = calls("Which languages were influenced by both Erlang and Ruby?")
+    assert [name for name, _ in both] == ["follow", "follow", "intersect", "add_to_answer", "finish"]
+    assert set(both[2][1].nodes) >= {"language:elixir", "language:rust"}
+    two = calls("At which organizations did the designers of Go work?")
+    assert two[0][0] == "follow"
+    assert set(two[0][1].nodes) == {"organization:bell-labs", "organization:google"}
+    assert calls("Was Ruby influenced by Perl?")[2][0] == "paths"
+    assert calls("a borrow checker")[0][0] == "search_in_graph"
+
+
+def test_steps_are_told_as_they_happen(demo):
+    heard = []
+    run = Allowance(listener=heard.append)
+    result = Anchor(demo).retrieve(Question(text="Who designed Erlang?"), run)
+    assert [one for one in heard if one in result.trajectories[0].steps] == list(result.trajectories[0].steps)
+
+
+@pytest.mark.parametrize("question", ["", "?", "which", "the of and", "🦊", "Which which which?", "How many?", "is it"])
+def test_any_question_gives_a_result(demo, question):
+    assert ask(demo, question).question == question
+
+
+def test_nothing_linked_is_a_search(demo):
+    question = "borrow checker data races compile time"
+    assert ask(demo, question).hits[0].id == demo.search(question, 1)[0].id
+
+
+def test_codes_are_read_by_their_labels(tmp_path):
+    nodes = [
+        Node("c1", "C", "Aspirin"),
+        Node("c2", "C", "Codeine"),
+        Node("d1", "D", "Migraine"),
+        Node("d2", "D", "Gout"),
+    ]
+    edges = [Edge("c1", "CtD", "d1"), Edge("c2", "CpD", "d1"), Edge("c2", "CtD", "d2")]
+    with GraphBuilder(tmp_path / "graph") as builder:
+        for node in nodes:
+            builder.add_node(node)
+        columns = {"sources": [one.source for one in edges], "targets": [one.target for one in edges]}
+        builder.add_edges(EdgeBatch(types=[one.type for one in edges], **columns))
+        builder.publish(
+            labels={"C": "Compound", "D": "Disease", "CtD": "treats", "CpD": "palliates"},
+            also_called={"CpD": ("Compound - palliates - Disease", "eases"), "C": ("drug",)},
+        )
+    graph = Graph.open(tmp_path / "graph")
+    assert ask(graph, "Which compound treats Migraine?").hits[0].id == "c1"
+    assert ask(graph, "Which drug treats Migraine?").hits[0].id == "c1"
+    eased = ask(graph, "Which compound eases Migraine?")
+    assert eased.hits[0].id == "c2"
+    assert "by palliates" in eased.hits[0].why
+
+
+def test_an_object_is_safe_to_ask_again(demo):
+    method = Anchor(demo)
+    first, second = (method.retrieve(Question(text="Who designed Erlang?"), Allowance()) for _ in range(2))
+    assert first.hits == second.hits
