@@ -60,8 +60,8 @@ class _Circle:
         if depth == 0:
             yield (row,)
             return
-        around = self._adjacency.around(np.array([row], np.int32))
-        before = np.unique(around[_among(around, self.rings[depth - 1])])
+        around, ring = self._adjacency.around(np.array([row], np.int32)), self.rings[depth - 1]
+        before = ring[_among(ring, around)]  # both are sorted
         for one in before.tolist():
             for way in self.back(one, depth - 1):
                 yield (*way, row)

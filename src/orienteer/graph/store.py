@@ -344,7 +344,11 @@ class Graph:
 
     def edges_to(self, entries: Entries, row: int, *, most: int = 20) -> tuple[Edge, ...]:
         """Return the edges among these that lead to one neighbour."""
-        at = np.flatnonzero(entries.neighbor == row)[:most]
+        if len(entries.owner) and entries.owner[0] == entries.owner[-1]:  # one node's edges are sorted by neighbour
+            low, high = (int(entries.neighbor.searchsorted(row, side)) for side in ("left", "right"))
+            at = np.arange(low, min(high, low + most))
+        else:
+            at = np.flatnonzero(entries.neighbor == row)[:most]
         return tuple(
             self.edge(int(entries.owner[one]), row, int(entries.kind[one]), int(entries.at[one])) for one in at
         )

@@ -24,6 +24,7 @@ Mask = NDArray[np.bool_]
 """One entry a node of the graph."""
 _FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole graph is quicker
 _SMALL = 32_768  # postings that are all added up; beyond, pruning pays for itself
+_MOST_KNOWN = 100_000  # terms whose place is remembered: an agent asks the same words again and again
 _SLACK = 1 - 1e-9  # upper bounds are float32 rounded up and sums round: leave room before anything is dropped
 
 
@@ -67,9 +68,17 @@ class TextIndex:
         self.lengths = folder.array("length", "i4")
         self.count = len(self.lengths)
         self._local = threading.local()
+        self._known: dict[str, Posting | None] = {}
 
     def posting(self, term: str) -> Posting | None:
         """Look a term up; None where no node has it."""
+        if term not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[term] = self._find(term)
+        return self._known[term]
+
+    def _find(self, term: str) -> Posting | None:
         wanted = np.uint64(word_hash(term.encode()))
         place = int(self._terms.searchsorted(wanted))
         if place == len(self._terms) or self._terms[place] != wanted:
@@ -108,6 +117,7 @@ class TextIndex:
         if len(among) <= _FEW:
             return _top(among, self._sum(found, among), k)
         allowed = self._scratch()
+        among = among.astype(np.intp)  # numpy would convert it at each of the two assignments
         allowed[among] = True
         try:
             return self._pruned(found, k, allowed)

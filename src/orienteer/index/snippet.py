@@ -17,20 +17,32 @@ def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], list
     text = " ".join(text.split()) if len(text) < 50_000 else text
     if len(text) <= width:
         return text
-    found = [(match.start(), match.end(), match[0]) for match in _WORD.finditer(text)]
-    matches = [(start, end, hit) for start, end, word in found if (hit := frozenset(terms(word)) & weights.keys())]
+    known: dict[str, frozenset[str]] = {}
+    matches: list[tuple[int, int, frozenset[str]]] = []
+    for match in _WORD.finditer(text):
+        word = match[0]
+        hit = known.get(word)
+        if hit is None:
+            hit = known[word] = frozenset(terms(word)) & weights.keys()
+        if hit:
+            matches.append((match.start(), match.end(), hit))
     if not matches:
         return _cut(text, 0, width)
     best, best_weight = matches[0][0], 0.0
-    for index, (start, _, _) in enumerate(matches):
-        inside: set[str] = set()
-        for _, end, hit in matches[index:]:
-            if end - start > width - 40:
-                break
-            inside |= hit
-        weight = sum(weights[term] for term in inside)
-        if weight > best_weight:
+    counts = dict.fromkeys(weights, 0)
+    weight, after = 0.0, 0
+    for start, _, hit in matches:
+        while after < len(matches) and matches[after][1] - start <= width - 40:
+            for term in matches[after][2]:
+                weight += 0 if counts[term] else weights[term]
+                counts[term] += 1
+            after += 1
+        if weight > best_weight + 1e-9:  # sums round
             best, best_weight = start, weight
+        for term in hit:
+            if counts[term]:  # a word longer than the window was never inside
+                counts[term] -= 1
+                weight -= 0 if counts[term] else weights[term]
     return _cut(text, max(0, best - 20), width)
 
 

@@ -65,12 +65,14 @@ class Agent:
         stopped_by: StoppedBy = "steps"
         error: str | None = None
         notes: list[str] = []
+        is_early = False
         notice: str | None = None
         try:
             for _ in range(self._config.max_steps):
                 if self._should_stop():
                     stopped_by = "finish"
                     notes.append("stopped early: the other agents agree")
+                    is_early = True
                     break
                 reply = self._turn(run, sampling, notice)
                 notice = None if reply.message.tool_calls else CALL_A_TOOL
@@ -82,7 +84,8 @@ class Agent:
             error = self._last_turn(run, sampling)
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
-        self._settle(notes)
+        if not is_early:
+            self._settle(notes)
         graph, session = self._toolbox.session.graph, self._toolbox.session
         return Trajectory(
             question=question,
@@ -102,18 +105,18 @@ class Agent:
     def _turn(self, run: Run, sampling: Sampling, notice: str | None) -> Reply:
         """Ask once, run what was called, record both."""
         began = time.monotonic()
-        if notice:
-            self._messages.append(Message(role="user", content=notice))
-        self._fit()
+        asked = [*self._messages, Message(role="user", content=notice)] if notice else self._messages
+        self._fit(asked)
         reply = metered(
             self._model,
-            elide(self._messages, self._elided),
+            elide(asked, self._elided),
             run=run,
             tools=self._toolbox.specs,
             schema=None,
             sampling=sampling,
         )
-        self._messages.append(reply.message)
+        reply = reply.model_copy(update={"message": self._renamed(reply.message)})
+        self._messages = [*asked, reply.message]
         observed = []
         for call in reply.message.tool_calls:
             found = self._toolbox.observe(call)
@@ -129,6 +132,18 @@ class Agent:
         self._steps.append(step)
         run.tell(step)
         return reply
+
+    def _renamed(self, message: Message) -> Message:
+        """Give each call an id of its own: some servers begin anew in every reply."""
+        used = {call.id for one in self._messages for call in one.tool_calls}
+        calls = []
+        for call in message.tool_calls:
+            name, number = call.id, 2
+            while name in used:
+                name, number = f"{call.id}_{number}", number + 1
+            used.add(name)
+            calls.append(call.model_copy(update={"id": name}))
+        return message.model_copy(update={"tool_calls": tuple(calls)})
 
     def _last_turn(self, run: Run, sampling: Sampling) -> str | None:
         """Let the model answer from what it has, out of the budget's reserve; return what went wrong."""
@@ -148,13 +163,13 @@ class Agent:
         last = session.last()
         if session.answer or last is None or not self._config.takes_last_set or session.is_finished:
             return
-        session.answer += session.sets[int(last[1:]) - 1][:20].tolist()
+        session.answer += session.ranked(last, [])[:20]
         notes.append(f"nothing was added to the answer: the first nodes of the last result {last} stand for it")
 
-    def _fit(self) -> None:
+    def _fit(self, messages: Sequence[Message]) -> None:
         """Mark the oldest observations as left out until the request fits."""
-        size = sum(_size(message) for message in elide(self._messages, self._elided))
-        for message in self._messages:
+        size = sum(_size(message) for message in elide(messages, self._elided))
+        for message in messages:
             if size <= self._config.context_tokens * _CHARACTERS_A_TOKEN:
                 return
             if message.role == "tool" and message.tool_call_id and message.tool_call_id not in self._elided:

@@ -109,14 +109,19 @@ class Ark:
         self._graph, self._model, self.config, self._rerank = graph, model, config or ArkConfig(), rerank
         if rerank and self.config.is_plain:
             raise BadOption("a reranker is not the paper's: leave it out, or faithful and tools")
+        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore in parallel, fuse, cut. One agent's failure costs its own votes only."""
         agreement = _Agreement(self.config)
         with ThreadPoolExecutor(self.config.agents, thread_name_prefix="ark") as pool:
-            found = tuple(
-                pool.map(lambda number: self._explore(question, run, number, agreement), range(self.config.agents))
-            )
+            try:
+                found = tuple(
+                    pool.map(lambda number: self._explore(question, run, number, agreement), range(self.config.agents))
+                )
+            except BaseException:  # an interrupt, or a mistake of ours: nobody waits for the other agents' end
+                agreement.end()
+                raise
         lists = [trajectory.selected for trajectory, _ in found]
         reasons = {row: why for _, session in reversed(found) for row, why in session.reasons.items()}
         hits, notes = self._ranking(question, self._fuse(lists, run), reasons)
@@ -152,7 +157,8 @@ class Ark:
             prompt_hash=prompt_hash,
             sampling=Sampling(temperature=self.config.temperature, random_seed=run.random_seed + number),
         )
-        agreement.take(trajectory)
+        if toolbox.session.is_finished:
+            agreement.take(trajectory)
         return trajectory, toolbox.session
 
     def _toolbox(self) -> Toolbox:
@@ -179,6 +185,8 @@ class Ark:
 
     @property
     def _prompt_file(self) -> str:
+        if self.config.tools == "global-only":
+            return "ark-global.md"
         return "ark-faithful.md" if self.config.is_plain else "ark.md"
 
     def _fuse(self, lists: Sequence[Sequence[str]], run: Run) -> tuple[Voted, ...]:
@@ -234,13 +242,19 @@ class _Agreement:
     def __init__(self, config: ArkConfig) -> None:
         self._needed = config.agents // 2 + 1 if config.early_stop and config.agents > 1 else None
         self._firsts: list[str] = []
+        self._is_over = False
         self._lock = Lock()
 
     def take(self, trajectory: Trajectory) -> None:
         with self._lock:
             self._firsts += trajectory.selected[:1]
 
+    def end(self) -> None:
+        self._is_over = True
+
     def is_reached(self) -> bool:
+        if self._is_over:
+            return True
         if self._needed is None:
             return False
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from orienteer.errors import BadOption, Unknown, UsageError
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
 from orienteer.tools.render import state
@@ -26,7 +27,7 @@ class AddToAnswer:
     def __init__(self, session: Session, *, is_plain: bool = False) -> None:
         self._session = session
         properties = {
-            "nodes": given.NODES,
+            "nodes": given.PLAIN_NODES if is_plain else given.NODES,
             "reasoning": {"type": "string", "description": "Why these answer the question"},
         }
         if not is_plain:
@@ -38,7 +39,7 @@ class AddToAnswer:
         session = self._session
         notes: list[str] = []
         left_out = set(session.all_rows(given.texts(arguments, "except") or [], notes).tolist())
-        wanted = [row for one in given.texts(arguments, "nodes") or [] for row in session.rows(one, notes).tolist()]
+        wanted = self._wanted(given.texts(arguments, "nodes") or [], notes)
         fresh = [row for row in dict.fromkeys(wanted) if row not in left_out and row not in session.answer]
         room = LARGEST_ANSWER - len(session.answer)
         if len(fresh) > room:
@@ -48,6 +49,20 @@ class AddToAnswer:
             session.reasons |= dict.fromkeys(fresh[:room], reason)
         lines = [*notes, f"added {len(fresh[:room])}; {state(session)}"]
         return Observation("\n".join(lines), tuple(session.graph.ids[row] for row in fresh[:_LISTED]))
+
+    def _wanted(self, references: list[str], notes: list[str]) -> list[int]:
+        """Return the rows that can be had, with a note for each reference that means nothing."""
+        wanted: list[int] = []
+        failures: list[UsageError] = []
+        for one in references:
+            try:
+                wanted += self._session.ranked(one, notes)
+            except (Unknown, BadOption) as error:
+                failures.append(error)
+        if failures and not wanted:
+            raise failures[0]
+        notes += [str(error)[:300] for error in failures[:8]]
+        return wanted
 
 
 class RemoveFromAnswer:

@@ -19,6 +19,8 @@ NODES: dict[str, Any] = {
     "minItems": 1,
     "description": f"Each one {_REFERENCE}",
 }
+PLAIN_NODE: dict[str, Any] = {"type": "string", "description": "a node's id or exact name"}
+PLAIN_NODES: dict[str, Any] = {**NODES, "description": "Each one a node's id or exact name"}
 QUERY: dict[str, Any] = {"type": "string", "description": "Words to rank by (BM25)"}
 NODE_TYPES: dict[str, Any] = {
     "type": "array",

@@ -79,7 +79,8 @@ class Intersect:
                     if len(at) == 1 or len(group) == 1
                     else f"{len(at)} members"
                 )
-                parts.append(f"{edge_note(graph, edges, _end(edges[0], graph.ids[row]))} {other}")
+                notes = dict.fromkeys(edge_note(graph, [edge], _end(edge, graph.ids[row])) for edge in edges)
+                parts.append(f"{' '.join(notes)} {other}")
         return "; ".join(parts)
 
 

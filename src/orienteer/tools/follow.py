@@ -70,40 +70,46 @@ class Follow:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         steps = cast(list[dict[str, str]], arguments["steps"])  # checked against the schema before the tool runs
+        reference = given.text(arguments, "start") or ""
         start: Rows | None = None
-        trail: list[str] = []
+        walked: list[tuple[Rows, str]] = []
         reached = Reached(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
         for one in steps:
-            mask, kinds = self._filters(one, notes, reached.rows)
+            mask, kinds = self._filters(one, notes, reached.rows if start is not None else reference)
             if start is None:
-                reference = given.text(arguments, "start") or ""
                 start = session.rows(reference, notes, mask=mask, kinds=kinds)
                 reached = Reached(start, np.ones(len(start), np.int64), np.ones(len(start)))
-                trail.append(reference if len(start) == 1 else f"{len(start)} nodes")
             reached = step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
-            name = session.save(reached.rows)
-            trail.append(f"{name} {len(reached.rows)} {one.get('type', 'nodes')}")
+            walked.append((reached.rows, f"{len(reached.rows)} {one.get('type', 'nodes')}"))
+        order = np.lexsort((reached.rows, -reached.paths, -reached.members))
+        trail = [reference if start is not None and len(start) == 1 else f"{0 if start is None else len(start)} nodes"]
+        for place, (rows, what) in enumerate(walked, 1):
+            best = reached.rows[order] if place == len(walked) else None
+            trail.append(f"{session.save(rows, first=best)} {what}")
         reply = Reply(session)
         reply.say_all(notes)
         reply.say(" -> ".join(trail))
-        return self._ranked(reply, reached, given.number(arguments, "k", given.NEIGHBORS_K))
+        return self._ranked(reply, reached, order, given.number(arguments, "k", given.NEIGHBORS_K))
 
-    def _filters(self, one: Mapping[str, str], notes: list[str], rows: Rows) -> tuple[Mask | None, KindMask | None]:
+    def _filters(
+        self, one: Mapping[str, str], notes: list[str], around: Rows | str
+    ) -> tuple[Mask | None, KindMask | None]:
         session, graph = self._session, self._session.graph
         try:
             types = session.node_types([one["type"]], notes) if one.get("type") else None
             edges = session.edge_types([one["edge"]], notes) if one.get("edge") else None
         except UnknownType as error:
+            rows = session.rows(around, []) if isinstance(around, str) else around
             raise near_types(error, graph, rows, graph.types) from error
         direction = one.get("direction")
         return graph.mask(types), graph.kind_mask(edges, "in" if direction == "in" else "out" if direction else None)
 
-    def _ranked(self, reply: Reply, reached: Reached, k: int) -> Observation:
+    def _ranked(self, reply: Reply, reached: Reached, order: NDArray[np.int64], k: int) -> Observation:
         graph = self._session.graph
         if not len(reached.rows):
             reply.say("0 nodes are reached. Leave a filter out, or look at schema.")
             return Observation(reply.text())
-        order = np.lexsort((reached.rows, -reached.paths, -reached.members))[:k]
+        order = order[:k]
         best = int((reached.members == reached.members.max()).sum())
         if best > 1 and best < len(reached.rows):
             reply.say(f"{best} are tied for the first place")

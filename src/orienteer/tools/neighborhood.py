@@ -15,10 +15,10 @@ from orienteer.tools import arguments as given
 from orienteer.tools.render import Reply, Words, counts_line, edge_note, match_note, title
 from orienteer.tools.session import Session, near_types
 
-_DESCRIPTION = (
-    "Look at the nodes one edge away from a node, whichever way the edge points. Filter by node types and edge types; "
-    "a query ranks the neighbours by words, and never hides any. Counts by kind of edge come first."
-)
+_DESCRIPTION = "Look at the nodes one edge away from a node, whichever way the edge points."
+_OF_TYPES = " Filter by node types and edge types."
+_OF_QUERY = " A query ranks the neighbours by words, and never hides any."
+_OF_COUNTS = " Counts by kind of edge come first."
 PLAIN = ("node", "query", "node_types", "edge_types")
 """The paper's parameters."""
 
@@ -30,7 +30,7 @@ class SearchInNeighborhood:
         self._session = session
         offset = {"type": "integer", "minimum": 0, "description": "Rows to skip; default 0"}
         properties = {
-            "node": given.NODE,
+            "node": given.NODE if parameters is None else given.PLAIN_NODE,
             "query": given.QUERY,
             "node_types": given.NODE_TYPES,
             "edge_types": given.EDGE_TYPES,
@@ -40,7 +40,9 @@ class SearchInNeighborhood:
             "offset": offset,
         }
         kept = {name: one for name, one in properties.items() if parameters is None or name in parameters}
-        self.spec = given.spec("search_in_neighborhood", _DESCRIPTION, kept, ["node"])
+        told = _DESCRIPTION + _OF_TYPES * ("node_types" in kept) + _OF_QUERY * ("query" in kept) + _OF_COUNTS
+        self._pages = "offset" in kept
+        self.spec = given.spec("search_in_neighborhood", told, kept, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the neighbours: counts by kind, then a page, those with all the words first."""
@@ -92,17 +94,16 @@ class SearchInNeighborhood:
         k, offset = given.number(arguments, "k", given.NEIGHBORS_K), given.number(arguments, "offset", 0)
         query = given.text(arguments, "query")
         words = Words(graph, query or "")
-        page, scores = graph.rank(rows, query, k, offset=offset)
+        full = words.full(rows) if query else rows[:0]
+        ahead = full if self._pages else rows[:0]  # the paper ranks by words alone
+        best, _ = graph.rank(ahead, query, offset + k)
+        others, _ = graph.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)))
+        page = np.concatenate([best, others])[offset : offset + k]
         matches = words.matches(page)
-        if query and len(page):
-            full = [match.is_full and score > 0 for match, score in zip(matches, scores, strict=True)]
-            order = sorted(range(len(page)), key=lambda at: not full[at])  # stable: full matches first
-            page, matches = page[order], [matches[at] for at in order]
-            if offset == 0 and not any(full):
-                reply.say("0 have all words; best partial matches:")
-        name = session.save(rows)
-        more = f"; offset={offset + len(page)} for more" if offset + len(page) < len(rows) else ""
-        reply.say(f"{f'{name}: all {len(rows)}. ' if name else ''}Shown {offset + 1}-{offset + len(page)}{more}.")
+        if query and offset == 0 and not len(full):
+            reply.say("0 have all words; best partial matches:")
+        name = session.save(rows, first=page)
+        reply.say(f"{f'{name}: all {len(rows)}. ' if name else ''}{self._shown(offset, len(page), len(rows))}")
         reply.list(
             page.tolist(),
             (
@@ -110,6 +111,12 @@ class SearchInNeighborhood:
                 for row, note in zip(page.tolist(), map(match_note, matches), strict=True)
             ),
         )
+
+    def _shown(self, offset: int, count: int, of: int) -> str:
+        if not count:
+            return f"None from {offset} on."
+        more = f"; offset={offset + count} for more" if self._pages and offset + count < of else ""
+        return f"Shown {offset + 1}-{offset + count}{more}."
 
     def _line(self, row: int, entries: Entries, start: Rows, words: Words, note: str) -> str:
         graph = self._session.graph

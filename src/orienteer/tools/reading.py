@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from orienteer.graph.store import Graph
-from orienteer.records import JsonValue, Observation
+from orienteer.records import JsonValue, Node, Observation
 from orienteer.tools import arguments as given
 from orienteer.tools.render import Reply, counts_line, title
 from orienteer.tools.session import Session
@@ -14,6 +14,7 @@ from orienteer.tools.session import Session
 _READ = "Read one node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
 _SCHEMA = "List what the graph is made of: node types, and which edge types join which of them, with counts."
 _PAGE = 3_000  # characters of text
+_TYPES = 60  # node types that a schema lists
 
 
 class ReadNode:
@@ -39,15 +40,20 @@ class ReadNode:
         reply.say(title(graph, row))
         if node.aliases:
             reply.say(f"also: {'; '.join(node.aliases)[:400]}")
-        for name, value in node.properties.items():
-            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            reply.say(f"{name}: {shown[:200]}")
         reply.say(f"edges: {counts_line(graph, graph.counts(graph.adjacency.entries(rows))) or 'none'}")
         offset = given.number(arguments, "offset", 0)
         page = node.text[offset : offset + min(_PAGE, session.reply_tokens * 2)]
         rest = len(node.text) - offset - len(page)
         reply.say(f"text: {page or 'none'}{f' ... {rest} more; offset={offset + len(page)}' if rest > 0 else ''}")
+        if not offset:
+            reply.say_all(_properties(node))
         return Observation(reply.text(), (node.id,))
+
+
+def _properties(node: Node) -> Iterator[str]:
+    for name, value in node.properties.items():
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"{name}: {shown[:200]}"
 
 
 class ReadSchema:
@@ -60,7 +66,8 @@ class ReadSchema:
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the types."""
         reply = Reply(self._session)
-        reply.say_all(schema_lines(self._session.graph))
+        lines = schema_lines(self._session.graph)
+        reply.list(range(len(lines)), lines)
         return Observation(reply.text())
 
 
@@ -68,7 +75,8 @@ def schema_lines(graph: Graph) -> list[str]:
     """Return the schema as a prompt shows it: node types, then each edge type with what it joins, most first."""
     schema = graph.schema
     types = sorted(schema.node_types.items(), key=lambda item: (-item[1], item[0]))
-    lines = ["node types: " + "; ".join(f"{name} {count}" for name, count in types)]
+    more = f"; {len(types) - _TYPES} more" if len(types) > _TYPES else ""
+    lines = ["node types: " + "; ".join(f"{name} {count}" for name, count in types[:_TYPES]) + more]
     for triple, count in sorted(schema.edges.items(), key=lambda item: (-item[1], item[0])):
         label = schema.label(triple.type)
         code = f" [{triple.type}]" if label != triple.type else ""

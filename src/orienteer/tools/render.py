@@ -16,6 +16,10 @@ from orienteer.tools.session import Session
 
 _CHARACTERS_A_TOKEN = 4
 _SNIPPET = 160  # characters
+_SHORTEST_SNIPPET = 40
+_LINE = 100  # characters of a line of a reply besides its snippet
+_REST = 80  # characters kept for saying what did not fit
+_NAME = 200  # characters of a name in a reply; the id is whole
 _COMMON = 0.4  # a word that this share of all nodes has says nothing when it is missing
 
 
@@ -51,6 +55,15 @@ class Words:
         self.unknown = tuple(unknown)
         self.weights = {one.term: one.idf for postings in self.postings.values() for one in postings}
 
+    def full(self, rows: Rows) -> Rows:
+        """Return those of some sorted rows that have every word that says something."""
+        if self.unknown:
+            return rows[:0]
+        for postings in self.postings.values():
+            index = self._graph.text_index
+            rows = np.unique(np.concatenate([index.having(posting, rows) for posting in postings]))
+        return rows
+
     def matches(self, rows: Rows) -> list[Match]:
         """Tell for each row which words it has."""
         order = np.argsort(rows)
@@ -77,7 +90,9 @@ class Reply:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lines: list[str] = []
-        self._left = session.reply_tokens * _CHARACTERS_A_TOKEN
+        self._left = session.reply_tokens * _CHARACTERS_A_TOKEN - _REST
+        if session.saves_sets:
+            self._left -= len(state(session)) + 1
         self.shown: list[int] = []
 
     def say(self, line: str) -> bool:
@@ -94,12 +109,16 @@ class Reply:
             if not self.say(line):
                 return
 
+    def width(self, rows: int) -> int:
+        """Return how wide the snippets of this many rows can be, for all to fit."""
+        return max(_SHORTEST_SNIPPET, min(_SNIPPET, self._left // max(rows, 1) - _LINE))
+
     def list(self, rows: Sequence[int], lines: Iterable[str]) -> None:
         """Add one line a row; say how many did not fit."""
         for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
             if not self.say(line):
-                self._left += 80
-                self.say(f"... {len(rows) - place} more did not fit into this reply: ask for a smaller k")
+                self._left += _REST
+                self.say(f"... {len(rows) - place} more did not fit into this reply")
                 return
             self.shown.append(int(row))
 
@@ -114,15 +133,19 @@ class Reply:
 def state(session: Session) -> str:
     """Return the line that says what is in the answer."""
     chosen = session.answer
-    names = "; ".join(session.graph.names[row] for row in chosen[:3])
+    names = "; ".join(_short(session.graph.names[row], 60) for row in chosen[:3])
     more = "; ..." if len(chosen) > 3 else ""
     return f"answer: {len(chosen)} node{'s' if len(chosen) != 1 else ''}{f' ({names}{more})' if chosen else ''}"
 
 
 def title(graph: Graph, row: int) -> str:
     """Return a node as every reply shows it: `[id] name (Type)`."""
-    node_id, name = graph.ids[row], graph.names[row]
+    node_id, name = graph.ids[row], _short(graph.names[row], _NAME)
     return f"[{node_id}] {name} ({graph.type_at(row)})" if name != node_id else f"[{node_id}] ({graph.type_at(row)})"
+
+
+def _short(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def match_note(match: Match) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
 from orienteer.tools.render import Reply, Words, match_note, title
@@ -50,13 +48,14 @@ class SearchInGraph:
             reply.say("No node has any of these words. Try other words, or fewer filters.")
             return Observation(reply.text())
         matches = words.matches(rows)
-        name = session.save(np.sort(rows))
+        name = session.save(rows)
         full = sum(match.is_full for match in matches)
         reply.say(f"{f'{name}: ' if name else ''}{len(rows)} best nodes, {full} with all words.")
+        width = reply.width(len(rows))
         reply.list(
             rows.tolist(),
             (
-                f"{title(graph, row)}{match_note(match)}: {words.snippet(row)}"
+                f"{title(graph, row)}{match_note(match)}: {words.snippet(row, width=width)}"
                 for row, match in zip(rows.tolist(), matches, strict=True)
             ),
         )

@@ -28,6 +28,9 @@ class Session:
     reply_tokens: int = REPLY_TOKENS
     saves_sets: bool = True
     sets: list[Rows] = field(default_factory=list)
+    """Whole results, each in row order: what a walk starts from."""
+    _rankings: list[Rows] = field(default_factory=list)
+    """The same results in the order in which they were shown: what an answer takes."""
     answer: list[int] = field(default_factory=list)
     """Rows in the order in which they were chosen: the order is the ranking."""
     reasons: dict[int, str] = field(default_factory=dict)
@@ -37,12 +40,22 @@ class Session:
     was_refused: bool = False
     """An empty answer was sent back once."""
 
-    def save(self, rows: Rows) -> str:
-        """Keep a whole result and return its name; empty where this session keeps none."""
+    def save(self, rows: Rows, *, first: Rows | None = None) -> str:
+        """Keep a whole result and return its name; empty where this session keeps none.
+
+        `first` holds those of the rows that were shown, best first.
+        """
         if not self.saves_sets:
             return ""
-        self.sets.append(rows)
+        self.sets.append(np.unique(rows))
+        self._rankings.append(rows if first is None else np.concatenate([first, np.setdiff1d(rows, first)]))
         return f"@{len(self.sets)}"
+
+    def ranked(self, reference: str, notes: list[str]) -> list[int]:
+        """Return the rows that a reference means, those of a saved set best first. Raises as `rows` does."""
+        rows = self.rows(reference, notes)
+        is_set = reference.strip().startswith("@")
+        return [int(row) for row in (self._rankings[self._number(reference) - 1] if is_set else rows)]
 
     def last(self) -> str | None:
         """Return the name of the last result that is not empty."""
@@ -59,37 +72,50 @@ class Session:
         text = reference.strip()
         if text.startswith("@"):
             return self._set(text)
-        found = self._named(text)
+        found = self._named(text, notes)
         if len(found) > 1:
-            found = self._with_edges(found, mask, kinds)
+            if self.saves_sets:
+                found = self._with_edges(found, mask, kinds)
             if len(found) > 1:
                 self.graph_says_ambiguous(text, found)
             notes.append(f"{text!r} is read as {self.graph.ids[found[0]]} ({self.graph.type_at(found[0])})")
         return np.array(found, np.int32)
 
     def _set(self, text: str) -> Rows:
-        number = int(text[1:]) if text[1:].isdecimal() else 0
+        number = self._number(text)
         if not 1 <= number <= len(self.sets):
             known = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
             raise BadOption(f"There is no saved set {text}; there are {known}.")
         return self.sets[number - 1]
 
-    def _named(self, text: str) -> list[int]:
-        """Return the candidates for a name; `name (Type)` and `[id]` are what replies show."""
+    @staticmethod
+    def _number(text: str) -> int:
+        digits = text.strip()[1:]
+        return int(digits) if digits.isdecimal() and len(digits) < 9 else 0
+
+    def _named(self, text: str, notes: list[str]) -> list[int]:
+        """Return the candidates for a name; `name (Type)`, `[id]` and both together are what replies show."""
         graph = self.graph
         inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-        if found := graph.candidates(inner):
+        if found := graph.candidates(inner) or self._typed(inner, notes):
             return found
-        name, _, rest = inner.rpartition(" (")
-        if name and rest.endswith(")"):
-            notes: list[str] = []
-            numbers = self.node_types([rest[:-1]], notes)
-            wanted = graph.types.node_mask(numbers)
-            if found := [row for row in graph.candidates(name) if wanted[graph.node_types[row]]]:
-                return found
+        if text.startswith("[") and (row := graph.ids.find(text[1:].partition("] ")[0])) is not None:
+            return [row]
         near = graph.near_names(inner)
         hint = f" Near names: {'; '.join(near)}." if near else ""
         raise UnknownNode(f"Not in this graph: {inner!r}.{hint}", near)
+
+    def _typed(self, text: str, notes: list[str]) -> list[int]:
+        """Return the candidates for `name (Type)`; none where the brackets hold no type."""
+        name, _, rest = text.rpartition(" (")
+        if not name or not rest.endswith(")"):
+            return []
+        try:
+            types = self.node_types([rest[:-1]], notes)
+        except UnknownType:
+            return []
+        wanted = self.graph.types.node_mask(types)
+        return [row for row in self.graph.candidates(name) if wanted[self.graph.node_types[row]]]
 
     def _with_edges(self, rows: Sequence[int], mask: Mask | None, kinds: KindMask | None) -> list[int]:
         """Keep the rows that have an edge passing the filters, or all where none has."""
@@ -133,7 +159,7 @@ class Session:
             guess = called.get(name.casefold()) or (
                 error.near[0] if error.near and _alike(name, error.near[0]) else None
             )
-            if guess is None:
+            if guess is None or not self.saves_sets:
                 raise
             notes.append(f"{name!r} is read as {schema.label(guess)!r}")
             return guess

@@ -15,8 +15,11 @@ from orienteer.tools.between import Intersect, Paths
 from orienteer.tools.follow import Follow
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.reading import ReadNode, ReadSchema
+from orienteer.tools.render import Reply
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.session import Session
+
+_LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
 
 
 class Toolbox:
@@ -59,13 +62,18 @@ class Toolbox:
         try:
             arguments = arguments_of(call, self.specs)
         except ValueError as error:
-            return Observation(str(error), error="BadCall")
+            return self._refused(str(error), "BadCall")
         try:
             found = self.call(call.name, arguments)
         except Error as error:
-            return Observation(str(error), error=type(error).__name__)
+            return self._refused(str(error), type(error).__name__)
         key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
         if key in self._asked and call.name.startswith("search"):
             found = Observation(f"You asked just this before.\n{found.text}", found.nodes, found.error)
         self._asked.add(key)
         return found
+
+    def _refused(self, why: str, error: str) -> Observation:
+        reply = Reply(self.session)
+        reply.say(why if len(why) <= _LONGEST_REFUSAL else f"{why[:_LONGEST_REFUSAL]} ...")
+        return Observation(reply.text(), error=error)

@@ -16,6 +16,7 @@ from orienteer.strategies.anchor.reach import Reached
 from orienteer.strategies.anchor.vocabulary import Vocabulary, best_alike
 
 _WORDS_SHOWN = 6
+_WORDS_SOUGHT = 8  # the rarest; a snippet shows no more
 
 
 def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked, ...]:
@@ -23,7 +24,8 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
     rows = finding.scores.rows
     words = _matching(finding, graph, vocabulary, rows)
     terms = [term for word in finding.reading.words if not word.is_stop for term in graph.tokenizer.expand(word.text)]
-    weights = {one.term: one.idf for one in graph.text_index.postings(terms)}
+    rarest = sorted(graph.text_index.postings(terms), key=lambda one: -one.idf)[:_WORDS_SOUGHT]
+    weights = {one.term: one.idf for one in rarest}
     return tuple(
         Ranked(
             id=graph.ids[row],

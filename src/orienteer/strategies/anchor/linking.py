@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -141,7 +141,9 @@ class Linker:
         if not self._may_name(reading, first, last):
             return None
         phrase = reading.folded(first, last)
-        links = self._graph.name_index.stem_links(phrase) and self._graph.name_index.links(phrase)
+        if not self._graph.name_index.stem_links(phrase):  # quicker than looking both ways: most spans name nothing
+            return None
+        links = self._graph.name_index.links(phrase)
         surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
         candidates = list(self._candidates(links, surface, is_quoted=is_quoted))
         if not is_quoted:
@@ -157,6 +159,8 @@ class Linker:
             return True
         words = reading.words[first:last]
         if all(word.text.isdigit() for word in words):
+            return False
+        if words[-1].is_stop and not reading.is_written_as_name(last - 1):
             return False
         if all(word.is_stop for word in words):
             return any(reading.is_written_as_name(place) for place in range(first, last))

@@ -37,7 +37,7 @@ class Speller:
         self._remembered = lru_cache(maxsize=4096)(self._correct)
 
     def corrections(self, word: str, *, is_name: bool) -> Corrections:
-        """Return what a word may stand for that no node has; `is_name`: or that no name has, for it is written as one."""
+        """Return what a word may stand for that no node has, or, written as a name (`is_name`), that no name has."""
         return self._remembered(word, is_name)
 
     def _correct(self, word: str, is_name: bool) -> Corrections:
