@@ -122,39 +122,33 @@ class _Column(NamedTuple):
     texts: NDArray[np.uint64]
 
 
+def _column(folder: Folder, prefix: str) -> _Column:
+    return _Column(
+        folder.array(f"{prefix}_row", "i4"),
+        folder.strings(f"{prefix}_value"),
+        folder.array(f"{prefix}_entry", "i4"),
+        folder.array(f"{prefix}_number", "f8"),
+        folder.array(f"{prefix}_text", "u8"),
+    )
+
+
 class Properties:
     """The properties of every node, mapped."""
 
     def __init__(self, folder: Folder, names: Sequence[str], nodes: int) -> None:
-        self._folder, self._nodes = folder, nodes
+        self._nodes = nodes
         self.names = tuple(names)
-        self._columns: dict[str, _Column] = {}
+        self._columns = {name: _column(folder, f"p{number}") for number, name in enumerate(names)}
 
     def of(self, row: int) -> dict[str, JsonValue]:
         """Return all properties of a node."""
         return dict(self._of(row))
 
     def _of(self, row: int) -> Iterator[tuple[str, JsonValue]]:
-        for name in self.names:
-            column = self._column(name)
+        for name, column in self._columns.items():
             at = int(column.rows.searchsorted(row))
             if at < len(column.rows) and column.rows[at] == row:
                 yield name, json.loads(column.values.raw(at))
-
-    def _column(self, name: str) -> _Column:
-        column = self._columns.get(name)
-        if column is None:
-            prefix = f"p{self.names.index(name)}"
-            array = self._folder.array
-            column = _Column(
-                array(f"{prefix}_row", "i4"),
-                self._folder.strings(f"{prefix}_value"),
-                array(f"{prefix}_entry", "i4"),
-                array(f"{prefix}_number", "f8"),
-                array(f"{prefix}_text", "u8"),
-            )
-            self._columns[name] = column
-        return column
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Mark the nodes that meet every condition; a node without the property meets none on it.
@@ -169,7 +163,7 @@ class Properties:
         return mask
 
     def _meeting(self, condition: Condition) -> NDArray[np.int32]:
-        column = self._column(self._known(condition.property))
+        column = self._columns[self._known(condition.property)]
         number = number_of(condition.value)
         is_same = column.texts == np.uint64(_text_hash(condition.value))
         if not math.isnan(number):

@@ -59,6 +59,15 @@ class Graph:
         self.node_types = self._folder.array("node_type", "u2")
         self.adjacency = Adjacency(self._folder)
         self._aliases = self._folder.strings("aliases")
+        # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
+        self.tokenizer = _tokenizer(manifest, path)
+        self.text_index = TextIndex(self._folder, manifest.text["mean_length"])
+        """The postings of names, aliases and texts."""
+        self.name_index = NameIndex(self._folder, self.tokenizer)
+        """The nodes by name."""
+        self.properties = properties.Properties(self._folder, manifest.properties, manifest.nodes)
+        """The properties of nodes by column."""
+        self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
 
     @classmethod
     def open(cls, path: str | Path) -> Graph:
@@ -124,30 +133,6 @@ class Graph:
     def types(self) -> TypeNames:
         """The types by number and by name."""
         return TypeNames(self.schema, tuple(self.manifest.node_types), tuple(self.manifest.edge_types))
-
-    @cached_property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer that the graph was built with. Raises `NotAGraph` where this version has other rules."""
-        for stem in (True, False):
-            tokenizer = Tokenizer(stem=stem)
-            if tokenizer.id == self.manifest.tokenizer:
-                return tokenizer
-        raise NotAGraph(f"{self.path} was built with the tokenizer {self.manifest.tokenizer!r}: import it again")
-
-    @cached_property
-    def text_index(self) -> TextIndex:
-        """The postings of names, aliases and texts."""
-        return TextIndex(self._folder, self.manifest.text["mean_length"])
-
-    @cached_property
-    def name_index(self) -> NameIndex:
-        """The nodes by name."""
-        return NameIndex(self._folder, self.tokenizer)
-
-    @cached_property
-    def properties(self) -> properties.Properties:
-        """The properties of nodes by column."""
-        return properties.Properties(self._folder, self.manifest.properties, len(self))
 
     # ------------------------------------------------------------------------------------------------- single nodes
 
@@ -357,12 +342,8 @@ class Graph:
         """Return the edge at a place of the adjacency arrays, as it was given."""
         source, target = (neighbor, owner) if kind & 1 else (owner, neighbor)
         number = self.adjacency.extra(at)
-        extra = {} if number is None else json.loads(self._extras.raw(number))
+        extra = json.loads(self._extras.raw(number)) if self._extras is not None and number is not None else {}
         return Edge(self.ids[source], self.types.edges[kind >> 1], self.ids[target], **extra)
-
-    @cached_property
-    def _extras(self) -> Any:  # Any: Strings; a property of this name would shadow the type
-        return self._folder.strings("edge_extra")
 
     def iter_edges(self) -> Iterator[Edge]:
         """Return every edge once, by source."""
@@ -437,3 +418,12 @@ def distinct(rows: NDArray[np.int32]) -> Rows:
     if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
         return np.unique(rows)
     return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows
+
+
+def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:
+    """Return the tokenizer that a graph was built with. Raises `NotAGraph` where this version has other rules."""
+    for stem in (True, False):
+        tokenizer = Tokenizer(stem=stem)
+        if tokenizer.id == manifest.tokenizer:
+            return tokenizer
+    raise NotAGraph(f"{path} was built with the tokenizer {manifest.tokenizer!r}: import it again with --force")

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 _WORD = re.compile(r"\S+")
+_TIDIED = 50_000  # characters; longer texts keep their white space, for tidying would cost more than searching
+_MARGIN = 40  # characters of a window kept for what stands around the matches
+
+
+class _Match(NamedTuple):
+    """A word of the text that matches."""
+
+    start: int
+    end: int
+    terms: frozenset[str]
 
 
 def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], list[str]], *, width: int = 300) -> str:
@@ -14,36 +25,41 @@ def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], list
     `weights` maps a query term to its weight (its idf), `terms` turns text into terms. Without a match it is the
     beginning of the text.
     """
-    text = " ".join(text.split()) if len(text) < 50_000 else text
+    text = " ".join(text.split()) if len(text) < _TIDIED else text
     if len(text) <= width:
         return text
+    matches = list(_matches(text, weights, terms))
+    return _cut(text, max(0, _best_start(matches, weights, width - _MARGIN) - _MARGIN // 2), width)
+
+
+def _matches(text: str, weights: Mapping[str, float], terms: Callable[[str], list[str]]) -> Iterator[_Match]:
     known: dict[str, frozenset[str]] = {}
-    matches: list[tuple[int, int, frozenset[str]]] = []
-    for match in _WORD.finditer(text):
-        word = match[0]
-        hit = known.get(word)
-        if hit is None:
-            hit = known[word] = frozenset(terms(word)) & weights.keys()
-        if hit:
-            matches.append((match.start(), match.end(), hit))
-    if not matches:
-        return _cut(text, 0, width)
-    best, best_weight = matches[0][0], 0.0
-    counts = dict.fromkeys(weights, 0)
+    for found in _WORD.finditer(text):
+        word = found[0]
+        if word not in known:
+            known[word] = frozenset(terms(word)) & weights.keys()
+        if known[word]:
+            yield _Match(found.start(), found.end(), known[word])
+
+
+def _best_start(matches: Sequence[_Match], weights: Mapping[str, float], width: int) -> int:
+    """Return where the heaviest window begins: two pointers over the matches, terms inside counted."""
+    best, heaviest = matches[0].start if matches else 0, 0.0
+    inside = dict.fromkeys(weights, 0)
     weight, after = 0.0, 0
-    for start, _, hit in matches:
-        while after < len(matches) and matches[after][1] - start <= width - 40:
-            for term in matches[after][2]:
-                weight += 0 if counts[term] else weights[term]
-                counts[term] += 1
+    for first in matches:
+        while after < len(matches) and matches[after].end - first.start <= width:
+            for term in matches[after].terms:
+                weight += 0 if inside[term] else weights[term]
+                inside[term] += 1
             after += 1
-        if weight > best_weight + 1e-9:  # sums round
-            best, best_weight = start, weight
-        for term in hit:
-            if counts[term]:  # a word longer than the window was never inside
-                counts[term] -= 1
-                weight -= 0 if counts[term] else weights[term]
-    return _cut(text, max(0, best - 20), width)
+        if weight > heaviest + 1e-9:  # sums round
+            best, heaviest = first.start, weight
+        for term in first.terms:
+            if inside[term]:  # a word longer than the window was never inside
+                inside[term] -= 1
+                weight -= 0 if inside[term] else weights[term]
+    return best
 
 
 def _cut(text: str, start: int, width: int) -> str:

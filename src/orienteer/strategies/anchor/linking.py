@@ -160,7 +160,7 @@ class Linker:
         words = reading.words[first:last]
         if all(word.text.isdigit() for word in words):
             return False
-        if words[-1].is_stop and not reading.is_written_as_name(last - 1):
+        if words[-1].is_stop and words[-1].stands_alone and not reading.is_written_as_name(last - 1):
             return False
         if all(word.is_stop for word in words):
             return any(reading.is_written_as_name(place) for place in range(first, last))

@@ -26,6 +26,8 @@ class Word:
     is_quoted: bool
     after_comma: bool
     """Punctuation that parts clauses stands before it."""
+    stands_alone: bool
+    """It begins a run of characters without spaces."""
     in_code: bool
     """It stands in a run of characters without spaces that holds digits, as identifiers do."""
 
@@ -88,7 +90,9 @@ def read(text: str, tokenizer: Tokenizer) -> Reading:
         for word, (start, end) in zip(folded, _places(chunk, folded), strict=True):
             after_comma |= bool(words) and any(mark in text[words[-1].end : start] for mark in ",;:()")
             is_quoted = any(low < start and end < high for low, high in quoted)
-            words.append(Word(word, tokenizer.stem(word), start, end, is_quoted, after_comma, in_code))
+            words.append(
+                Word(word, tokenizer.stem(word), start, end, is_quoted, after_comma, start == chunk.start(), in_code)
+            )
             after_comma = False
     return Reading(text, tuple(words))
 
