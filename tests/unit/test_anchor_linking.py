@@ -3,7 +3,7 @@
 import pytest
 
 from orienteer.graph.store import Graph
-from orienteer.strategies.anchor import AnchorConfig
+from orienteer.strategies.anchor import Anchor, AnchorConfig
 from orienteer.strategies.anchor.linking import Linker
 from orienteer.strategies.anchor.reading import read
 from orienteer.strategies.anchor.vocabulary import Vocabulary
@@ -82,9 +82,7 @@ def test_case_puts_one_of_two_namesakes_first_and_keeps_both(link):
         "patients who rest",  # a word of three texts is no acronym
         "who treats it",  # a word of an edge type
         "which mumps",  # right after which: the kind of answer
-        "a placebo",  # too many nodes
         "the pain",  # begins with a stop word, and is written otherwise
-        "a rare thing",  # texts use it far more than edges touch its node
         "they will have it",  # stop words
         "c is a letter",
         "all diseases",  # only a type
@@ -92,6 +90,18 @@ def test_case_puts_one_of_two_namesakes_first_and_keeps_both(link):
 )
 def test_what_only_looks_like_a_name_is_none(link, question):
     assert link(question) == {}
+
+
+def test_a_word_that_texts_use_far_more_than_edges_is_an_anchor_only_where_nothing_else_is(link):
+    assert link("a rare thing about BRCA1") == {"BRCA1": ["g1"]}
+    assert link("a rare thing") == {"rare": ["v1"]}
+    assert link("the virus rare or BRCA1") == {"rare": ["v1"], "BRCA1": ["g1"]}, "a kind right before it tells"
+
+
+def test_a_phrase_that_names_too_many_nodes_names_none(link):
+    method = Anchor(link.graph)
+    assert len(link("a placebo")["placebo"]) == 60
+    assert method.find("a placebo").anchors == ()
 
 
 def test_quoted_and_capitalised_words_are_names_after_all(link):
