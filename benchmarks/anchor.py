@@ -18,13 +18,25 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.build.run import import_graph
+from anchor_questions import (
+    DEBIAN_LOOSE,
+    DEBIAN_PLAIN,
+    DEBIAN_TWO_HOPS,
+    FIRST_LOOK,
+    GO_GENES,
+    HETIONET,
+    WORDNET,
+    Item,
+    generated,
+)
+from orienteer.build.run import ImportOptions, import_graph
+from orienteer.errors import NotAGraph
 from orienteer.graph.store import Graph
 from orienteer.records import Question, Ranked, Step, Usage
 from orienteer.strategies.anchor import Anchor
@@ -44,15 +56,6 @@ TARGETS = {
     "DEB loose Hit@1": 0.75,
 }
 MOST_MILLISECONDS = 15.0
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A question and the nodes that answer it, by name where `by_name`, else by id."""
-
-    question: str
-    gold: frozenset[str]
-    by_name: bool = False
 
 
 class Figures(NamedTuple):
@@ -114,8 +117,10 @@ class Graphs:
         source, target = self._data / name, self._work / name
         if not source.is_dir():
             return None
-        if not target.exists():
-            import_graph([source], target)
+        try:
+            return Graph.open(target)
+        except NotAGraph:  # not made yet, or by a version that wrote another format
+            import_graph([source], target, options=ImportOptions(force=True))
         return Graph.open(target)
 
 
@@ -208,6 +213,7 @@ def hetionet_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item
     else:
         print(f"GRB: left out, {file} is not there")
     yield "HET generated", generated(graph, HETIONET, 150)
+    yield "HET first look", generated(graph, FIRST_LOOK["hetionet"], 60)
 
 
 def primekg_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
@@ -217,6 +223,7 @@ def primekg_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]
     items = [Item(one["query"], frozenset(map(str, _list(one["answer_ids"])))) for one in table]
     yield "PKG", items
     yield from perturbed("PKG", graph, items)
+    yield "PKG first look", generated(graph, FIRST_LOOK["primekg_ibd"], 60)
 
 
 def _list(value: Any) -> list[Any]:  # Any: a list, or one written as JSON
@@ -295,295 +302,24 @@ def _changed(item: Item, old: str, new: str) -> Item:
     return replace(item, question=item.question.replace(old, new, 1))
 
 
-# -------------------------------------------------------------------------------------------------- questions of ours
-
-
-class Clause(NamedTuple):
-    """A condition on the answer: an edge to a named node, `<` where it comes from there, and ways to say it."""
-
-    edge: str
-    type: str
-    said: tuple[str, ...]
-    beyond: tuple[str, str] | None = None
-    """A further edge and type, when the named node is two steps away."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """What is asked for, under which conditions, in which words."""
-
-    answer: str
-    clauses: tuple[Clause, ...]
-    frames: tuple[str, ...] = ("Which {kind} {clauses}?",)
-    kind: tuple[str, ...] = ("things",)
-
-
-class Drawer:
-    """Draws questions from a graph; its gold is read off the edges one by one."""
-
-    def __init__(self, graph: Graph, random_seed: int) -> None:
-        self._graph, self._chance = graph, random.Random(random_seed)
-        self._by_type = {name: np.flatnonzero(graph.mask([name])).tolist() for name in graph.schema.node_types}
-
-    def draw(self, pattern: Pattern) -> Item | None:
-        """Return a question of a pattern around a random answer; None where this one does not serve."""
-        row = self._chance.choice(self._by_type[pattern.answer])
-        gold: set[int] = set(self._by_type[pattern.answer])
-        said: list[str] = []
-        named: set[int] = set()
-        for clause in pattern.clauses:
-            anchors = sorted(self._named(row, clause) - named)
-            if not anchors:
-                return None
-            anchor = self._chance.choice(anchors)
-            if not self._is_plain(anchor):
-                return None
-            named.add(anchor)
-            gold &= self._meeting(anchor, clause, pattern.answer)
-            said.append(self._chance.choice(clause.said).format(self._graph.names[anchor]))
-        gold -= named
-        if not 1 <= len(gold) <= K:
-            return None
-        frame, kind = self._chance.choice(pattern.frames), self._chance.choice(pattern.kind)
-        ids = frozenset(self._graph.ids[one] for one in gold)
-        return Item(frame.format(kind=kind, clauses=" and ".join(said)), ids)
-
-    def _named(self, row: int, clause: Clause) -> set[int]:
-        if clause.beyond is None:
-            return self._step(row, clause.edge, clause.type)
-        between = self._step(row, *clause.beyond)
-        return {one for node in between for one in self._step(node, clause.edge, clause.type)}
-
-    def _meeting(self, anchor: int, clause: Clause, answer: str) -> set[int]:
-        if clause.beyond is None:
-            return self._step(anchor, _turned(clause.edge), answer)
-        edge, between = clause.beyond
-        return {
-            one
-            for node in self._step(anchor, _turned(clause.edge), between)
-            for one in self._step(node, _turned(edge), answer)
-        }
-
-    def _step(self, row: int, edge: str, node_type: str) -> set[int]:
-        """Return the nodes of a type at the other end of a node's edges; `<` means those that come in."""
-        graph, name = self._graph, edge.lstrip("<")
-        kind = graph.types.edges.index(name) * 2 + edge.startswith("<")
-        entries = graph.adjacency.entries(np.array([row], np.int32))
-        along = entries.kind >> 1 == kind >> 1 if name in graph.schema.symmetric else entries.kind == kind
-        right = graph.node_types[entries.neighbor] == graph.types.nodes.index(node_type)
-        return set(entries.neighbor[along & right].tolist())
-
-    def _is_plain(self, row: int) -> bool:
-        """Tell whether a node's name is one that a person would write, and its type's only one."""
-        name = self._graph.names[row]
-        same = [
-            one for one in self._graph.candidates(name) if self._graph.node_types[one] == self._graph.node_types[row]
-        ]
-        return 3 <= len(name) <= 60 and same == [row]
-
-
-def _turned(edge: str) -> str:
-    return edge[1:] if edge.startswith("<") else f"<{edge}"
-
-
-def generated(graph: Graph, patterns: Sequence[Pattern], count: int, *, random_seed: int = 7) -> list[Item]:
-    """Return this many different questions, of all patterns alike."""
-    drawer = Drawer(graph, random_seed)
-    found: dict[str, Item] = {}
-    tries = 0
-    while len(found) < count and tries < count * 2_000:
-        item = drawer.draw(patterns[len(found) % len(patterns)])
-        tries += 1
-        if item is not None:
-            found.setdefault(item.question, item)
-    return list(found.values())
-
-
-def _debian(number: int) -> tuple[Pattern, ...]:
-    """Return the patterns over the Debian graph in the schema's words (0) or in others (1)."""
-    said = {
-        "in_section": ("are in section {}", "come from the {} area"),
-        "recommends": ("recommend {}", "work best together with {}"),
-        "depends": ("depend on {}", "need {}"),
-        "maintained_by": ("are maintained by {}", "are looked after by {}"),
-        "suggests": ("suggest {}", "can be extended by {}"),
-        "has_tag": ("have the tag {}", "are labelled {}"),
-        "built_from": ("are built from the source {}", "are compiled out of {}"),
-    }
-    types = {"in_section": "section", "maintained_by": "maintainer", "has_tag": "debtag", "built_from": "source"}
-    pairs = (
-        ("in_section", "recommends"),
-        ("maintained_by", "depends"),
-        ("in_section", "suggests", "maintained_by"),
-        ("has_tag", "depends"),
-        ("built_from", "recommends"),
-    )
-    frames = (
-        ("Which packages {clauses}?", "Find the packages that {clauses}.", "What packages {clauses}?"),
-        ("What are good programs that {clauses}?", "I look for software that {clauses}", "Which tools {clauses}?"),
-    )[number]
-    return tuple(
-        Pattern(
-            "package", tuple(Clause(edge, types.get(edge, "package"), (said[edge][number],)) for edge in edges), frames
-        )
-        for edges in pairs
-    )
-
-
-def _two_hops() -> tuple[Pattern, ...]:
-    through = Clause("depends", "package", ("maintain packages that depend on {}",), ("<maintained_by", "package"))
-    holding = Clause("recommends", "package", ("hold packages that recommend {}",), ("<in_section", "package"))
-    return (
-        Pattern("maintainer", (through,), ("Which maintainers {clauses}?",)),
-        Pattern("section", (holding,), ("Which sections {clauses}?",)),
-    )
-
-
-HETIONET = (
-    Pattern(
-        "Compound",
-        (
-            Clause("CcSE", "Side Effect", ("cause {}", "can lead to {}", "have {} among their side effects")),
-            Clause("CbG", "Gene", ("bind {}", "bind to the protein of {}", "act on the gene {}")),
-        ),
-        ("Which compounds {clauses}?", "Name compounds that {clauses}.", "What drugs {clauses}?"),
-    ),
-    Pattern(
-        "Disease",
-        (
-            Clause("DpS", "Symptom", ("present with {}", "show {}", "have the symptom {}")),
-            Clause("DaG", "Gene", ("are associated with {}", "involve the gene {}")),
-        ),
-        ("Which diseases {clauses}?", "List all diseases that {clauses}", "What diseases {clauses}?"),
-    ),
-    Pattern(
-        "Compound",
-        (
-            Clause("<PCiC", "Pharmacologic Class", ("belong to the class {}", "are included in {}")),
-            Clause("CtD", "Disease", ("treat {}", "are used against {}")),
-        ),
-        ("Which compounds {clauses}?", "Give me the compounds that {clauses}."),
-    ),
-    Pattern(
-        "Pathway",
-        (Clause("<GpPW", "Gene", ("{}",)), Clause("<GpPW", "Gene", ("{}",))),
-        ("In which pathways do {clauses} both participate?", "Which pathways do both {clauses} take part in?"),
-    ),
-    Pattern(
-        "Gene",
-        (
-            Clause("<AeG", "Anatomy", ("are expressed in {}", "are active in the {}")),
-            Clause("GpPW", "Pathway", ("participate in the pathway {}", "take part in {}")),
-        ),
-        ("Which genes {clauses}?", "Show genes that {clauses}."),
-    ),
-    Pattern(
-        "Symptom",
-        (Clause("<CtD", "Compound", ("presented by diseases that {} treats",), ("<DpS", "Disease")),),
-        ("Which symptoms are {clauses}?", "What are the symptoms {clauses}?"),
-    ),
-    Pattern(
-        "Pharmacologic Class",
-        (Clause("CtD", "Disease", ("include compounds that treat {}",), ("PCiC", "Compound")),),
-        ("Which pharmacologic classes {clauses}?", "What classes {clauses}?"),
-    ),
-)
-GO_GENES = (
-    Pattern(
-        "gene",
-        (
-            Clause("involved_in", "biological_process", ("are involved in {}", "play a part in {}")),
-            Clause("located_in", "cellular_component", ("are located in the {}", "are found in the {}")),
-        ),
-        ("Which genes {clauses}?", "Find human genes that {clauses}.", "What genes {clauses}?"),
-    ),
-    Pattern(
-        "gene",
-        (
-            Clause("enables", "molecular_function", ("enable {}", "have {}")),
-            Clause("involved_in", "biological_process", ("are involved in {}", "take part in {}")),
-        ),
-        ("Which genes {clauses}?", "List genes that {clauses}"),
-    ),
-    Pattern(
-        "biological_process",
-        (Clause("<involved_in", "gene", ("{}",)), Clause("<involved_in", "gene", ("{}",))),
-        ("Which biological processes are {clauses} both involved in?", "What processes do {clauses} share?"),
-    ),
-    Pattern(
-        "biological_process",
-        (Clause("negatively regulates", "biological_process", ("negatively regulates {}", "inhibits {}")),),
-        ("Which biological process {clauses}?", "What process {clauses}?"),
-    ),
-    Pattern(
-        "cellular_component",
-        (Clause("enables", "molecular_function", ("genes that enable {}",), ("<located_in", "gene")),),
-        ("In which cellular components are {clauses} located?", "Which cellular components hold {clauses}?"),
-    ),
-    Pattern(
-        "molecular_function",
-        (Clause("<enables", "gene", ("enabled by {}",)),),
-        ("Which molecular functions are {clauses}?", "What is the molecular function {clauses}?"),
-    ),
-)
-WORDNET = (
-    Pattern(
-        "noun",
-        (Clause("<hyponym", "noun", ("{}",)),),
-        ("What are the hyponyms of {clauses}?", "List hyponyms of {clauses}"),
-    ),
-    Pattern(
-        "noun",
-        (Clause("<hypernym", "noun", ("{}",)),),
-        ("Which noun is the hypernym of {clauses}?", "What is a hypernym of {clauses}?"),
-    ),
-    Pattern(
-        "noun",
-        (Clause("<part_meronym", "noun", ("{}",)),),
-        ("What are the part meronyms of {clauses}?", "Which parts does {clauses} have?"),
-    ),
-    Pattern(
-        "adj",
-        (Clause("similar_to", "adj", ("{}",)),),
-        ("Which adjectives are similar to {clauses}?", "Name adjectives like {clauses}."),
-    ),
-    Pattern(
-        "adj",
-        (Clause("antonym", "adj", ("{}",)),),
-        ("What is the antonym of {clauses}?", "Which adjective is the antonym of {clauses}?"),
-    ),
-    Pattern(
-        "adv",
-        (Clause("derived_from_adj", "adj", ("{}",)),),
-        ("Which adverb is derived from {clauses}?", "Which adverbs come from the adjective {clauses}?"),
-    ),
-    Pattern(
-        "verb",
-        (Clause("<entailment", "verb", ("{}",)),),
-        ("Which verbs does {clauses} entail?", "What does the verb {clauses} entail?"),
-    ),
-    Pattern(
-        "noun",
-        (
-            Clause("domain_topic", "noun", ("have the domain topic {}", "belong to the topic {}")),
-            Clause("hypernym", "noun", ("have the hypernym {}", "are a kind of {}")),
-        ),
-        ("Which nouns {clauses}?",),
-    ),
-)
-
-
 def debian_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
-    yield "DEB plain", generated(graph, _debian(0), 100) + generated(graph, _two_hops(), 20)
-    yield "DEB loose", generated(graph, _debian(1), 100)
+    yield "DEB plain", generated(graph, DEBIAN_PLAIN, 100) + generated(graph, DEBIAN_TWO_HOPS, 20)
+    yield "DEB loose", generated(graph, DEBIAN_LOOSE, 100)
+    yield "DEB first look", generated(graph, FIRST_LOOK["debian_bookworm"], 60)
 
 
 def go_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
     yield "GO generated", generated(graph, GO_GENES, 150)
+    yield "GO first look", generated(graph, FIRST_LOOK["go_genes"], 60)
 
 
 def wordnet_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
     yield "WN generated", generated(graph, WORDNET, 150)
+    yield "WN first look", generated(graph, FIRST_LOOK["wordnet30"], 60)
+
+
+def disease_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
+    yield "DO first look", generated(graph, FIRST_LOOK["disease_ontology"], 60)
 
 
 Sets = Callable[[Graph, Path], Iterator[tuple[str, Iterable[Item]]]]
@@ -593,6 +329,7 @@ SETS: Mapping[str, Sets] = {
     "debian_bookworm": debian_sets,
     "go_genes": go_sets,
     "wordnet30": wordnet_sets,
+    "disease_ontology": disease_sets,
 }
 
 if __name__ == "__main__":

@@ -60,8 +60,7 @@ def check(path):
     graph = Graph.open(path)
     version = graph.node("n0").properties["version"]
     nodes, edges = content(version)
-    folder = path / "generations" / graph.manifest.generation
-    assert format.damaged_files(folder, graph.manifest) == []
+    assert format.damaged_files(path) == []
     assert [graph.node_at(row) for row in range(len(graph))] == sorted(nodes, key=lambda node: node.id)
     assert sorted(map(repr, graph.iter_edges())) == sorted(map(repr, edges))
     assert len(graph.search(f"v{version}", 10**6)) == len(nodes)

@@ -302,17 +302,17 @@ def test_every_flipped_byte_is_found_by_the_hashes(scratch):
         [Node("a", text="x y", aliases=("z",), properties={"p": 1}), Node("b")], [Edge("a", "t", "b", "w")], path=path
     )
     folder = generation(path)
-    assert format.damaged_files(folder, graph.manifest) == []
+    assert format.damaged_files(path) == []
     assert {file.name for file in folder.iterdir()} == {*graph.manifest.files, "manifest.json"}
-    for name in graph.manifest.files:
+    for name in (*graph.manifest.files, "manifest.json"):
         file = folder / name
         whole = file.read_bytes()
         if whole:
             at = len(whole) // 2
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-            assert format.damaged_files(folder, graph.manifest) == [name]
+            assert name in format.damaged_files(path)
         file.unlink()
-        assert format.damaged_files(folder, graph.manifest) == [name]
+        assert format.damaged_files(path) == [name]
         file.write_bytes(whole)
 
 

@@ -113,7 +113,7 @@ def test_the_whole_result_is_saved(toolbox):
 def test_nothing_at_all_is_said(toolbox):
     found = ask(toolbox, "intersect", nodes=["x1", "x1"])
     assert (found.nodes, found.error) == ((), None)
-    assert "Nothing touches" in found.text
+    assert "No node touches two" in found.text
 
 
 def test_one_node_alone_is_no_intersection(toolbox):

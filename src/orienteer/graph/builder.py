@@ -6,7 +6,7 @@ import hashlib
 import json
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import repeat
@@ -21,7 +21,8 @@ from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, format
 from orienteer.graph.format import EdgeCount, Manifest
 from orienteer.graph.properties import PropertyWriter
-from orienteer.index.arrays import Folder, StringWriter, encode, save
+from orienteer.graph.properties import write as write_properties
+from orienteer.index.arrays import Folder, StringWriter, decode, encode, save
 from orienteer.index.names import NameKind, NamesWriter
 from orienteer.index.postings import PostingsWriter
 from orienteer.index.tokenizer import Tokenizer
@@ -138,20 +139,21 @@ class GraphBuilder:
         self._edge_count = 0
         self._extra_count = 0
         self._table: EdgeTable | None = None
-        self._stack = ExitStack()
 
     def __enter__(self) -> GraphBuilder:
-        self._work = self._stack.enter_context(format.publishing(self._path))
-        format.check_target(self._path, force=self._force)  # again, now that nobody else can change it
-        self._spool = self._work / "spool"
-        self._spool.mkdir()
-        writers = [StringWriter(self._spool, name) for name in ("name", "text", "aliases", "properties", "extra")]
-        self._names, self._texts, self._aliases, self._properties, self._extras = writers
+        with ExitStack() as stack:
+            self._work = stack.enter_context(format.publishing(self._path))
+            format.check_target(self._path, force=self._force)  # again, now that nobody else can change it
+            self._spool = self._work / "spool"
+            self._spool.mkdir()
+            self._names, self._texts, self._aliases, self._properties, self._extras = (
+                stack.enter_context(StringWriter(self._spool, name))
+                for name in ("name", "text", "aliases", "properties", "extra")
+            )
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        for writer in (self._names, self._texts, self._aliases, self._properties, self._extras):
-            writer.close()
         self._stack.__exit__(*error)
 
     @property
@@ -240,7 +242,7 @@ class GraphBuilder:
             table.source[begin:end], table.target[begin:end] = chunk.source, chunk.target
             table.type[begin:end] = chunk.types
             table.keep[begin:end] = (chunk.source >= 0) & (chunk.target >= 0)
-            if chunk.extra is not None and chunk.number is not None:
+            if self._extra_count and chunk.extra is not None and chunk.number is not None:
                 table.extra[begin:end], table.number[begin:end] = chunk.extra, chunk.number
             end = begin
         extra, number = (table.extra, table.number) if self._extra_count else (None, None)
@@ -276,7 +278,7 @@ class GraphBuilder:
             node_types=dict(
                 zip(self._node_types, np.bincount(types, minlength=len(self._node_types)).tolist(), strict=True)
             ),
-            edge_types={name: sum(one.count for one in triples if one.type == name) for name in self._edge_types},
+            edge_types=_by_type(self._edge_types, triples),
             triples=triples,
             symmetric=symmetric,
             labels=dict(labels or {}),
@@ -333,9 +335,10 @@ class GraphBuilder:
     def _write_nodes(self, ids: list[str], order: Sequence[int]) -> dict[str, float]:
         spooled = Folder(self._spool)
         columns = [spooled.strings(name) for name in ("name", "text", "aliases", "properties")]
-        names, postings = NamesWriter(self._tokenizer), PostingsWriter(self._work, self._tokenizer)
-        properties = {name: PropertyWriter(self._work, at) for at, name in enumerate(self._property_names)}
+        names = NamesWriter(self._tokenizer)
+        properties = {name: PropertyWriter(self._spool / f"p{at}") for at, name in enumerate(self._property_names)}
         with ExitStack() as stack:
+            postings = stack.enter_context(PostingsWriter(self._work, self._tokenizer))
             writers = [stack.enter_context(StringWriter(self._work, one)) for one in ("id", "name", "text", "aliases")]
             for low in range(0, len(order), _BATCH):
                 part = order[low : low + _BATCH]
@@ -343,17 +346,24 @@ class GraphBuilder:
                 raw = [column.take(np.array(part)) for column in columns]
                 for writer, data in zip(writers, (encoded_ids, *raw[:3]), strict=True):
                     writer.extend(data)
-                given = [one.decode() for one in raw[0]]
+                given = [decode(one) for one in raw[0]]
                 aliases: list[list[str]] = [json.loads(one) if one else [] for one in raw[2]]
                 rows = range(low, low + len(part))
-                postings.add([" ".join((n, *a, t.decode())) for n, a, t in zip(given, aliases, raw[1], strict=True)])
+                postings.add([" ".join((n, *a, decode(t))) for n, a, t in zip(given, aliases, raw[1], strict=True)])
                 _add_names(names, rows, [ids[old] for old in part], given, aliases)
                 _add_properties(properties, names, rows, raw[3])
                 self._progress("indexing nodes", low + len(part))
-        for column in properties.values():
-            column.close()
+            statistics = postings.finish()
+        write_properties(self._work, list(properties.values()))
         names.finish(self._work)
-        return postings.finish()
+        return statistics
+
+
+def _by_type(names: Iterable[str], triples: Sequence[EdgeCount]) -> dict[str, int]:
+    counts = dict.fromkeys(names, 0)
+    for one in triples:
+        counts[one.type] += one.count
+    return counts
 
 
 def _add_names(

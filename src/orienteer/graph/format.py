@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from orienteer.records import Record
 FORMAT = 1
 POINTER = "orienteer.json"
 MANIFEST = "manifest.json"
-_OURS = {POINTER, "generations", "pieces", ".lock"}
+_GENERATION = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 
 
 class FileRecord(Record):
@@ -81,6 +82,8 @@ class Pointer(Record):
 
     format: int = FORMAT
     generation: str
+    manifest: str
+    """Hash of the generation's manifest, which holds those of all other files."""
     pieces: dict[str, str] = {}
 
 
@@ -93,8 +96,9 @@ def read_pointer(path: Path) -> Pointer:
     """Return what the pointer file says. Raises `NotAGraph` for anything that is not a graph this version reads."""
     file = path / POINTER
     if not file.is_file():
-        what = "does not exist" if not path.exists() else "is not a graph directory"
-        raise NotAGraph(f"{path} {what}: make one with: orienteer import SOURCE -o {path}")
+        if path.exists():
+            raise NotAGraph(f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER")
+        raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}")
     try:
         content = json.loads(file.read_bytes())
         if int(content["format"]) > FORMAT:
@@ -102,7 +106,7 @@ def read_pointer(path: Path) -> Pointer:
                 f"{path} has format {content['format']}, this version reads up to {FORMAT}: upgrade orienteer"
             )
         return Pointer.model_validate(content)
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, ValidationError) as error:
         raise NotAGraph(f"{file} is damaged ({error}): import the graph again with --force") from error
 
 
@@ -121,28 +125,40 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def damaged_files(folder: Path, manifest: Manifest) -> list[str]:
-    """Return the files of a generation whose content is not what was published."""
-    return [
-        name
-        for name, record in manifest.files.items()
-        if not (folder / name).is_file() or _sha256(folder / name) != record.sha256
-    ]
+def damaged_files(path: Path) -> list[str]:
+    """Return the files of a graph's current generation whose content is not what was published."""
+    pointer = read_pointer(path)
+    folder = path / "generations" / pointer.generation
+    hashes = {MANIFEST: pointer.manifest}
+    try:
+        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        hashes |= {name: record.sha256 for name, record in manifest.files.items()}
+    except (FileNotFoundError, ValidationError):
+        return [MANIFEST]
+    return [name for name, hash_ in hashes.items() if not (folder / name).is_file() or _sha256(folder / name) != hash_]
 
 
 def check_target(path: Path, *, force: bool) -> None:
     """Refuse to publish where something else lies, or a graph that nobody allowed to replace."""
-    if path.exists() and not path.is_dir():
-        raise BadInput(f"{path} is a file: name a folder that does not exist yet")
+    for place in (path, *path.parents):
+        if place.exists() and not place.is_dir():
+            raise BadInput(f"{place} is a file: name a folder that does not exist yet")
     if is_graph(path):
         if not force:
             raise BadInput(f"{path} holds a graph already: replace it with --force, or name another folder")
-    elif path.is_dir() and any(entry.name not in _OURS and not _is_debris(entry) for entry in path.iterdir()):
+    elif path.is_dir() and not all(map(_is_ours, path.iterdir())):
         raise BadInput(f"{path} is not empty and not a graph: name a folder that does not exist yet")
 
 
 def _is_debris(entry: Path) -> bool:
     return entry.name.startswith(".new-")
+
+
+def _is_ours(entry: Path) -> bool:
+    """Tell whether a writer that was killed before it could publish may have left this."""
+    if entry.name == "generations" and entry.is_dir():
+        return all(_GENERATION.fullmatch(one.name) for one in entry.iterdir())
+    return entry.name == ".lock" or _is_debris(entry)
 
 
 @contextmanager
@@ -182,7 +198,8 @@ def publish(path: Path, work: Path, manifest: Manifest) -> Manifest:
     target = generations / manifest.generation
     work.rename(target)
     _sync(generations)
-    _replace(path / POINTER, Pointer(generation=manifest.generation).model_dump_json())
+    pointer = Pointer(generation=manifest.generation, manifest=_sha256(target / MANIFEST))
+    _replace(path / POINTER, pointer.model_dump_json())
     for old in generations.iterdir():
         if old != target:
             shutil.rmtree(old, ignore_errors=True)  # readers that hold its files keep them until they close
@@ -233,6 +250,8 @@ def _locked(file: Path) -> Iterator[None]:
                 import fcntl
 
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except OSError as error:  # Windows has no narrower one
+            if not isinstance(error, BlockingIOError) and sys.platform != "win32":
+                raise
             raise GraphBusy(f"another process is writing to {file.parent}: wait for it, or write elsewhere") from error
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -56,6 +57,16 @@ def _checked(given: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[st
     required = known[: 1 if kind is Node else 3]
     if lacking := [name for name in required if not isinstance(given.get(name), str)]:
         raise BadInput(f"{dict(given)!r} lacks {' and '.join(lacking)}: each must be a text")
+    for name in ("type", "name", "text"):
+        if not isinstance(given.get(name, ""), str):
+            raise BadInput(f"{name} is {given[name]!r} in {dict(given)!r}: it must be a text")
+    aliases = given.get("aliases", ())
+    if isinstance(aliases, str) or not all(isinstance(one, str) for one in aliases):
+        raise BadInput(f"aliases is {aliases!r} in {dict(given)!r}: it must be a list of texts")
+    try:
+        json.dumps(given.get("properties", {}))
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"properties of {dict(given)!r} cannot be kept: {error}; use what JSON has") from error
     return dict(given)
 
 

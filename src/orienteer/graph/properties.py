@@ -1,10 +1,12 @@
 """Properties in columns, and conditions on them.
 
-Files of the property number P:
-    pP_row.i4          the nodes that have it, ascending
-    pP_value.utf8/.at  their values as JSON
-    pP_entry.i4, pP_number.f8, pP_text.u8    what conditions read: one entry a value, a list giving one an item;
-                       the number (a date as its ordinal day, NaN for neither) and the hash of the folded text
+Files, each holding all properties one after another, in the order of the manifest:
+    property_at.i8, property_row.i4, property_value.utf8/.at
+        where each property begins; the nodes that have it, ascending; their values as JSON
+    property_entry_at.i8, property_entry.i4, property_number.f8, property_text.u8
+        what conditions read, one entry a value, a list giving one an item: the node, the number (NaN for none; a date
+        is its year and the part of it that has passed) and the hash of the folded text
+A fixed number of files serves any number of properties: an open graph holds one descriptor a file.
 """
 
 from __future__ import annotations
@@ -14,22 +16,27 @@ import json
 import math
 import operator
 import re
+import shutil
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
-from orienteer.index.arrays import Folder, Rows, Strings, StringWriter, encode, save
+from orienteer.index.arrays import Folder, Rows, encode, save
 from orienteer.records import JsonValue
 
+_WAITING = 1 << 20  # bytes of values that wait in memory
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
-_CONDITION = re.compile(r"\s*(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*", re.DOTALL)
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
+_MEANT = {"==": "=", "=>": ">=", "=<": "<=", "<>": "!=", "=!": "!="}  # as other languages write them
 _COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -53,29 +60,37 @@ class Condition(NamedTuple):
         found = _CONDITION.fullmatch(text)
         if not found or not found[3]:
             raise BadOption(f"{text!r} is no condition: write PROPERTY=VALUE, with one of = != < <= > >=")
-        condition = cls(*found.groups())
+        condition = cls(found[1], _MEANT.get(found[2], found[2]), found[3])
         if condition.comparison not in ("=", "!=") and math.isnan(number_of(condition.value)):
             raise BadOption(f"{condition.value!r} in {text!r} is neither a number nor a date (2001-12-31)")
         return condition
 
 
 def number_of(value: JsonValue) -> float:
-    """Return a value as a number, a date as its day; NaN for anything else."""
+    """Return a value as a number; NaN for what is none.
+
+    A date is its year and the part of it that has passed, so that dates compare with one another and with years.
+    """
     if isinstance(value, bool):
         return math.nan
     if isinstance(value, int | float):
-        return float(value)
-    if not isinstance(value, str) or not value[:2].strip("+-. \t").isdecimal():
-        return math.nan
-    if found := _DATE.fullmatch(value.strip()):
         try:
-            return float(date(int(found[1]), int(found[2]), int(found[3] or 1)).toordinal())
-        except ValueError:
+            return float(value)
+        except OverflowError:
             return math.nan
-    try:
+    if not isinstance(value, str):
+        return math.nan
+    if _NUMBER.fullmatch(value):
         return float(value)
+    found = _DATE.fullmatch(value.strip())
+    if not found:
+        return math.nan
+    try:
+        day = date(int(found[1]), int(found[2]), int(found[3] or 1)).toordinal()
+        begin, end = (date(int(found[1]) + later, 1, 1).toordinal() for later in (0, 1))
     except ValueError:
         return math.nan
+    return int(found[1]) + (day - begin) / (end - begin)
 
 
 def _text_hash(value: JsonValue) -> int:
@@ -84,52 +99,72 @@ def _text_hash(value: JsonValue) -> int:
 
 
 class PropertyWriter:
-    """Collects one property of all nodes, in row order."""
+    """Collects one property of all nodes, in row order. Values wait on disk, the rest in memory."""
 
-    def __init__(self, folder: Path, number: int) -> None:
-        self._folder, self._name = folder, f"p{number}"
-        self._values = StringWriter(folder, f"{self._name}_value")
-        self._rows: list[int] = []
-        self._entries: list[int] = []
-        self._numbers: list[float] = []
-        self._texts: list[int] = []
+    def __init__(self, spool: Path) -> None:
+        self._spool = spool
+        self._waiting = bytearray()
+        self.sizes = array("q")
+        self.rows = array("i")
+        self.entries = array("i")
+        self.numbers = array("d")
+        self.texts = array("Q")
 
     def add(self, row: int, value: JsonValue) -> None:
         """Take a node's value."""
-        self._rows.append(row)
-        self._values.add(encode(_json(value)))
+        data = encode(_json(value))
+        self.rows.append(row)
+        self.sizes.append(len(data))
+        self._waiting += data
+        if len(self._waiting) > _WAITING:
+            self._flush()
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED):
                 continue
-            self._entries.append(row)
-            self._numbers.append(number_of(item))
-            self._texts.append(_text_hash(item))
+            self.entries.append(row)
+            self.numbers.append(number_of(item))
+            self.texts.append(_text_hash(item))
 
-    def close(self) -> None:
-        """Write the files."""
-        self._values.close()
-        save(self._folder, f"{self._name}_row", np.array(self._rows, np.int32))
-        save(self._folder, f"{self._name}_entry", np.array(self._entries, np.int32))
-        save(self._folder, f"{self._name}_number", np.array(self._numbers, np.float64))
-        save(self._folder, f"{self._name}_text", np.array(self._texts, np.uint64))
+    def _flush(self) -> None:
+        with self._spool.open("ab") as file:
+            file.write(self._waiting)
+        self._waiting.clear()
+
+    def move(self, file: BinaryIO) -> None:
+        """Append all values to a file and let the spool go."""
+        if self._spool.exists():
+            with self._spool.open("rb") as spooled:
+                shutil.copyfileobj(spooled, file, _WAITING)
+            self._spool.unlink()
+        file.write(self._waiting)
+
+
+def write(folder: Path, columns: Sequence[PropertyWriter]) -> None:
+    """Write the files of all properties."""
+    with (folder / "property_value.utf8").open("wb") as file:
+        for column in columns:
+            column.move(file)
+    sizes = np.concatenate([np.zeros(1, np.int64), *(np.frombuffer(one.sizes, np.int64) for one in columns)])
+    save(folder, "property_value.at", np.cumsum(sizes))
+    save(folder, "property_at", np.cumsum([0, *(len(one.rows) for one in columns)], dtype=np.int64))
+    save(folder, "property_entry_at", np.cumsum([0, *(len(one.entries) for one in columns)], dtype=np.int64))
+    _join(folder, "property_row", np.int32, [one.rows for one in columns])
+    _join(folder, "property_entry", np.int32, [one.entries for one in columns])
+    _join(folder, "property_number", np.float64, [one.numbers for one in columns])
+    _join(folder, "property_text", np.uint64, [one.texts for one in columns])
+
+
+def _join(folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any]]) -> None:  # Any: a number
+    save(folder, name, np.concatenate([np.zeros(0, kind), *(np.frombuffer(part, kind) for part in parts)]))
 
 
 class _Column(NamedTuple):
     rows: Rows
-    values: Strings
+    first: int
+    """Place of its first value among all."""
     entries: NDArray[np.int32]
     numbers: NDArray[np.float64]
     texts: NDArray[np.uint64]
-
-
-def _column(folder: Folder, prefix: str) -> _Column:
-    return _Column(
-        folder.array(f"{prefix}_row", "i4"),
-        folder.strings(f"{prefix}_value"),
-        folder.array(f"{prefix}_entry", "i4"),
-        folder.array(f"{prefix}_number", "f8"),
-        folder.array(f"{prefix}_text", "u8"),
-    )
 
 
 class Properties:
@@ -138,7 +173,16 @@ class Properties:
     def __init__(self, folder: Folder, names: Sequence[str], nodes: int) -> None:
         self._nodes = nodes
         self.names = tuple(names)
-        self._columns = {name: _column(folder, f"p{number}") for number, name in enumerate(names)}
+        self._values = folder.strings("property_value")
+        at, entry_at = folder.array("property_at", "i8").tolist(), folder.array("property_entry_at", "i8").tolist()
+        rows, entries = folder.array("property_row", "i4"), folder.array("property_entry", "i4")
+        numbers, texts = folder.array("property_number", "f8"), folder.array("property_text", "u8")
+        self._columns: dict[str, _Column] = {}
+        for place, name in enumerate(names):
+            part = slice(entry_at[place], entry_at[place + 1])
+            self._columns[name] = _Column(
+                rows[at[place] : at[place + 1]], at[place], entries[part], numbers[part], texts[part]
+            )
 
     def of(self, row: int) -> dict[str, JsonValue]:
         """Return all properties of a node."""
@@ -148,7 +192,7 @@ class Properties:
         for name, column in self._columns.items():
             at = int(column.rows.searchsorted(row))
             if at < len(column.rows) and column.rows[at] == row:
-                yield name, json.loads(column.values.raw(at))
+                yield name, json.loads(self._values.raw(column.first + at))
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Mark the nodes that meet every condition; a node without the property meets none on it.

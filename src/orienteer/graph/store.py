@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
+import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -51,8 +53,7 @@ class Graph:
 
     def __init__(self, path: Path, folder: Path, manifest: Manifest) -> None:
         self.path, self.manifest = path, manifest
-        self._folder = Folder(folder)
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._folder = Folder(folder, manifest.files)
         self.ids = self._folder.strings("id")
         self.names = self._folder.strings("name")
         self.texts = self._folder.strings("text")
@@ -102,11 +103,14 @@ class Graph:
         if path is not None:
             write_records(Path(path), nodes, edges, force=force)
             return cls.open(path)
-        temporary = tempfile.TemporaryDirectory(prefix="orienteer-")
-        target = Path(temporary.name) / "graph"
-        write_records(target, nodes, edges)
-        graph = cls.open(target)
-        graph._temporary = temporary
+        folder = Path(tempfile.mkdtemp(prefix="orienteer-"))
+        try:
+            write_records(folder / "graph", nodes, edges)
+            graph = cls.open(folder / "graph")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(graph, shutil.rmtree, folder, ignore_errors=True)
         return graph
 
     def __len__(self) -> int:
@@ -186,10 +190,14 @@ class Graph:
         row = self.ids.find(node)
         if row is not None:
             return [row]
-        words = self.tokenizer.words(node)
-        links = [link for link in self.name_index.links(words) if link.is_exact] if words else []
+        links = self.name_index.called(node)
         best = min((link.kind for link in links), default=None)
-        return [link.row for link in links if link.kind == best]
+        rows = [link.row for link in links if link.kind == best]
+        for same in (lambda name: name == node, lambda name: name.casefold() == node.casefold()):
+            # Words leave punctuation out: `C++` would be `C` and `C#` as well.
+            if spelled := [row for row in rows if any(map(same, (self.names[row], *self.aliases_at(row))))]:
+                return spelled
+        return rows
 
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
         """Return names of nodes that look like a text."""
@@ -327,13 +335,13 @@ class Graph:
         ]
         return dict(sorted(found, key=lambda item: (-item[1], item[0])))
 
-    def edges_to(self, entries: Entries, row: int, *, most: int = 20) -> tuple[Edge, ...]:
+    def edges_to(self, entries: Entries, row: int) -> tuple[Edge, ...]:
         """Return the edges among these that lead to one neighbour."""
         if len(entries.owner) and entries.owner[0] == entries.owner[-1]:  # one node's edges are sorted by neighbour
             low, high = (int(entries.neighbor.searchsorted(row, side)) for side in ("left", "right"))
-            at = np.arange(low, min(high, low + most))
+            at = np.arange(low, high)
         else:
-            at = np.flatnonzero(entries.neighbor == row)[:most]
+            at = np.flatnonzero(entries.neighbor == row)
         return tuple(
             self.edge(int(entries.owner[one]), row, int(entries.kind[one]), int(entries.at[one])) for one in at
         )
@@ -374,7 +382,7 @@ class Graph:
         )
 
     def touching(self, groups: Sequence[Rows], mask: Mask | None = None) -> tuple[Rows, NDArray[np.int64]]:
-        """Return the rows that stand in all of these groups, else those in any; and in how many each stands."""
+        """Return the rows that stand in all of these groups, else those in two or more; and in how many each is."""
         first, *others = sorted(groups, key=len)
         common = first if mask is None else first[mask[first]]
         for other in others:
@@ -383,12 +391,13 @@ class Graph:
             return common, np.full(len(common), len(groups))
         together = np.concatenate(groups)
         found, counts = np.unique(together if mask is None else together[mask[together]], return_counts=True)
-        return found.astype(np.int32), counts
+        several = counts > 1
+        return found[several].astype(np.int32), counts[several]
 
     def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
         """Return all edges that join a node to any of some others."""
         edges: list[Edge] = []
-        for other in others.tolist():
+        for other in others[others != row].tolist():
             found = self.adjacency.between(row, other)
             edges += [self.edge(row, other, int(kind), int(at)) for kind, at in zip(found.kind, found.at, strict=True)]
         return tuple(edges)
@@ -398,6 +407,8 @@ class Graph:
 
         None where they are further apart than `max_length` edges. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
+        if k < 0:
+            raise BadOption(f"k is {k}: it must be 0 or more")
         if not 1 <= max_length <= LONGEST_PATH:
             raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
         found = paths.shortest(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)

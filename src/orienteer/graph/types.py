@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import UnknownType, nearest
+from orienteer.errors import BadOption, UnknownType, nearest
 from orienteer.graph.adjacency import KindMask
 from orienteer.records import Direction, Kind, Schema
 
@@ -39,6 +39,8 @@ class TypeNames:
         """Mark the kinds of edge to walk; None where all are walked. A symmetric edge has no direction."""
         if names is None and direction is None:
             return None
+        if direction not in (None, "out", "in"):
+            raise BadOption(f"direction is {direction!r}: it must be out or in")
         mask = np.zeros((len(self.edges), 2), np.bool_)
         numbers = range(len(self.edges)) if names is None else self.edge_numbers(names)
         for number in numbers:

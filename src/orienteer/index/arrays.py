@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import NotAGraph
-
 Rows: TypeAlias = NDArray[np.int32]
 """Sorted distinct node numbers of one graph."""
 Array: TypeAlias = NDArray[Any]  # Any: the element type is in the file's name
@@ -43,10 +41,11 @@ def create(folder: Path, name: str, dtype: Any, length: int) -> Array:  # Any: w
 
 
 class Folder:
-    """The arrays of a folder, mapped at first use."""
+    """The arrays of a folder, mapped when they are asked for. Raises `FileNotFoundError` for what is not there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, names: Iterable[str] | None = None) -> None:
         self.path = path
+        self._names = frozenset(names if names is not None else (file.name for file in path.iterdir()))
 
     def bytes(self, name: str) -> mmap.mmap | bytes:
         """Map a file; an empty one gives empty bytes."""
@@ -57,15 +56,12 @@ class Folder:
 
     def array(self, name: str, *codes: str) -> Array:
         """Map the array that was saved under this name with one of these element types."""
-        for code in codes:
-            path = self.path / f"{name}.{code}"
-            if path.exists():
-                return np.frombuffer(self.bytes(path.name), _CODES[code])
-        raise NotAGraph(f"{self.path} lacks {name}.{codes[0]}: the graph is damaged; import it again with --force")
+        code = next((code for code in codes if f"{name}.{code}" in self._names), codes[0])
+        return np.frombuffer(self.bytes(f"{name}.{code}"), _CODES[code])
 
     def has(self, name: str) -> bool:
-        """Tell whether a file is there."""
-        return (self.path / name).exists()
+        """Tell whether a file belongs to the folder."""
+        return name in self._names
 
     def strings(self, name: str) -> Strings:
         """Map strings that `StringWriter` wrote."""
@@ -83,7 +79,7 @@ class Strings(Sequence[str]):
         return len(self._offsets) - 1
 
     def __getitem__(self, index: Any) -> Any:  # Any: Sequence's overloads; slices are not used
-        return self.raw(index).decode()
+        return decode(self.raw(index))
 
     def raw(self, index: int) -> bytes:
         """Return one string as UTF-8."""
@@ -96,7 +92,7 @@ class Strings(Sequence[str]):
         return [data[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def __iter__(self) -> Iterator[str]:
-        return (self.raw(index).decode() for index in range(len(self)))
+        return (decode(self.raw(index)) for index in range(len(self)))
 
     def find(self, text: str) -> int | None:
         """Return the place of a string among sorted ones."""
@@ -147,8 +143,10 @@ class StringWriter:
 
 
 def encode(text: str) -> bytes:
-    """Return UTF-8; a lone surrogate, which no file can hold, becomes a question mark."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode(errors="replace")
+    """Return UTF-8; lone surrogates, which broken input holds, go through and come back."""
+    return text.encode(errors="surrogatepass")
+
+
+def decode(data: bytes) -> str:
+    """Return the text of what `encode` gave."""
+    return data.decode(errors="surrogatepass")

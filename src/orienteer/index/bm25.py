@@ -133,7 +133,7 @@ class TextIndex:
         here = np.concatenate([_NONE, *(here for here, _ in met)])
         places = np.concatenate([_NONE, *(places for _, places in met)])
         idf = np.repeat([posting.idf for posting in found], [len(here) for here, _ in met])
-        return np.bincount(here, self._contribution(idf, places), minlength=len(rows))
+        return np.bincount(here, self._contribution(idf, places), minlength=len(rows)).astype(np.float64, copy=False)
 
     def _meet(self, posting: Posting, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which of these rows have the term, and the places of their postings."""

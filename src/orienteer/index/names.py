@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index import words
-from orienteer.index.arrays import Folder, StringWriter, save
+from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.index.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
@@ -77,10 +77,10 @@ class NamesWriter:
         stems[written] = words.hashes_of(self._tokenizer.stems_of(fresh))
         self._stems = np.concatenate([self._stems, stems])
         self._spelling += [word for word in fresh if len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()]
-        has_words = np.flatnonzero(np.diff(found.firsts))
-        stemmed = words.phrases(self._stems[numbers], found.firsts)
-        kinds = np.full(len(has_words), kind, np.uint8)
-        self._columns.append((found.phrases[has_words], stemmed[has_words], rows[has_words], kinds))
+        exact, stemmed = found.phrases, words.phrases(self._stems[numbers], found.firsts)
+        for at in np.flatnonzero(np.diff(found.firsts) == 0):
+            exact[at] = stemmed[at] = _wordless(texts[at])
+        self._columns.append((exact, stemmed, rows, np.full(len(rows), kind, np.uint8)))
 
     def finish(self, folder: Path) -> None:
         """Write all files."""
@@ -110,6 +110,13 @@ class NameIndex:
         self._spelling = folder.strings("spelling")
         self._sketches = folder.array("spelling_sketch", "u8")
 
+    def called(self, text: str) -> list[Link]:
+        """Return the nodes with just this name, alias or identifier, case and punctuation aside."""
+        phrase = self._tokenizer.words(text)
+        if not phrase:  # a name such as `+` or a picture
+            return [Link(row, kind, True) for row, kind in self._rows("exact", _wordless(text))]
+        return [link for link in self.links(phrase) if link.is_exact]
+
     def links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes whose name, alias or identifier has just these folded words, or else just their stems."""
         exact = self._look_up("exact", [words.word_hash(word.encode()) for word in phrase])
@@ -121,8 +128,11 @@ class NameIndex:
         return [Link(row, kind, False) for row, kind in self._look_up("stem", stems)]
 
     def _look_up(self, table: str, hashes: Sequence[int]) -> list[tuple[int, NameKind]]:
+        return self._rows(table, words.phrase_hash(hashes))
+
+    def _rows(self, table: str, key: int) -> list[tuple[int, NameKind]]:
         keys, rows, kinds = self._tables[table]
-        wanted = np.uint64(words.phrase_hash(hashes))
+        wanted = np.uint64(key)
         low = int(keys.searchsorted(wanted))
         high = int(keys.searchsorted(wanted, side="right"))
         best: dict[int, NameKind] = {}
@@ -144,6 +154,11 @@ class NameIndex:
             if ratio >= ALIKE:
                 scored.append((-ratio, other))
         return [other for _, other in sorted(scored)[:most]]
+
+
+def _wordless(text: str) -> int:
+    """Return the key of a name that has no words."""
+    return words.word_hash(encode(text.strip().casefold()))
 
 
 def _sketches(encoded: Sequence[bytes]) -> NDArray[np.uint64]:

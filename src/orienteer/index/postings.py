@@ -59,6 +59,13 @@ class PostingsWriter:
         self._term_hashes: list[NDArray[np.uint64]] = []
         self._expansion = np.full((1 << 16, 3), -1, np.int32)  # (words, 3): the terms of each word
 
+    def __enter__(self) -> PostingsWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._rows_spool.close()
+        self._frequencies_spool.close()
+
     def add(self, texts: Sequence[str]) -> None:
         """Index the next texts, one row each."""
         batch: list[str] = []

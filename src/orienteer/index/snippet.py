@@ -70,4 +70,4 @@ def _cut(text: str, start: int, width: int) -> str:
     if end < len(text):
         space = text.rfind(" ", start, end)
         end = space if space > start + width // 2 else end
-    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+    return f"{'…' if start else ''}{' '.join(text[start:end].split())}{'…' if end < len(text) else ''}"

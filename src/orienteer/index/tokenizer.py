@@ -17,6 +17,8 @@ import Stemmer
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _MIXED = re.compile(r"([0-9]+)([a-z]+)|([a-z]+)([0-9]+)")
+# What Unicode says to ignore: soft hyphens, joiners, direction marks, variation selectors.
+_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"  # noqa: E501
 _CJK_RUN = re.compile(f"([{_CJK}]+)")
 # Combining marks lie below this code point, but for variation selectors, which NFKC text needs no more.
@@ -34,7 +36,7 @@ def _unicode_word() -> re.Pattern[str]:
         else:
             spans.append([code, code])
     ranges = "".join(f"{chr(low)}-{chr(high)}" for low, high in spans)
-    return re.compile(f"(?:[^\\W_]|[{ranges}])+")
+    return re.compile(f"[^\\W_](?:[^\\W_]|[{ranges}])*")  # a mark with no letter before it belongs to no word
 
 
 class Tokenizer:
@@ -55,7 +57,7 @@ class Tokenizer:
         """Return the folded words of a text, in order."""
         if text.isascii():
             return _ASCII_WORD.findall(text.lower())
-        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold())
         return [part for run in _unicode_word().findall(folded) for part in _parts(run)]
 
     def expand(self, word: str) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Intersect:
         reply.say_all(notes)
         reply.say("; ".join(f"{one}: {len(near)} neighbours" for one, near in zip(references, around, strict=True)))
         if not len(rows):
-            reply.say("Nothing touches any of them under these filters.")
+            reply.say("No node touches two of them under these filters.")
             return Observation(reply.text())
         most = int(counts.max())
         best = rows[counts == most]

@@ -111,7 +111,7 @@ def _examine(path: Path) -> dict[str, Any]:
     return {
         "path": str(path),
         "files": len(manifest.files),
-        "damaged": damaged_files(folder, manifest),
+        "damaged": damaged_files(path),
         "stale": is_stale(manifest),
     }
 

@@ -49,6 +49,8 @@ class Anchor:
     terms: tuple[str, ...]
     read_as: str | None = None
     """The name as it is spelled, where the question spells it otherwise."""
+    is_doubtful: bool = False
+    """It may be a common word that only happens to be a name."""
 
     @property
     def quality(self) -> float:
@@ -80,7 +82,8 @@ class Linker:
             if taken.isdisjoint(anchor.words):
                 taken.update(anchor.words)
                 anchors.append(anchor)
-        return tuple(sorted(anchors, key=lambda one: one.first))
+        sure = [anchor for anchor in anchors if not anchor.is_doubtful]
+        return tuple(sorted(sure or anchors, key=lambda one: one.first))
 
     def _respelled(self, reading: Reading, found: Sequence[Anchor]) -> list[Anchor]:
         """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""
@@ -146,13 +149,16 @@ class Linker:
         links = self._graph.name_index.links(phrase)
         surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
         candidates = list(self._candidates(links, surface, is_quoted=is_quoted))
+        is_doubtful = False
         if not is_quoted:
-            candidates = self._but_coincidence(candidates, reading, first, last)
+            candidates = self._but_misread(candidates, reading, first, last)
+            known = self._but_coincidence(candidates, reading, first, last)
+            is_doubtful, candidates = not known, known or candidates
         kept = _near_best(candidates)
         if not kept or kept[0].quality < _LEAST:
             return None
         terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.tokenizer.expand(word)))
-        return Anchor(first, last, surface, kept, terms)
+        return Anchor(first, last, surface, kept, terms, is_doubtful=is_doubtful)
 
     def _may_name(self, reading: Reading, first: int, last: int) -> bool:
         if reading.is_quoted(first, last):
@@ -179,22 +185,25 @@ class Linker:
         asks = word.text in english.ASKING or word.text in english.SUPERLATIVE
         return asks or before in ("which", "what") or word.stem in self._vocabulary.edge_words
 
-    def _but_coincidence(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
-        """Return the candidates without those that only happen to be called like common words."""
-        surface = reading.surface(first, last)
+    def _but_misread(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
+        """Return the candidates that stop words are truly part of: "the doc" is no `the-doc`, "go" no `Go`."""
         words = reading.words[first:last]
-        content = [word for word in words if not word.is_stop]
-        if words[0].is_stop or words[-1].is_stop:
-            # "the doc" is no `the-doc`; and "Go" or "IT" are names only as the graph writes them.
-            any_case = bool(content)
-            candidates = [one for one in candidates if self._is_written(one.row, surface, any_case=any_case)]
-        if len(content) == 1 and surface.islower():
-            posting = self._vocabulary.posting(content[0].text)
-            used = 0 if posting is None else posting.nodes
-            degrees = self._graph.adjacency.degree(np.array([one.row for one in candidates], np.int32)).tolist()
-            most = [_COMMONER * (1 + degree) for degree in degrees]
-            candidates = [one for one, times in zip(candidates, most, strict=True) if used <= times]
-        return candidates
+        if not (words[0].is_stop or words[-1].is_stop):
+            return candidates
+        surface, any_case = reading.surface(first, last), not all(word.is_stop for word in words)
+        return [one for one in candidates if self._is_written(one.row, surface, any_case=any_case)]
+
+    def _but_coincidence(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
+        """Return the candidates without those that are called like a word which texts use far more than edges them."""
+        content = [word.text for word in reading.words[first:last] if not word.is_stop]
+        is_told = first > 0 and self._vocabulary.is_kind((reading.words[first - 1].stem,))
+        if len(content) != 1 or is_told or not reading.surface(first, last).islower():
+            return candidates
+        posting = self._vocabulary.posting(content[0])
+        used = 0 if posting is None else posting.nodes
+        degrees = self._graph.adjacency.degree(np.array([one.row for one in candidates], np.int32)).tolist()
+        most = [_COMMONER * (1 + degree) for degree in degrees]
+        return [one for one, times in zip(candidates, most, strict=True) if used <= times]
 
     def _candidates(self, links: Sequence[Link], surface: str, *, is_quoted: bool) -> Iterator[Candidate]:
         for link in links:

@@ -84,6 +84,7 @@ class Anchor:
         """Return the anchors told apart by the types beside them, and what the question asks for."""
         mentions = answer_type.mentions(reading, anchors, self._vocabulary)
         anchors, mentions = answer_type.apposed(anchors, mentions, reading, self._graph)
+        anchors = tuple(one for one in anchors if len(one.candidates) <= self.config.most_nodes_a_phrase)
         anchors = answer_type.told_apart(anchors, reading, self._graph, self._vocabulary)
         anchors = answer_type.coordinated(anchors, reading, self._graph)
         wanted = answer_type.wanted(reading, anchors, mentions, self._vocabulary)

@@ -109,7 +109,11 @@ class Vocabulary:
 
     def is_kind(self, stems: Phrase) -> bool:
         """Tell whether words are just a way to say a node type."""
-        return any(stems == label.stems for labels in self.node_labels for label in labels)
+        return any(
+            stems == label.stems or (len(stems) == len(label.stems) == 1 and abbreviates(label.stems[0], stems[0]))
+            for labels in self.node_labels
+            for label in labels
+        )
 
     def is_symmetric(self, kind: int) -> bool:
         """Tell whether the edges of a kind have no direction."""
