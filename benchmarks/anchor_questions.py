@@ -118,7 +118,7 @@ def _turned(edge: str) -> str:
 
 
 def generated(graph: Graph, patterns: Sequence[Pattern], count: int, *, random_seed: int = 7) -> list[Item]:
-    """Return this many different questions of all patterns in turn; fewer where the graph gives no more in some tries."""
+    """Return this many different questions, of all patterns in turn; fewer where some tries find no more."""
     drawer = Drawer(graph, random_seed)
     found: dict[str, Item] = {}
     tries = 0

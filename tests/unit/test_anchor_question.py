@@ -212,3 +212,10 @@ def test_words_are_alike_by_their_beginning():
 
 def test_finding_needs_no_run(anchor):
     assert anchor.find(Question(text="Who painted Dusk?").text).scores.rows.size
+
+
+def test_asking_whether_there_is_a_link_wants_yes_or_no(anchor, first):
+    question = "Is there any link between Dusk and Stillism?"
+    assert anchor.find(question).wanted.yes_or_no
+    assert set(first(question, 2)) == {"Dusk", "Stillism"}
+    assert not anchor.find("Is there a painting by Bo Ek?").wanted.yes_or_no

@@ -78,7 +78,7 @@ class NamesWriter:
         self._stems = np.concatenate([self._stems, stems])
         self._spelling += [word for word in fresh if len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()]
         exact, stemmed = found.phrases, words.phrases(self._stems[numbers], found.firsts)
-        for at in np.flatnonzero(np.diff(found.firsts) == 0):
+        for at in np.flatnonzero(np.diff(found.firsts) == 0).tolist():
             exact[at] = stemmed[at] = _wordless(texts[at])
         self._columns.append((exact, stemmed, rows, np.full(len(rows), kind, np.uint8)))
 

@@ -67,7 +67,7 @@ class Words(NamedTuple):
     def are_numbers(self) -> NDArray[np.bool_]:
         """Mark the words that begin and end with a digit: they are their own and only term."""
         first, last = self.buffer[self.starts], self.buffer[self.starts + self.lengths - 1]
-        return (first >= 48) & (first <= 57) & (last >= 48) & (last <= 57)
+        return np.asarray((first >= 48) & (first <= 57) & (last >= 48) & (last <= 57))
 
     def at(self, indexes: NDArray[np.int64]) -> list[str]:
         """Return several words."""

@@ -184,6 +184,8 @@ class _Asking(NamedTuple):
 
     places: tuple[int, ...]
     content: tuple[int, ...]
+    is_existence: bool = False
+    """It follows "is there": without a type it names a connection, as "is there a link between"."""
 
 
 def wanted(reading: Reading, anchors: Sequence[Anchor], found: Sequence[TypeMention], vocabulary: Vocabulary) -> Wanted:
@@ -200,6 +202,7 @@ def wanted(reading: Reading, anchors: Sequence[Anchor], found: Sequence[TypeMent
     types = {one.type: one.likeness for one in chosen}
     said_by = tuple(place for one in chosen for place in range(one.first, one.last))
     if not types:
+        phrases = [phrase for phrase in phrases if not phrase.is_existence]
         types, said_by = _learned(phrases, reading, vocabulary)
     if not types and not phrases and _is_denying(reading):
         return Wanted({}, yes_or_no=True)
@@ -233,7 +236,8 @@ def _asking(reading: Reading, taken: set[int], verbs: set[int]) -> list[_Asking]
         if (before, text) in english.COUNTING:
             found.append((0, _phrase(reading, place + 1, taken, verbs, english.STOP)))
         elif text == "there" and before in ("is", "are"):
-            found.append((2, _phrase(reading, place + 1, taken, verbs, english.STOP)))
+            phrase = _phrase(reading, place + 1, taken, verbs, english.STOP)
+            found.append((2, phrase._replace(is_existence=True)))
         elif text in ("what", "which"):
             skip = english.DETERMINERS | {"is", "are", "was", "were", "s", "of", "kind", "kinds", "other"}
             found.append((1, _phrase(reading, place + 1, taken, verbs, skip)))

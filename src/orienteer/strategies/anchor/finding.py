@@ -53,14 +53,16 @@ class Finding:
         return np.asarray(np.setdiff1d(rows, own), np.int32)
 
     def _counted(self, at: int) -> Rows | None:
-        ways = [one for one in self.reached[at] if one.way is not None]
-        if not ways:
+        best = self.best(at)
+        if best is None or best.way is None:
             return None
-        best = max(ways, key=lambda one: one.strength.max())
         alike = [
             one.rows
-            for one in ways
-            if one.way and best.way and one.way.fit >= _ALIKE * best.way.fit and one.way.types == best.way.types
+            for one in self.reached[at]
+            if one.way is not None
+            and one.start is best.start
+            and one.way.types == best.way.types
+            and one.way.fit >= _ALIKE * best.way.fit
         ]
         return np.unique(np.concatenate(alike))
 
