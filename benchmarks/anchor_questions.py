@@ -470,7 +470,11 @@ FIRST_LOOK: Mapping[str, tuple[Pattern, ...]] = {
         Pattern(
             "node",
             (Clause("<is_a", "node", ("{}",)),),
-            ("What is {clauses}?", "What kind of disease is {clauses}?", "Which group does {clauses} belong to?"),
+            (
+                "What is {clauses} a kind of?",
+                "What kind of disease is {clauses}?",
+                "Which group does {clauses} belong to?",
+            ),
         ),
     ),
 }

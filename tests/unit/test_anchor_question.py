@@ -3,7 +3,7 @@
 import pytest
 
 from orienteer.graph.store import Graph
-from orienteer.records import Question
+from orienteer.records import Edge, Node, Question
 from orienteer.strategies.anchor import Anchor
 from orienteer.strategies.anchor.vocabulary import abbreviates, alike, split_label
 
@@ -37,6 +37,8 @@ EDGES = tuple(
         ("a3", "MEMBER_OF", "m2"),
         ("a1", "taught", "a2"),
         ("a2", "taught", "a3"),
+        ("a2", "admired_by", "a1"),
+        ("a3", "admired_by", "a2"),
         ("a1", "lives in", "c1"),
         ("a2", "lives in", "c1"),
         ("a3", "lives in", "c2"),
@@ -159,9 +161,11 @@ def test_parallel_edges_are_told_apart_by_their_words(first):
     ("question", "name"),
     [
         ("Which painter taught Bo Ek?", "Ada Lind"),
-        ("Which painter did Bo Ek teach?", "Cy Berg"),
+        ("Which painter has Bo Ek taught?", "Cy Berg"),
         ("Which painter was taught by Bo Ek?", "Cy Berg"),
         ("Bo Ek was taught by which painter?", "Ada Lind"),
+        ("Which painter admired Bo Ek?", "Ada Lind"),
+        ("Which painter did Bo Ek admire?", "Cy Berg"),
     ],
 )
 def test_direction_is_read_off_the_order_of_words(first, question, name):
@@ -219,3 +223,19 @@ def test_asking_whether_there_is_a_link_wants_yes_or_no(anchor, first):
     assert anchor.find(question).wanted.yes_or_no
     assert set(first(question, 2)) == {"Dusk", "Stillism"}
     assert not anchor.find("Is there a painting by Bo Ek?").wanted.yes_or_no
+
+
+def test_asking_for_nothing_but_a_name_puts_its_node_first(first):
+    for question in ("What is Stillism?", "Stillism", "Tell me about Stillism."):
+        assert first(question) == ["Stillism"]
+
+
+def test_mistyped_words_of_the_schema_are_put_right(first):
+    assert first("Which paitning was restroed by Ada Lind?") == ["Rain"]
+
+
+def test_people_are_persons(build):
+    nodes = [Node("b", "firm", "Brick Co"), Node("s", "firm", "Stone Co"), Node("p", "person", "Una Fox")]
+    method = Anchor(build(nodes, [Edge("p", "works_at", "b"), Edge("b", "supplies", "s")]))
+    found = method.find("Which people are at Brick Co?")
+    assert method._graph.ids[found.scores.rows[0]] == "p"

@@ -15,6 +15,7 @@ _READ = "Read one node in full: text, aliases, properties, and its edges by kind
 _SCHEMA = "List what the graph is made of: node types, and which edge types join which of them, with counts."
 _PAGE = 3_000  # characters of text
 _TYPES = 60  # node types that a schema lists
+_TRIPLES = 200  # and ways in which an edge type joins two of them: a prompt has to end
 
 
 class ReadNode:
@@ -77,11 +78,14 @@ def schema_lines(graph: Graph) -> list[str]:
     types = sorted(schema.node_types.items(), key=lambda item: (-item[1], item[0]))
     more = f"; {len(types) - _TYPES} more" if len(types) > _TYPES else ""
     lines = ["node types: " + "; ".join(f"{name} {count}" for name, count in types[:_TYPES]) + more]
-    for triple, count in sorted(schema.edges.items(), key=lambda item: (-item[1], item[0])):
+    triples = sorted(schema.edges.items(), key=lambda item: (-item[1], item[0]))
+    for triple, count in triples[:_TRIPLES]:
         label = schema.label(triple.type)
         code = f" [{triple.type}]" if label != triple.type else ""
         joined = "-" if triple.type in schema.symmetric else "->"
         lines.append(f"{triple.source} -{label}{joined} {triple.target}{code} {count}")
+    if len(triples) > _TRIPLES:
+        lines.append(f"{len(triples) - _TRIPLES} rarer ones")
     if graph.manifest.properties:
         lines.append("properties: " + ", ".join(graph.manifest.properties[:40]))
     return lines

@@ -41,6 +41,8 @@ class Wanted:
     via: tuple[int, ...] = ()
     """Node types that are named besides: the way to the answer leads through them."""
     yes_or_no: bool = False
+    about: bool = False
+    """It asks for nothing but what it names."""
     counts: bool = False
     """It asks how many there are."""
     superlative: bool = False
@@ -99,7 +101,7 @@ def _match(
 
 def _word(reading: Reading, place: int, stem: str, label: Label, vocabulary: Vocabulary) -> float:
     word = reading.words[place]
-    likeness = alike(word.stem, stem)
+    likeness = max(alike(word.stem, stem), float(english.IRREGULAR.get(word.text) in label.words))
     if not likeness and abbreviates(stem, word.stem):
         return ALIKE
     # "maintained" is the edge, not the maintainer; "section" may be both.

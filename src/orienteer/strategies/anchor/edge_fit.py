@@ -66,10 +66,11 @@ class EdgeFit:
             last = place if likeness else last
         return _Match(total / len(label.stems), last)
 
-    def said(self, hop: Hop) -> int | None:
-        """Return the place of the word that names the edges of a hop; None where none does."""
-        match = self._matches[hop.kind >> 1]
-        return match.place if match.fit >= _MATCHED else None
+    def said(self, hops: Sequence[Hop]) -> int | None:
+        """Return the place of the word that names the best fitting edges of these; None where none is named."""
+        matches = [self._matches[hop.kind >> 1] for hop in hops]
+        best = max(matches, key=lambda one: one.fit, default=_Match(0.0, -1))
+        return best.place if best.fit >= _MATCHED else None
 
     def targets(self, hops: Sequence[Hop]) -> dict[int, float]:
         """Return the node types that the edges named in the question lead to, with how well they are named."""
@@ -126,7 +127,7 @@ class EdgeFit:
         label = set(label)
         is_before = place < self._first
         after = self._next(place)
-        if after == "by" and "by" not in label:
+        if (after == "by") != ("by" in label):
             return not is_before
         if after == "of" and is_before and not label & english.STOP and self._is_bare(label):
             return False  # "the capital of X": X has it

@@ -46,6 +46,9 @@ FILLING = STOP | _words("information details examples list lists")
 PRONOUNS = _words("one ones it they these those them")
 """Words that stand for a kind of thing said elsewhere."""
 
+INTRODUCING = _words("what who is are was were s tell me us about show describe find give please the a an")
+"""Words before a name that ask for nothing but what it names."""
+
 DETERMINERS = _words("a an the this that these those its their any some each every all")
 
 JOINING = _words("and or both either as well nor plus the a an")
@@ -56,3 +59,6 @@ CLAUSE = _words("and or but that which who whom whose while where when also")
 
 NO_NAMES = _words("true false yes no i please answer question")
 """Words that are written with a capital and name nothing."""
+
+IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "feet": "foot"}
+"""Plurals that no stemmer knows."""

@@ -148,10 +148,10 @@ class Explorer:
         """Tell whether every step of a walk is named by a word of its own."""
         places: set[int] = set()
         for following in types:
-            said = {fit.said(hop) for hop in self._by_target(source).get(following, ())} - {None} - places
-            if not said:
+            place = fit.said(self._by_target(source).get(following, ()))
+            if place is None or place in places:
                 return False
-            places.add(min(place for place in said if place is not None))
+            places.add(place)
             source = following
         return True
 

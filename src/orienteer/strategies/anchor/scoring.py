@@ -133,7 +133,7 @@ class Scorer:
         if not anchors:
             degree = np.log1p(self._graph.adjacency.degree(rows).astype(np.float64))
             total += _POPULAR * self.whole * degree / max(1e-9, float(degree.max(initial=0)))
-        if wanted.yes_or_no:
+        if wanted.yes_or_no or wanted.about:
             total += 2 * (1 + total.max(initial=0)) * self._named(rows, anchors)
         order = np.lexsort((rows, -total))[: config.k]
         return Scores(rows[order], total[order])

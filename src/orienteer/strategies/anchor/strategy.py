@@ -11,7 +11,7 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.records import Question, Result, Usage
-from orienteer.strategies.anchor import answer_type, explanation
+from orienteer.strategies.anchor import answer_type, english, explanation
 from orienteer.strategies.anchor.answer_type import Wanted
 from orienteer.strategies.anchor.config import AnchorConfig
 from orienteer.strategies.anchor.edge_fit import EdgeFit
@@ -67,7 +67,7 @@ class Anchor:
         """Return the ranking of a question and what it rests on: the recipe, step by step."""
         graph = self._graph
         mask = graph.mask(self.config.node_types or None, self.config.where)
-        reading = read(text, graph.tokenizer)
+        reading = self._respelled(read(text, graph.tokenizer))
         anchors = self._linker.link(reading)
         anchors, wanted = self._understand(reading, anchors)
         wanted = self._named_by_edges(reading, anchors, wanted)
@@ -80,6 +80,14 @@ class Anchor:
         scores = Scorer(graph, self.config, reading, mask).score(anchors, connections, wanted)
         return Finding(reading, anchors, wanted, reached, scores)
 
+    def _respelled(self, reading: Reading) -> Reading:
+        """Return the question with mistyped words of the schema put right."""
+        for place, word in enumerate(reading.words):
+            other = None if reading.is_written_as_name(place) else self._vocabulary.respelled(word.text)
+            if other is not None:
+                reading = reading.respelled(place, other, other)
+        return reading
+
     def _understand(self, reading: Reading, anchors: tuple[Linked, ...]) -> tuple[tuple[Linked, ...], Wanted]:
         """Return the anchors told apart by the types beside them, and what the question asks for."""
         mentions = answer_type.mentions(reading, anchors, self._vocabulary)
@@ -91,7 +99,10 @@ class Anchor:
         if self.config.node_types:
             given = self._graph.types.node_numbers(self.config.node_types)
             wanted = replace(wanted, types=dict.fromkeys(given, 1.0))
-        return anchors, wanted
+        named = {place for anchor in anchors for place in anchor.words}
+        rest = {word.text for place, word in enumerate(reading.words) if place not in named}
+        is_about = len(anchors) == 1 and not wanted.types and rest <= english.INTRODUCING
+        return anchors, replace(wanted, about=is_about)
 
     def _reach(self, reading: Reading, anchors: tuple[Linked, ...], wanted: Wanted) -> tuple[list[Reached], ...]:
         """Return by anchor what it leads to, along the edges that the words around it fit."""

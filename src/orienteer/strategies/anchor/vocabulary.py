@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -19,6 +20,7 @@ Phrase: TypeAlias = tuple[str, ...]
 
 ALIKE, AKIN = 0.7, 0.6
 """How alike two words are where one stem begins the other, and where they share most of their beginning."""
+_LONG_ENOUGH, _NEAR = 5, 0.8  # letters, and share of them, that make a mistyped word of the schema
 _SHORT = 3  # letters of a type that may be an abbreviation
 _SHARED = 4  # letters that two stems must share at their beginning to be alike
 _LEARNED_TEXTS = 10  # a word in fewer texts teaches nothing
@@ -75,6 +77,9 @@ class Vocabulary:
             if triple.type in schema.symmetric:
                 self._add_hop(source, Hop(edge * 2 + 1, target))
                 self._add_hop(target, Hop(edge * 2, source))
+        self._stems = sorted(
+            {stem for labels in (*self.node_labels, *self.edge_labels) for one in labels for stem in one.stems}
+        )
         self._learned = lru_cache(maxsize=4096)(self._learn)
         self.terms = lru_cache(maxsize=65536)(self._tokenizer.terms)
         """The terms of a word of some text, remembered: texts repeat themselves."""
@@ -99,6 +104,18 @@ class Vocabulary:
     def stem(self, word: str) -> str:
         """Return the stem of a word."""
         return self._tokenizer.stem(word)
+
+    def respelled(self, word: str) -> str | None:
+        """Return the schema's word that a word may be meant for which no node has; None where none is near."""
+        stem = self.stem(word)
+        if (
+            len(stem) < _LONG_ENOUGH
+            or not word.isalpha()
+            or self.posting(word) is not None
+            or best_alike(stem, self._stems)
+        ):
+            return None
+        return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
 
     def posting(self, word: str) -> Posting | None:
         """Return the postings of a word; None where no node has it."""
