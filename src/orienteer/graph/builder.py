@@ -26,6 +26,7 @@ from orienteer.index.arrays import Folder, StringWriter, decode, encode, save
 from orienteer.index.names import NameKind, NamesWriter
 from orienteer.index.postings import PostingsWriter
 from orienteer.index.tokenizer import Tokenizer
+from orienteer.index.words import Vocabulary
 from orienteer.records import JsonValue, Node
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
@@ -106,6 +107,14 @@ class _Chunk(NamedTuple):
     number: NDArray[np.int32] | None
 
 
+class _IdTable(NamedTuple):
+    """Node ids by hash."""
+
+    vocabulary: Vocabulary
+    rows: NDArray[np.int32]
+    is_exact: bool
+
+
 class GraphBuilder:
     """Spools what it is given beside the target; `publish` makes it the graph. Leaves nothing behind on failure.
 
@@ -132,7 +141,8 @@ class GraphBuilder:
         self._edge_types: dict[str, int] = {}
         self._types = array("H")
         self._content = array("q")
-        self._property_names: dict[str, None] = {}
+        self._properties: dict[str, PropertyWriter] = {}
+        self._table_of_ids: _IdTable | None = None
         self._chunks: list[_Chunk] = []
         self._batches: list[tuple[int, str, Sequence[int]]] = []
         self._dangling: dict[int, tuple[str, str]] = {}
@@ -146,9 +156,8 @@ class GraphBuilder:
             format.check_target(self._path, force=self._force)  # again, now that nobody else can change it
             self._spool = self._work / "spool"
             self._spool.mkdir()
-            self._names, self._texts, self._aliases, self._properties, self._extras = (
-                stack.enter_context(StringWriter(self._spool, name))
-                for name in ("name", "text", "aliases", "properties", "extra")
+            self._names, self._texts, self._aliases, self._extras = (
+                StringWriter(self._spool, name) for name in ("name", "text", "aliases", "extra")
             )
             self._stack = stack.pop_all()
         return self
@@ -167,8 +176,8 @@ class GraphBuilder:
 
     def add_node(self, node: Node) -> bool:
         """Add a node; False where the very same one is there already. Raises `DuplicateNode`, `BadInput`."""
-        properties = _json(dict(node.properties)) if node.properties else ""
-        content = hash((node.type, node.name, node.text, node.aliases, properties))
+        encoded = {key: encode(_json(value)) for key, value in node.properties.items()}
+        content = hash((node.type, node.name, node.text, node.aliases, tuple(encoded.items())))
         known = self._rows.get(node.id)
         if known is not None:
             if self._content[known] == content:
@@ -176,17 +185,41 @@ class GraphBuilder:
             raise DuplicateNode(f"two different nodes have the id {node.id!r}: give each its own")
         if not node.id:
             raise BadInput(f"a node has no id (its name is {node.name!r}): every node needs one")
-        self._rows[node.id] = len(self._rows)
+        row = self._rows[node.id] = len(self._rows)
         self._content.append(content)
         self._types.append(_number(self._node_types, node.type))
-        self._property_names.update(dict.fromkeys(node.properties))
+        for key, data in encoded.items():
+            self._property(key).add(row, node.properties[key], data)
         self._names.add(encode(node.name or node.id))
         self._texts.add(encode(node.text))
         self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
-        self._properties.add(encode(properties))
         if len(self._rows) % _BATCH == 0:
             self._progress("reading nodes", len(self._rows))
         return True
+
+    def _property(self, name: str) -> PropertyWriter:
+        writer = self._properties.get(name)
+        if writer is None:
+            writer = self._properties[name] = PropertyWriter(self._spool / f"p{len(self._properties)}")
+        return writer
+
+    def _find(self, ids: Sequence[str]) -> NDArray[np.int32]:
+        """Return the numbers of nodes, -1 for unknown ones.
+
+        By the hashes of strings that Python has at hand: a table in numpy takes a twentieth of a dict's time, for it
+        waits for many places of memory at once. Should two ids ever share a hash, the dict answers.
+        """
+        if self._table_of_ids is None or len(self._table_of_ids.rows) != len(self._rows):
+            hashes = np.fromiter(map(hash, self._rows), np.int64, len(self._rows)).view(np.uint64)
+            vocabulary = Vocabulary()
+            numbers, _ = vocabulary.number(hashes)
+            rows = np.full(len(vocabulary) + 1, -1, np.int32)  # the last stands for what is not found
+            rows[numbers] = np.arange(len(numbers), dtype=np.int32)
+            self._table_of_ids = _IdTable(vocabulary, rows[: len(numbers) + 1], len(vocabulary) == len(numbers))
+        table = self._table_of_ids
+        if not table.is_exact:
+            return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.int32, len(ids))
+        return table.rows[table.vocabulary.find(np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64))]
 
     def add_edges(self, batch: EdgeBatch) -> None:
         """Add edges; the nodes that they join come before them."""
@@ -256,7 +289,7 @@ class GraphBuilder:
         """Write the indexes and make this the graph. Raises `BadInput` for a graph without nodes."""
         if not self._rows:
             raise BadInput("there are no nodes: a graph needs at least one")
-        for writer in (self._names, self._texts, self._aliases, self._properties, self._extras):
+        for writer in (self._names, self._texts, self._aliases, self._extras):
             writer.close()
         ids = list(self._rows)
         order = sorted(range(len(ids)), key=ids.__getitem__)
@@ -266,6 +299,7 @@ class GraphBuilder:
         triples, symmetric = self._write_edges(place, types)
         self._table, self._chunks = None, []  # texts want the room
         text = self._write_nodes(ids, order)
+        write_properties(self._work, list(self._properties.values()), place)
         save(self._work, "node_type", types)
         generation, created = format.new_generation()
         manifest = Manifest(
@@ -284,7 +318,7 @@ class GraphBuilder:
             labels=dict(labels or {}),
             also_called={name: tuple(words) for name, words in (also_called or {}).items()},
             text=text,
-            properties=tuple(self._property_names),
+            properties=tuple(self._properties),
             provenance=self._provenance,
         )
         for file in self._spool.iterdir():
@@ -334,9 +368,8 @@ class GraphBuilder:
 
     def _write_nodes(self, ids: list[str], order: Sequence[int]) -> dict[str, float]:
         spooled = Folder(self._spool)
-        columns = [spooled.strings(name) for name in ("name", "text", "aliases", "properties")]
+        columns = [spooled.strings(name) for name in ("name", "text", "aliases")]
         names = NamesWriter(self._tokenizer)
-        properties = {name: PropertyWriter(self._spool / f"p{at}") for at, name in enumerate(self._property_names)}
         with ExitStack() as stack:
             postings = stack.enter_context(PostingsWriter(self._work, self._tokenizer))
             writers = [stack.enter_context(StringWriter(self._work, one)) for one in ("id", "name", "text", "aliases")]
@@ -344,17 +377,19 @@ class GraphBuilder:
                 part = order[low : low + _BATCH]
                 encoded_ids = [encode(ids[old]) for old in part]
                 raw = [column.take(np.array(part)) for column in columns]
-                for writer, data in zip(writers, (encoded_ids, *raw[:3]), strict=True):
+                for column in columns:
+                    column.forget()
+                for writer, data in zip(writers, (encoded_ids, *raw), strict=True):
                     writer.extend(data)
                 given = [decode(one) for one in raw[0]]
                 aliases: list[list[str]] = [json.loads(one) if one else [] for one in raw[2]]
                 rows = range(low, low + len(part))
                 postings.add([" ".join((n, *a, decode(t))) for n, a, t in zip(given, aliases, raw[1], strict=True)])
                 _add_names(names, rows, [ids[old] for old in part], given, aliases)
-                _add_properties(properties, names, rows, raw[3])
                 self._progress("indexing nodes", low + len(part))
             statistics = postings.finish()
-        write_properties(self._work, list(properties.values()))
+        if IDENTIFIER_PROPERTY in self._properties:
+            _add_identifiers(names, self._properties[IDENTIFIER_PROPERTY], order)
         names.finish(self._work)
         return statistics
 
@@ -376,19 +411,16 @@ def _add_names(
     names.add([row for row, _ in called], NameKind.ALIAS, [alias for _, alias in called])
 
 
-def _add_properties(
-    properties: Mapping[str, PropertyWriter], names: NamesWriter, rows: Sequence[int], encoded: Sequence[bytes]
-) -> None:
-    identifiers: list[tuple[int, str]] = []
-    for row, data in zip(rows, encoded, strict=True):
-        if not data:
-            continue
-        values: dict[str, JsonValue] = json.loads(data)
-        for key, value in values.items():
-            properties[key].add(row, value)
-        known = values.get(IDENTIFIER_PROPERTY)
-        identifiers += [(row, one) for one in (known if isinstance(known, list) else [known]) if isinstance(one, str)]
-    names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [one for _, one in identifiers])
+def _add_identifiers(names: NamesWriter, identifiers: PropertyWriter, order: Sequence[int]) -> None:
+    """Let the values of the identifying property name their nodes."""
+    place = {old: row for row, old in enumerate(order)}
+    found = [
+        (place[old], one)
+        for old, value in identifiers.values()
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, str)
+    ]
+    names.add([row for row, _ in found], NameKind.IDENTIFIER, [one for _, one in found])
 
 
 def _number(numbers: dict[str, int], name: str) -> int:

@@ -16,23 +16,21 @@ import json
 import math
 import operator
 import re
-import shutil
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
-from orienteer.index.arrays import Folder, Rows, encode, save
+from orienteer.index.arrays import Folder, Rows, StringWriter, encode, save
 from orienteer.records import JsonValue
 
-_WAITING = 1 << 20  # bytes of values that wait in memory
+_BATCH = 50_000  # values handled at once
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
-_json = json.JSONEncoder(ensure_ascii=False).encode
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
@@ -94,58 +92,60 @@ def number_of(value: JsonValue) -> float:
 
 
 def _text_hash(value: JsonValue) -> int:
-    text = value if isinstance(value, str) else json.dumps(value)
+    text = value if isinstance(value, str) else str(value) if type(value) is int else json.dumps(value)
     return int.from_bytes(hashlib.blake2b(encode(text.casefold()), digest_size=8).digest(), "little")
 
 
 class PropertyWriter:
-    """Collects one property of all nodes, in row order. Values wait on disk, the rest in memory."""
+    """Collects one property of all nodes, in any order of nodes. Values wait on disk, the rest in memory."""
 
     def __init__(self, spool: Path) -> None:
         self._spool = spool
-        self._waiting = bytearray()
-        self.sizes = array("q")
+        self._values = StringWriter(spool.parent, spool.name)
         self.rows = array("i")
         self.entries = array("i")
         self.numbers = array("d")
         self.texts = array("Q")
 
-    def add(self, row: int, value: JsonValue) -> None:
-        """Take a node's value."""
-        data = encode(_json(value))
+    def add(self, row: int, value: JsonValue, encoded: bytes) -> None:
+        """Take a node's value, and what it is as JSON."""
         self.rows.append(row)
-        self.sizes.append(len(data))
-        self._waiting += data
-        if len(self._waiting) > _WAITING:
-            self._flush()
-        for item in value if isinstance(value, list) else [value]:
+        self._values.add(encoded)
+        for item in value if isinstance(value, list) else (value,):
             if isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED):
                 continue
             self.entries.append(row)
             self.numbers.append(number_of(item))
             self.texts.append(_text_hash(item))
 
-    def _flush(self) -> None:
-        with self._spool.open("ab") as file:
-            file.write(self._waiting)
-        self._waiting.clear()
+    def values(self) -> Iterator[tuple[int, JsonValue]]:
+        """Return each node, as it was numbered, with its value."""
+        self._values.close()
+        spooled = Folder(self._spool.parent).strings(self._spool.name)
+        return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self.rows))
 
-    def move(self, file: BinaryIO) -> None:
-        """Append all values to a file and let the spool go."""
-        if self._spool.exists():
-            with self._spool.open("rb") as spooled:
-                shutil.copyfileobj(spooled, file, _WAITING)
-            self._spool.unlink()
-        file.write(self._waiting)
+    def sort(self, place: NDArray[np.int32]) -> Iterator[list[bytes]]:
+        """Number the nodes anew, `place` telling where each goes, and return the values in that order, in parts."""
+        self._values.close()
+        rows = place[np.frombuffer(self.rows, np.int32)]
+        order = np.argsort(rows)
+        self.rows = array("i", rows[order].tobytes())
+        entries = place[np.frombuffer(self.entries, np.int32)] if self.entries else np.zeros(0, np.int32)
+        within = np.argsort(entries, kind="stable")
+        self.entries = array("i", entries[within].tobytes())
+        self.numbers = array("d", np.frombuffer(self.numbers)[within].tobytes()) if self.numbers else self.numbers
+        self.texts = array("Q", np.frombuffer(self.texts, np.uint64)[within].tobytes()) if self.texts else self.texts
+        spooled = Folder(self._spool.parent).strings(self._spool.name)
+        for low in range(0, len(order), _BATCH):
+            yield spooled.take(order[low : low + _BATCH])
 
 
-def write(folder: Path, columns: Sequence[PropertyWriter]) -> None:
-    """Write the files of all properties."""
-    with (folder / "property_value.utf8").open("wb") as file:
+def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int32]) -> None:
+    """Write the files of all properties, the nodes numbered anew."""
+    with StringWriter(folder, "property_value") as values:
         for column in columns:
-            column.move(file)
-    sizes = np.concatenate([np.zeros(1, np.int64), *(np.frombuffer(one.sizes, np.int64) for one in columns)])
-    save(folder, "property_value.at", np.cumsum(sizes))
+            for part in column.sort(place):
+                values.extend(part)
     save(folder, "property_at", np.cumsum([0, *(len(one.rows) for one in columns)], dtype=np.int64))
     save(folder, "property_entry_at", np.cumsum([0, *(len(one.entries) for one in columns)], dtype=np.int64))
     _join(folder, "property_row", np.int32, [one.rows for one in columns])

@@ -15,6 +15,7 @@ Rows: TypeAlias = NDArray[np.int32]
 """Sorted distinct node numbers of one graph."""
 Array: TypeAlias = NDArray[Any]  # Any: the element type is in the file's name
 
+_WAITING = 1 << 20  # bytes that wait in memory before they are written
 _CODES = {np.dtype(code).str[1:]: np.dtype(code) for code in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8")}
 
 
@@ -91,6 +92,11 @@ class Strings(Sequence[str]):
         data = self._data
         return [data[start:end] for start, end in zip(starts, ends, strict=True)]
 
+    def forget(self) -> None:
+        """Let go of the memory that holds what was read, where the system can; it is read again when needed."""
+        if isinstance(self._data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self._data.madvise(mmap.MADV_DONTNEED)
+
     def __iter__(self) -> Iterator[str]:
         return (decode(self.raw(index)) for index in range(len(self)))
 
@@ -108,12 +114,16 @@ class Strings(Sequence[str]):
 
 
 class StringWriter:
-    """Appends strings to a file; `close` writes their offsets."""
+    """Appends strings to a file; `close` writes their offsets.
+
+    The file is open only while it is written to, so that hundreds of writers may wait side by side.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
-        self._file = (folder / f"{name}.utf8").open("wb", buffering=1 << 20)
         self._sizes = array("q")
+        self._waiting = bytearray()
+        self._is_closed = False
 
     def __enter__(self) -> StringWriter:
         return self
@@ -124,19 +134,29 @@ class StringWriter:
     def add(self, data: bytes) -> None:
         """Append one string, given as UTF-8."""
         self._sizes.append(len(data))
-        self._file.write(data)
+        self._waiting += data
+        if len(self._waiting) > _WAITING:
+            self._flush()
 
     def extend(self, texts: Iterable[bytes]) -> None:
         """Append several."""
         texts = list(texts)
         self._sizes.extend(map(len, texts))
-        self._file.write(b"".join(texts))
+        self._waiting += b"".join(texts)
+        if len(self._waiting) > _WAITING:
+            self._flush()
+
+    def _flush(self) -> None:
+        with (self._folder / f"{self._name}.utf8").open("ab") as file:
+            file.write(self._waiting)
+        self._waiting.clear()
 
     def close(self) -> None:
         """Finish both files."""
-        if self._file.closed:
+        if self._is_closed:
             return
-        self._file.close()
+        self._is_closed = True
+        self._flush()
         offsets = np.zeros(len(self._sizes) + 1, np.int64)
         np.cumsum(np.frombuffer(self._sizes, np.int64), out=offsets[1:])
         save(self._folder, f"{self._name}.at", offsets)

@@ -58,6 +58,7 @@ class PostingsWriter:
         self._terms = words.Vocabulary()
         self._term_hashes: list[NDArray[np.uint64]] = []
         self._expansion = np.full((1 << 16, 3), -1, np.int32)  # (words, 3): the terms of each word
+        self._has_several = np.zeros(1 << 16, np.bool_)
 
     def __enter__(self) -> PostingsWriter:
         return self
@@ -83,15 +84,12 @@ class PostingsWriter:
         found = words.split(texts, self._tokenizer)
         numbers, new = self._words.number(found.hashes)
         self._learn(found, new)
-        rows = found.texts
-        first, *more = self._expansion[numbers].T
-        terms = [first]
-        places = [rows]
-        for extra in more:
-            has = np.flatnonzero(extra >= 0)
-            terms.append(extra[has])
-            places.append(rows[has])
-        rows, term = np.concatenate(places), np.concatenate(terms)
+        rows, term = found.texts, self._expansion[numbers, 0]
+        several = np.flatnonzero(self._has_several[numbers])
+        for extra in self._expansion[numbers[several], 1:].T:
+            has = extra >= 0
+            term = np.concatenate([term, extra[has]])
+            rows = np.concatenate([rows, rows[several[has]]])
         self._lengths.append(np.bincount(rows, minlength=len(texts)).astype(np.int32))
         keys, frequencies = _count(term.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64))
         self._spool(keys, frequencies)
@@ -114,10 +112,12 @@ class PostingsWriter:
         self._term_hashes.append(hashes.ravel()[has][fresh])
         while len(self._words) > len(self._expansion):
             self._expansion = np.concatenate([self._expansion, np.full_like(self._expansion, -1)])
+            self._has_several = np.concatenate([self._has_several, np.zeros_like(self._has_several)])
         learnt = np.full(hashes.size, -1, np.int32)
         learnt[has] = numbers
         known = len(self._words) - len(new)
         self._expansion[known : len(self._words)] = learnt.reshape(-1, 3)
+        self._has_several[known : len(self._words)] = hashes[:, 1] != 0
 
     def _spool(self, keys: NDArray[np.uint64], frequencies: NDArray[np.int64]) -> None:
         terms = (keys >> np.uint64(32)).astype(np.int32)
@@ -155,8 +155,7 @@ class PostingsWriter:
     def _merge(self, begins: NDArray[np.int64], place: NDArray[np.int64]) -> None:
         rows = create(self._folder, "row", np.int32, self._spooled)
         frequencies = create(self._folder, "frequency", np.uint8, self._spooled)
-        spooled_rows = _read(self._folder / "spool.rows", np.int32)
-        spooled_frequencies = _read(self._folder / "spool.frequencies", np.uint8)
+        spools = (self._folder / "spool.rows", self._folder / "spool.frequencies")
         large: dict[int, int] = {}
         cursor = begins[:-1].copy()
         for batch in self._batches:
@@ -164,16 +163,16 @@ class PostingsWriter:
             size = int(batch.counts.sum())
             starts = np.cumsum(batch.counts) - batch.counts
             target = np.repeat(cursor[terms] - starts, batch.counts) + np.arange(size)
-            rows[target] = spooled_rows[batch.at : batch.at + size]
-            frequencies[target] = spooled_frequencies[batch.at : batch.at + size]
+            rows[target] = np.fromfile(spools[0], np.int32, size, offset=batch.at * 4)
+            frequency = np.fromfile(spools[1], np.uint8, size, offset=batch.at)
+            frequencies[target] = frequency
             cursor[terms] += batch.counts
-            for at in np.flatnonzero(spooled_frequencies[batch.at : batch.at + size] == 255):
-                large[int(target[at])] = self._large[batch.at + int(at)]
+            for at in np.flatnonzero(frequency == 255).tolist():
+                large[int(target[at])] = self._large[batch.at + at]
         save(self._folder, "large_at", np.array(sorted(large), np.int64))
         save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
-        del rows, frequencies, spooled_rows, spooled_frequencies
-        (self._folder / "spool.rows").unlink()
-        (self._folder / "spool.frequencies").unlink()
+        for spool in spools:
+            spool.unlink()
 
 
 def _count(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

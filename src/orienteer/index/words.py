@@ -172,6 +172,12 @@ class Vocabulary:
         self._count += len(fresh)
         return numbers, missing[first]
 
+    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the number of each word, -1 for those that were never seen."""
+        numbers, missing = self._find(hashes)
+        numbers[missing] = -1
+        return numbers
+
     def _find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         mask = np.uint64(len(self._keys) - 1)
         slots = (hashes & mask).astype(np.int64)
