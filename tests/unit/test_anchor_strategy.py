@@ -169,3 +169,11 @@ def test_an_object_is_safe_to_ask_again(demo):
     method = Anchor(demo)
     first, second = (method.retrieve(Question(text="Who designed Erlang?"), Allowance()) for _ in range(2))
     assert first.hits == second.hits
+
+
+def test_a_question_that_only_names_a_kind_gives_its_most_connected_nodes(build):
+    nodes = [Node("a", "tool", "Saw"), Node("b", "tool", "Awl"), Node("c", "shop", "Corner")]
+    graph = build(nodes, [Edge("c", "sells", "b")])
+    result = ask(graph, "How many tools are there?")
+    assert [hit.id for hit in result.hits] == ["b", "a"]
+    assert result.answer == "2 (tool nodes in the graph)"

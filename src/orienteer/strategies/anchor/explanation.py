@@ -16,6 +16,7 @@ from orienteer.strategies.anchor.reach import Reached
 from orienteer.strategies.anchor.vocabulary import Vocabulary, best_alike
 
 _WORDS_SHOWN = 6
+_LOOKED_THROUGH = 2_000  # characters of a text, for the best part to show
 _WORDS_SOUGHT = 8  # the rarest; a snippet shows no more
 
 
@@ -33,7 +34,7 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
             name=graph.names[row],
             score=score,
             why=_why(finding, graph, row, words[row]),
-            text=snippet(graph.texts[row], weights, vocabulary.terms),
+            text=snippet(graph.texts[row][:_LOOKED_THROUGH], weights, vocabulary.terms),
         )
         for row, score in zip(rows.tolist(), finding.scores.scores.tolist(), strict=True)
     )

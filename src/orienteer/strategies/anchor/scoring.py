@@ -20,7 +20,7 @@ from orienteer.strategies.anchor.reading import Reading
 _NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
 _BY_COUNT = 0.01  # weight of words where the question asks for the most
 _POPULAR = 0.2  # weight of a node's degree where nothing is linked
-_MOST_SCORED = 3_000  # nodes that get to the words, best connected first
+_MOST_SCORED = 1_000  # nodes that get to the words, best connected first
 _BY_WORDS = 100  # nodes that words alone bring in
 
 
@@ -93,7 +93,7 @@ class Scorer:
         """The question's terms that name something."""
         postings = [index.posting(term) for term in self.terms]
         self.weights = {one.term: one.idf for one in postings if one is not None}
-        self.whole = sum(self.weights.values())
+        self.whole = sum(self.weights.values()) or 1.0
         """The idf of the whole question: the unit of what words do not say."""
 
     def anchor_weights(self, anchors: Sequence[Anchor]) -> NDArray[np.float64]:
@@ -160,13 +160,25 @@ class Scorer:
             rows = np.sort(rows[np.argpartition(-promise, _MOST_SCORED)[:_MOST_SCORED]])
         named = np.array([one.row for anchor in anchors for one in anchor.candidates], np.int32)
         pools = [rows, named]
-        if wanted.types:
+        # Words alone cannot outdo what joins anchors, where there is enough of it.
+        is_enough = (
+            joint and np.count_nonzero(self._kind(connections.rows[connections.joined], wanted)) >= self._config.k
+        )
+        if wanted.types and not is_enough:
             typed = self._graph.mask([str(self._graph.types.nodes[one]) for one in wanted.types])
             pools.append(self._by_words(typed if self._mask is None or typed is None else typed & self._mask))
         if not (wanted.types and joint):
             pools.append(self._by_words(self._mask))
         pool = distinct(np.sort(np.concatenate(pools))).astype(np.int32)
-        return pool if self._mask is None else pool[self._mask[pool]]
+        pool = pool if self._mask is None else pool[self._mask[pool]]
+        return pool if len(pool) else self._most_touched(wanted)
+
+    def _most_touched(self, wanted: Wanted) -> Rows:
+        """Return the nodes of the wanted types that the most edges touch: for questions that say nothing else."""
+        rows = np.flatnonzero(np.isin(self._graph.node_types, list(wanted.types))).astype(np.int32)
+        rows = rows if self._mask is None else rows[self._mask[rows]]
+        order = np.lexsort((rows, -self._graph.adjacency.degree(rows)))[: self._config.k]
+        return np.sort(rows[order])
 
     def _by_words(self, mask: Mask | None) -> Rows:
         return self._graph.text_index.search(self.terms, _BY_WORDS, mask=mask).rows

@@ -38,6 +38,8 @@ class Trail:
             self._call("intersect", {"nodes": ends, **self._typed(finding), **self._last_edges(finding), "k": _SHOWN})
         if hits:
             self._call("add_to_answer", {"nodes": [hit.id for hit in hits], "reasoning": hits[0].why})
+        else:
+            self._call("finish", {})  # an empty answer is sent back once
         self._call("finish", {})
         return Trajectory(
             question=question,
