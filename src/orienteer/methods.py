@@ -255,7 +255,7 @@ class Retriever:
             if options:
                 raise BadOption(f"the method {self.method.name!r} has no options, got {', '.join(options)}")
             return {}
-        return check(config, options)
+        return check(config, options, where=f"{self.method.name}.")
 
     def _allowance(self, *, has_answer: bool, listener: Callable[[Told], None] | None = None) -> _Allowance:
         """Return what one question may spend, with the last turn of each agent and the answer's kept back."""

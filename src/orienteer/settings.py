@@ -42,6 +42,8 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "offline": ("ORIENTEER_OFFLINE",),
 }
 """The variables of a setting, the one that wins first."""
+_OWN_RETRIES = 3
+"""Of a server on this machine, where nothing else is set: that it does not run is then known within 4 seconds."""
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -87,8 +89,11 @@ class Settings:
             price=self._price(),
             **check(OpenAIConfig, self.server, where="[server] "),
         )
+        is_own = config.base_url is not None and _is_own(config.base_url)
+        if is_own and "retries" not in self.server:
+            config = replace(config, retries=_OWN_RETRIES)
         model = OpenAIModel(name, config)
-        if self.offline and not _is_own(model.base_url):
+        if self.offline and not is_own:
             raise BadOption(
                 f"the model {name!r} is at {model.base_url}, and ORIENTEER_OFFLINE allows this machine only: "
                 "unset it, or name a local server with --base-url"

@@ -85,7 +85,9 @@ def read(path: Path) -> tuple[Trajectory, ...]:
     """Return the trajectories of a file. `-` is standard input. Raises `BadInput` with the line that is none."""
     try:
         text = sys.stdin.read() if path == STANDARD else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; name what ask --trace FILE wrote") from error
+    except UnicodeDecodeError as error:
         raise BadInput(f"{path} cannot be read as a trace: {error}") from error
     found = []
     for number, line in enumerate(text.split("\n"), 1):

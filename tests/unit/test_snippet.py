@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from orienteer.index.snippet import snippet
 from orienteer.index.tokenizer import Tokenizer
 
-TERMS = Tokenizer().terms
+TERMS = Tokenizer().terms_of
 FILLER = "the quick brown fox jumps over it " * 20
 
 

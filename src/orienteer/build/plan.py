@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from orienteer.build.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, 
 from orienteer.build.importers import Batch, Drop, Format, format_of, suffixes
 from orienteer.build.importers.delimited import numbered
 from orienteer.build.importers.files import require, stem
+from orienteer.build.importers.parquet import Parquet
 from orienteer.build.report import Ignored
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
@@ -20,6 +21,18 @@ EDGE_WORDS = frozenset({"edge", "edges", "relationships", "relations", "links", 
 """Words of a file's name that tell what it holds."""
 PROSE = frozenset({"readme", "license", "licence", "copying", "notice", "changelog", "requirements"})
 """Names of texts that lie beside tables."""
+NO_TABLES = frozenset(
+    {".md", ".rst", ".py", ".ipynb", ".sh", ".pdf", ".html", ".png", ".jpg", ".svg", ".toml"}
+)
+"""Suffixes of what nobody takes for a table, so that an import has nothing to say of it."""
+OTHERS: Mapping[bytes, str] = {
+    b"PK\x03\x04": "a ZIP archive, as spreadsheets (.xlsx) are: save the sheet as CSV, or unpack it",
+    b"PAR1": "a Parquet file: name it with the suffix .parquet",
+    b"\x1f\x8b": "packed with gzip: name it with the suffix .gz as well",
+    b"\xff\xfe": "text in UTF-16: save it as UTF-8",
+    b"\xfe\xff": "text in UTF-16: save it as UTF-8",
+}
+"""What a text file turns out to be by its first bytes."""
 TRIPLE = 3
 TELLING = frozenset({"name", "type", "text", "aliases"})
 """A table with an id and one of these describes nodes."""
@@ -106,7 +119,11 @@ def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], l
         inside = [path for path in listing(source) if path.resolve() not in by_hand]
         readable = [path for path in inside if _is_candidate(path)]
         tables += [table_of(path, is_named=False) for path in readable]
-        ignored += [Ignored(file=str(path), reason="no table") for path in inside if path not in readable]
+        ignored += [
+            Ignored(file=str(path), reason="no table", is_telling=not _is_beside(path))
+            for path in inside
+            if path not in readable
+        ]
         if not readable and not by_hand:
             raise BadInput(f"{source} holds no table. What is read: {suffixes()}.")
     return tables, ignored
@@ -123,15 +140,31 @@ def _is_candidate(path: Path) -> bool:
     return format_of(path) is not None and not is_prose
 
 
+def _is_beside(path: Path) -> bool:
+    """Say whether a file is clearly something that accompanies tables, not one that could not be read."""
+    return stem(path).casefold() in PROSE or path.suffix.lower() in NO_TABLES
+
+
 def table_of(path: Path, *, is_named: bool) -> Table:
     """Return a file as a table. Raises `BadInput` for one that cannot be read as such."""
     if not path.exists():
-        raise BadInput(f"{path} does not exist")
+        raise BadInput(f"{path} does not exist: name a folder of tables, or a table")
     found = format_of(path)
     if found is None:
         raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not among the formats: {suffixes()}")
     require(path)
+    if not isinstance(found.reader, Parquet) and path.suffix.lower() != ".gz":
+        _require_text(path)
     return Table(path, found, _names(path, found), is_named=is_named)
+
+
+def _require_text(path: Path) -> None:
+    """Raise `BadInput` for a file whose name says text where its first bytes say something else."""
+    with path.open("rb") as raw:
+        head = raw.read(max(map(len, OTHERS)))
+    for first, what in OTHERS.items():
+        if head.startswith(first):
+            raise BadInput(f"{path} is {what}")
 
 
 def _words(path: Path) -> set[str]:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from orienteer.records import Record
 
 SHOWN = 3
@@ -41,6 +43,8 @@ class Ignored(Record):
 
     file: str
     reason: str
+    is_telling: bool = Field(default=True, exclude=True)
+    """Whether somebody may have meant it to be read: a README beside the tables is told of only on demand."""
 
 
 class Report(Record):
@@ -62,7 +66,7 @@ class Report(Record):
     peak_bytes: int | None = None
     """The most memory that the process ever held; None where the system does not tell."""
 
-    def render(self) -> str:
+    def render(self, *, is_verbose: bool = False) -> str:
         """Return the report as text for people."""
         lines = [f"{self.nodes:,} nodes", *_counts(self.node_types, self.labels)]
         lines += [f"{self.edges:,} edges", *_counts(self.edge_types, self.labels, frozenset(self.symmetric))]
@@ -71,7 +75,7 @@ class Report(Record):
                 lines.append(f"{verb} {cut.count:,} {cut.reason}: {MEANING.get(cut.reason, '')}")
                 lines += [f"  {place.file}, line {place.line}: {place.value}" for place in cut.first]
         lines += [f"left out {count:,} values of private column {name}" for name, count in self.private.items()]
-        lines += [f"ignored {one.file}: {one.reason}" for one in self.ignored]
+        lines += [f"ignored {one.file}: {one.reason}" for one in self.ignored if one.is_telling or is_verbose]
         lines += self.notes
         memory = f", {self.peak_bytes / 2**20:,.0f} MB at most" if self.peak_bytes is not None else ""
         return "\n".join([*lines, f"{self.seconds:.1f} s{memory}"])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from orienteer.build.provenance import is_stale
+from orienteer.build.report import Report
 from orienteer.build.run import ImportOptions, import_graph
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.graph.format import Manifest, is_graph, read_manifest, read_pointer
@@ -30,19 +31,30 @@ def graph_directory(path: Path, *, cache: Path, progress: Callable[[str, int], N
         raise NotAGraph(f"{path} does not exist: give a graph directory, a folder of tables, or a table")
     tell = _silent if progress is None else progress
     target = cached_path(path, cache=cache)
-    # The folder has to be there before the lock in it can be waited for.
-    target.mkdir(parents=True, exist_ok=True)
+    is_waiting = False
     while True:
         manifest = _manifest(target)
         if manifest is not None and not is_stale(manifest):
             return target
-        how = "the sources have changed: made again" if manifest else "made"
-        tell(f"{how} in the cache at {target}", 0)
+        if not is_waiting:
+            why = "the sources have changed: " if manifest else ""
+            tell(f"{why}making a graph of {path} in the cache", 0)
         try:
-            import_graph([path], target, options=ImportOptions(force=True), progress=progress)
+            report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
         except GraphBusy:
-            tell("waiting for another process that makes it", 0)
+            if not is_waiting:
+                tell("waiting for another process that makes it", 0)
+            is_waiting = True
             time.sleep(WAIT_SECONDS)
+        else:
+            tell(f"made {target}: {_summary(report)}", 0)
+
+
+def _summary(report: Report) -> str:
+    """Say in one line what was made, and that rows were left out: nobody has asked for the report."""
+    left_out = "".join(f", {cut.count:,} rows dropped ({cut.reason})" for cut in report.dropped)
+    see = "; see: orienteer validate" if report.dropped else ""
+    return f"{report.nodes:,} nodes, {report.edges:,} edges{left_out}{see}"
 
 
 def cached_path(path: Path, *, cache: Path) -> Path:

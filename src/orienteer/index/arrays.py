@@ -41,6 +41,14 @@ def create(folder: Path, name: str, dtype: Any, length: int) -> Array:  # Any: w
     return np.memmap(path, kind, "w+", shape=(length,))
 
 
+def runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Return the distinct values of a sorted array and how often each stands."""
+    if not len(values):
+        return values, np.zeros(0, np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    return values[starts], np.diff(np.append(starts, len(values)))
+
+
 class Folder:
     """The arrays of a folder, mapped when they are asked for. Raises `FileNotFoundError` for what is not there."""
 

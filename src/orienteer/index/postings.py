@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index import words
-from orienteer.index.arrays import Array, create, save
+from orienteer.index.arrays import Array, create, runs, save
 from orienteer.index.tokenizer import Tokenizer
 
 K1 = 1.2  # Lucene's defaults, as everywhere in the field
@@ -126,7 +126,7 @@ class PostingsWriter:
             self._large[self._spooled + int(index)] = int(frequencies[index])
         rows.tofile(self._rows_spool)
         np.minimum(frequencies, 255).astype(np.uint8).tofile(self._frequencies_spool)
-        unique, counts = _runs(terms)
+        unique, counts = runs(terms)
         self._batches.append(_Batch(unique, counts, self._spooled))
         self._spooled += len(keys)
 
@@ -178,15 +178,7 @@ class PostingsWriter:
 def _count(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the distinct keys, sorted, and how often each stands."""
     keys.sort()
-    return _runs(keys)
-
-
-def _runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct values of a sorted array and how often each stands."""
-    if not len(values):
-        return values, np.zeros(0, np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    return values[starts], np.diff(np.append(starts, len(values)))
+    return runs(keys)
 
 
 def _read(path: Path, kind: type[np.generic]) -> Array:

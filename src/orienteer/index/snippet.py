@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 _WORD = re.compile(r"\S+")
@@ -19,10 +19,10 @@ class _Match(NamedTuple):
     terms: frozenset[str]
 
 
-def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], list[str]], *, width: int = 300) -> str:
+def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[str]], *, width: int = 300) -> str:
     """Return the window of at most `width` characters that holds the most weight of distinct query terms.
 
-    `weights` maps a query term to its weight (its idf), `terms` turns text into terms. Without a match it is the
+    `weights` maps a query term to its weight (its idf), `terms` gives those of a word. Without a match it is the
     beginning of the text.
     """
     text = " ".join(text.split()) if len(text) < _TIDIED else text
@@ -32,14 +32,11 @@ def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], list
     return _cut(text, max(0, _best_start(matches, weights, width - _MARGIN) - _MARGIN // 2), width)
 
 
-def _matches(text: str, weights: Mapping[str, float], terms: Callable[[str], list[str]]) -> Iterator[_Match]:
-    known: dict[str, frozenset[str]] = {}
+def _matches(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[str]]) -> Iterator[_Match]:
     for found in _WORD.finditer(text):
-        word = found[0]
-        if word not in known:
-            known[word] = frozenset(terms(word)) & weights.keys()
-        if known[word]:
-            yield _Match(found.start(), found.end(), known[word])
+        matching = terms(found[0]) & weights.keys()
+        if matching:
+            yield _Match(found.start(), found.end(), frozenset(matching))
 
 
 def _best_start(matches: Sequence[_Match], weights: Mapping[str, float], width: int) -> int:

@@ -20,6 +20,7 @@ _MIXED = re.compile(r"([0-9]+)([a-z]+)|([a-z]+)([0-9]+)")
 # What Unicode says to ignore: soft hyphens, joiners, direction marks, variation selectors.
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"  # noqa: E501
+_REMEMBERED = 1 << 17  # words whose stem and terms are kept at hand
 _CJK_RUN = re.compile(f"([{_CJK}]+)")
 # Combining marks lie below this code point, but for variation selectors, which NFKC text needs no more.
 _LAST_MARK = 0x1F000
@@ -47,6 +48,8 @@ class Tokenizer:
         self._stemmer = Stemmer.Stemmer("english")
         self._lock = threading.Lock()
         self._expanded: dict[str, tuple[str, ...]] = {}
+        self.stem = lru_cache(_REMEMBERED)(self._stem)
+        self.terms_of = lru_cache(_REMEMBERED)(self._terms_of)
 
     @property
     def id(self) -> str:
@@ -66,11 +69,11 @@ class Tokenizer:
         if known is None:
             mixed = _MIXED.fullmatch(word)
             known = (word, *(self.stem(part) for part in mixed.groups() if part)) if mixed else (self.stem(word),)
-            if len(self._expanded) < 1_000_000:
+            if len(self._expanded) < _REMEMBERED * 8:
                 self._expanded[word] = known
         return known
 
-    def stem(self, word: str) -> str:
+    def _stem(self, word: str) -> str:
         """Return the English stem of a word; numbers and other scripts come back as they are."""
         if not self.stems or not word.isascii():
             return word
@@ -84,6 +87,10 @@ class Tokenizer:
         with self._lock:
             stems = self._stemmer.stemWords(words)
         return [stem if word.isascii() else word for word, stem in zip(words, stems, strict=True)]
+
+    def _terms_of(self, token: str) -> frozenset[str]:
+        """Return the distinct terms of a short piece of text; remembered, for texts repeat their words."""
+        return frozenset(self.terms(token))
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order, repeats kept."""

@@ -7,6 +7,7 @@ buffer, so a corpus goes through at some ten million words a second without comp
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ _FOLD = bytes(
 )
 
 
+@lru_cache(maxsize=1 << 16)
 def word_hash(data: bytes) -> int:
     """Return the 64-bit hash of a word; never 0, which marks an empty slot."""
     value = (_START ^ len(data)) & _MASK

@@ -18,5 +18,5 @@ def present(graph: Graph, row: int, *, score: float, query: str, votes: int | No
         score=score,
         votes=votes,
         why=why,
-        text=snippet(graph.texts[row], weights, graph.tokenizer.terms),
+        text=snippet(graph.texts[row], weights, graph.tokenizer.terms_of),
     )

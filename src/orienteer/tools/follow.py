@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
+from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
@@ -50,8 +50,9 @@ def step(graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | N
     if mask is not None:
         entries = entries.where(mask[entries.neighbor])
     owner, neighbor = entries.owner, entries.neighbor
-    pairs = np.unique(neighbor.astype(np.int64) << 32 | owner)
-    reached, members = np.unique(pairs >> 32, return_counts=True)
+    pairs = neighbor.astype(np.int64) << 32 | owner
+    pairs.sort()
+    reached, members = runs(runs(pairs)[0] >> 32)
     walks = np.bincount(reached.searchsorted(neighbor), paths[rows.searchsorted(owner)], minlength=len(reached))
     return Reached(reached.astype(np.int32), members, walks.astype(np.float64))
 

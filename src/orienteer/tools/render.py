@@ -81,7 +81,7 @@ class Words:
 
     def snippet(self, row: int, *, width: int = _SNIPPET) -> str:
         """Return the part of a node's text that shows the match best."""
-        return snippet(self._graph.texts[row], self.weights, self._graph.tokenizer.terms, width=width)
+        return snippet(self._graph.texts[row], self.weights, self._graph.tokenizer.terms_of, width=width)
 
 
 class Reply:

@@ -8,9 +8,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
 from orienteer.errors import Error, UsageError
@@ -47,7 +48,7 @@ def application(first: str | None = None) -> typer.Typer:
             target = groups[group] if group else app
             short = (function.__doc__ or "").partition("\n")[0]
             epilog = f"\b\nExample:\n  orienteer {example}"
-            target.command(name, short_help=short, epilog=epilog)(with_output(function))
+            target.command(name, cls=_Command, short_help=short, epilog=epilog)(with_output(function))
     return app
 
 
@@ -63,12 +64,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exception(error)
         return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
     except TyperException as error:
-        return _fail(f"{error.format_message().replace('Value error, ', '')} See orienteer --help.", 2)
+        said = error.format_message().replace("Value error, ", "")
+        end = "" if said.endswith((".", "?")) else "."
+        return _fail(f"{said}{end} See: {_command_of(error)} --help", 2)
     if code == INTERRUPTED and arguments is None:
         # The process is ours. Threads that wait for a model would keep it for as long as that takes.
         sys.stderr.flush()
         os._exit(INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+class _Command(TyperCommand):
+    """A command whose usage is written as people write it: `DIR QUESTION`, without braces."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # Any: typer keeps the type of its contexts to itself
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+
+def _command_of(error: TyperException) -> str:
+    """Return the command that was being called, as far as it was understood."""
+    context = getattr(error, "ctx", None)  # only some of typer's errors know it
+    return context.command_path if context is not None else "orienteer"
 
 
 def _prepare_process() -> None:

@@ -23,7 +23,7 @@ Where = Annotated[
     list[str] | None,
     typer.Option("--where", metavar="FIELD=VALUE", help="Keep nodes whose property fits: = != < <= > >=. Repeatable."),
 ]
-K = Annotated[int, typer.Option("-k", min=0, help="Hits at the most.")]
+K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Hits at the most.")]
 
 
 def open_graph(path: Path, out: Output) -> Graph:

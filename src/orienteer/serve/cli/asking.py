@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.errors import BudgetExhausted, Error, ModelError, UsageError
 from orienteer.serve.cli import render
 from orienteer.serve.cli.arguments import Directory, K, Types, Where, file_trouble, open_graph, settings
 from orienteer.serve.cli.output import Output
@@ -34,7 +36,7 @@ Set = Annotated[
 def ask(
     out: Output,
     directory: Directory,
-    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     method: Annotated[str | None, typer.Option(metavar="M", help="See: orienteer methods. auto by default.")] = None,
     model: Annotated[str | None, typer.Option(metavar="NAME", help="The model as its server spells it.")] = None,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
@@ -57,6 +59,8 @@ def ask(
     from orienteer.methods import Retriever
     from orienteer.options import pairs_of
 
+    if not question.strip():
+        raise UsageError("the question is empty: write in words what you want to know")
     if trace is not None:
         traces.check_writable(trace)
     flags = {"agents": agents, "max_steps": max_steps}
@@ -74,9 +78,11 @@ def ask(
     found = _listen(out, retriever, question, has_answer=not no_answer, trace=trace)
     if out.as_json:
         out.json(found.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
-    else:
-        render.result(out, found)
-    _judge(found)
+    failure = _failure(found)
+    if failure is None or found.hits:
+        _tell(out, found)
+    if failure is not None:
+        raise failure
 
 
 def demo(out: Output) -> None:
@@ -94,9 +100,11 @@ def demo(out: Output) -> None:
             if not out.as_json:
                 out.print(f"{asked.question}\n")
             found = _listen(out, retriever, asked.question, has_answer=True, trace=None)
+            if (failure := _failure(found)) is not None:
+                raise failure
             results.append(found)
+            _tell(out, found)
             if not out.as_json:
-                render.result(out, found)
                 out.print()
     if out.as_json:
         out.json([found.model_dump(mode="json", exclude={"trajectories"}) for found in results])
@@ -104,8 +112,6 @@ def demo(out: Output) -> None:
         out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
     if not configured.model:
         out.note("Name a model, and agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
-    for found in results:
-        _judge(found)
 
 
 def methods(out: Output) -> None:
@@ -151,7 +157,7 @@ def _demo_graph(out: Output) -> Path:
     digest = hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()[:12]
     path = settings().cache / "graphs" / f"demo-{digest}"
     if not is_graph(path):
-        out.note(f"made in the cache at {path}")
+        out.note(f"making a graph about programming languages in the cache at {path}")
         with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
             path.parent.mkdir(parents=True, exist_ok=True)
             Graph.from_records(nodes, edges, path=path)
@@ -164,7 +170,7 @@ def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: boo
     from orienteer.stream import DoneEvent
 
     found: Result | None = None
-    with retriever.stream(question, has_answer=has_answer) as events:
+    with _retries_told(out), retriever.stream(question, has_answer=has_answer) as events:
         try:
             for event in events:
                 _show(out, event, has_agents=retriever.method.needs_model)
@@ -176,10 +182,46 @@ def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: boo
     assert found is not None  # a stream ends with it, or raises
     if trace is not None:
         traces.write(trace, found.trajectories)
+    return found
+
+
+class _Retries(logging.Handler):
+    """Tells that a model's server is asked again, once for all agents; what else the SDK logs is passed over."""
+
+    def __init__(self, out: Output) -> None:
+        super().__init__()
+        self._out = out
+        self._told = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        match record.args:
+            case (float(), int(attempt), int(most)) if attempt > self._told:
+                self._told = attempt
+                self._out.note(f"the model's server does not answer as it should: retrying ({attempt} of {most})")
+
+
+@contextmanager
+def _retries_told(out: Output) -> Iterator[None]:
+    """Tell of the SDK's retries, which it makes known in its log alone."""
+    logger, handler = logging.getLogger("openai._base_client"), _Retries(out)
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.level, logger.propagate = before
+
+
+def _tell(out: Output, found: Result) -> None:
+    """Show a result: the ranking and the answer unless they go out as JSON, and beside them how it went."""
     for note in found.notes:
         out.note(f"note: {note}")
     out.note(render.spent(found))
-    return found
+    if not out.as_json:
+        render.result(out, found)
 
 
 def _keep(out: Output, trajectories: Iterable[Trajectory], trace: Path | None) -> None:
@@ -215,16 +257,17 @@ def _compact(arguments: str) -> str:
     return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
 
 
-def _judge(found: Result) -> None:
-    """Raise where the work could not be finished: a dead model, or a budget that ended with nothing found."""
+def _failure(found: Result) -> Error | None:
+    """Return why the work could not be finished: a dead model, or a budget that ended with nothing found."""
     if found.stopped_by == "error":
         said = [one.error for one in found.trajectories if one.error is not None]
-        raise ModelError(said[-1] if said else "the model failed")
+        return ModelError(said[-1] if said else "the model failed")
     if found.stopped_by in _LIMITS and not found.hits:
-        raise BudgetExhausted(
+        return BudgetExhausted(
             found.stopped_by,
             f"nothing was found before the budget of {found.stopped_by} ended: raise --budget-{found.stopped_by}",
         )
+    return None
 
 
 COMMANDS = {

@@ -24,7 +24,7 @@ STANDARD = Path("-")
 
 Sources = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="SOURCE...", help="Folders of tables, or tables: parquet, CSV, TSV, JSON lines."),
+    typer.Argument(metavar="SOURCE", help="Folders of tables, or tables: parquet, CSV, TSV, JSON lines."),
 ]
 NodeTables = Annotated[list[Path] | None, typer.Option("--nodes", metavar="F", help="A table of nodes. Repeatable.")]
 EdgeTables = Annotated[list[Path] | None, typer.Option("--edges", metavar="F", help="A table of edges. Repeatable.")]
@@ -111,7 +111,10 @@ def validate(
 def export(
     out: Output,
     directory: Directory,
-    to: Annotated[Literal["jsonl", "graphml"], typer.Option(help="jsonl is what import gives back exactly.")],
+    to: Annotated[
+        Literal["jsonl", "graphml"],
+        typer.Option(metavar="jsonl|graphml", help="jsonl is what import gives back exactly."),
+    ],
     target: Annotated[
         Path, typer.Option("--output", "-o", metavar="PATH", help="A folder for jsonl, a file for graphml, or -.")
     ],
@@ -172,7 +175,7 @@ def _report(out: Output, report: Report) -> None:
     if out.as_json:
         out.json(report)
     else:
-        out.print(report.render())
+        out.print(report.render(is_verbose=bool(out.verbosity)))
 
 
 COMMANDS = {

@@ -15,7 +15,9 @@ import typer
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
-VerboseFlag = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Log more; twice, with tracebacks.")]
+VerboseFlag = Annotated[
+    int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, with tracebacks.")
+]
 
 _WIPED = "\r\x1b[2K"
 _CONTROL = {code: " " for code in [*range(32), *range(0x7F, 0xA0)] if chr(code) != "\n"}
@@ -95,9 +97,9 @@ class Output:
         self._wipe()
         console = Console(file=sys.stdout, highlight=False, markup=False)
         style = "none" if console.no_color else "bold"
-        table = Table(
-            *header, box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False, header_style=style
-        )
+        table = Table(box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False, header_style=style)
+        for name in header or [""] * max(map(len, rows), default=0):
+            table.add_column(name, overflow="fold")  # an id that is cut is of no use
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)

@@ -63,11 +63,13 @@ def schema(out: Output, directory: Directory) -> None:
 def search(
     out: Output,
     directory: Directory,
-    words: Annotated[str, typer.Argument(help="Words of names and texts.")],
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="Words of names and texts.")],
     k: K = 20,
     types: Types = None,
     where: Where = None,
-    mode: Annotated[Literal["lexical"], typer.Option(help="lexical: BM25 over names, aliases and texts.")] = "lexical",
+    mode: Annotated[
+        Literal["lexical"], typer.Option(metavar="lexical", help="lexical: BM25 over names, aliases and texts.")
+    ] = "lexical",
 ) -> None:
     """Rank the nodes that match words best."""
     from orienteer.methods import Retriever
@@ -88,17 +90,19 @@ def neighbors(
     out: Output,
     directory: Directory,
     node: NodeName,
-    query: Annotated[str | None, typer.Option(help="Words to rank the neighbours by; the others follow.")] = None,
+    query: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="Words to rank the neighbours by; the others follow.")
+    ] = None,
     types: Types = None,
     edges: Annotated[
         list[str] | None, typer.Option("--edge", "-e", metavar="E", help="Walk this edge type only. Repeatable.")
     ] = None,
     direction: Annotated[
-        Literal["out", "in"] | None, typer.Option(help="Only edges that leave or reach the node.")
+        Literal["out", "in"] | None, typer.Option(metavar="out|in", help="Only edges that leave or reach the node.")
     ] = None,
     where: Where = None,
     k: K = 20,
-    offset: Annotated[int, typer.Option(min=0, help="Where the page begins.")] = 0,
+    offset: Annotated[int, typer.Option(metavar="N", min=0, help="Where the page begins.")] = 0,
 ) -> None:
     """List the neighbours of a node with the edges that lead to them, counted by kind."""
     graph = open_graph(directory, out)
@@ -128,14 +132,14 @@ def neighbors(
 
     out.print(f"{found.total:,} neighbours: {counts_line(graph, found.counts)}")
     render.hits(out, hits)
-    if found.total > offset + len(hits):
+    if hits and found.total > offset + len(hits):
         out.note(f"{found.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
 
 
 def intersect(
     out: Output,
     directory: Directory,
-    nodes: Annotated[list[str], typer.Argument(metavar="NODE NODE...", help="Ids, exact names or aliases.")],
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Ids, exact names or aliases.")],
     types: Types = None,
     k: K = 20,
 ) -> None:
@@ -155,8 +159,8 @@ def paths(
     directory: Directory,
     a: NodeName,
     b: NodeName,
-    max_length: Annotated[int, typer.Option(help="Edges at the most.")] = 4,
-    k: Annotated[int, typer.Option("-k", min=0, help="Paths at the most.")] = 10,
+    max_length: Annotated[int, typer.Option(metavar="N", help="Edges at the most.")] = 4,
+    k: Annotated[int, typer.Option("-k", metavar="N", min=0, help="Paths at the most.")] = 10,
 ) -> None:
     """List the shortest paths between two nodes, whichever way edges point."""
     graph = open_graph(directory, out)
@@ -172,7 +176,7 @@ def paths(
             }
         )
         return
-    if not found:
+    if not found and k:
         out.print(f"no path of {max_length} edges or fewer")
     for number, path in enumerate(found, 1):
         out.print(f"{number}. {' - '.join(graph.names[graph.row(one)] for one in path.nodes)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ _LOCAL_SERVERS = {
 }
 
 OptionalDirectory = Annotated[
-    Path | None, typer.Argument(metavar="[DIR]", help="A graph, whose files are then checked against their hashes.")
+    Path | None, typer.Argument(metavar="DIR", help="A graph, whose files are then checked against their hashes.")
 ]
 
 
@@ -88,10 +89,7 @@ def doctor(
 def _settings() -> dict[str, dict[str, Any]]:
     """Return each setting with where it comes from; of a key only that it is there."""
     found = settings()
-    values = {
-        name: getattr(found, name)
-        for name in ("model", "base_url", "api_key", "method", "cache", "offline", "budget", "server", "methods")
-    }
+    values = {one.name: getattr(found, one.name) for one in fields(found) if one.name not in ("options", "origins")}
     return {
         name: {
             "value": "set" if name in _SECRETS and value else value if not isinstance(value, Path) else str(value),

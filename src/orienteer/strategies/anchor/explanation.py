@@ -34,7 +34,7 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
             name=graph.names[row],
             score=score,
             why=_why(finding, graph, row, words[row]),
-            text=snippet(graph.texts[row][:_LOOKED_THROUGH], weights, vocabulary.terms),
+            text=snippet(graph.texts[row][:_LOOKED_THROUGH], weights, graph.tokenizer.terms_of),
         )
         for row, score in zip(rows.tolist(), finding.scores.scores.tolist(), strict=True)
     )

@@ -81,8 +81,6 @@ class Vocabulary:
             {stem for labels in (*self.node_labels, *self.edge_labels) for one in labels for stem in one.stems}
         )
         self._learned = lru_cache(maxsize=4096)(self._learn)
-        self.terms = lru_cache(maxsize=65536)(self._tokenizer.terms)
-        """The terms of a word of some text, remembered: texts repeat themselves."""
         self._postings = lru_cache(maxsize=65536)(self._posting)
 
     def _add_hop(self, source: int, hop: Hop) -> None:
