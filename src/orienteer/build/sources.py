@@ -31,6 +31,7 @@ def graph_directory(path: Path, *, cache: Path, progress: Callable[[str, int], N
         raise NotAGraph(f"{path} does not exist: give a graph directory, a folder of tables, or a table")
     tell = _silent if progress is None else progress
     target = cached_path(path, cache=cache)
+    target.parent.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
     is_waiting = False
     while True:
         manifest = _manifest(target)
@@ -47,14 +48,14 @@ def graph_directory(path: Path, *, cache: Path, progress: Callable[[str, int], N
             is_waiting = True
             time.sleep(WAIT_SECONDS)
         else:
-            tell(f"made {target}: {_summary(report)}", 0)
+            tell(f"made in the cache at {target}: {_summary(report, path)}", 0)
 
 
-def _summary(report: Report) -> str:
-    """Say in one line what was made, and that rows were left out: nobody has asked for the report."""
-    left_out = "".join(f", {cut.count:,} rows dropped ({cut.reason})" for cut in report.dropped)
-    see = "; see: orienteer validate" if report.dropped else ""
-    return f"{report.nodes:,} nodes, {report.edges:,} edges{left_out}{see}"
+def _summary(report: Report, path: Path) -> str:
+    """Say in one line what was made, and that rows were dropped: nobody who asks a question sees the report."""
+    dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
+    rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
+    return f"{report.nodes:,} nodes, {report.edges:,} edges{rest}"
 
 
 def cached_path(path: Path, *, cache: Path) -> Path:

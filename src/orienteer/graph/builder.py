@@ -209,7 +209,7 @@ class GraphBuilder:
         By the hashes of strings that Python has at hand: a table in numpy takes a twentieth of a dict's time, for it
         waits for many places of memory at once. Should two ids ever share a hash, the dict answers.
         """
-        if self._table_of_ids is None or len(self._table_of_ids.rows) != len(self._rows):
+        if self._table_of_ids is None or len(self._table_of_ids.rows) <= len(self._rows):
             hashes = np.fromiter(map(hash, self._rows), np.int64, len(self._rows)).view(np.uint64)
             vocabulary = Vocabulary()
             numbers, _ = vocabulary.number(hashes)

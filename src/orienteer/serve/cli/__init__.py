@@ -89,6 +89,8 @@ def _command_of(error: TyperException) -> str:
 
 def _prepare_process() -> None:
     """Log to standard error, and write UTF-8 whatever the locale says: JSON has one encoding, names every script."""
+    # numpy starts threads for linear algebra, of which there is next to none here: an eighth of a command's start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -78,11 +78,7 @@ def ask(
     found = _listen(out, retriever, question, has_answer=not no_answer, trace=trace)
     if out.as_json:
         out.json(found.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
-    failure = _failure(found)
-    if failure is None or found.hits:
-        _tell(out, found)
-    if failure is not None:
-        raise failure
+    _tell(out, found)
 
 
 def demo(out: Output) -> None:
@@ -100,8 +96,6 @@ def demo(out: Output) -> None:
             if not out.as_json:
                 out.print(f"{asked.question}\n")
             found = _listen(out, retriever, asked.question, has_answer=True, trace=None)
-            if (failure := _failure(found)) is not None:
-                raise failure
             results.append(found)
             _tell(out, found)
             if not out.as_json:
@@ -182,6 +176,8 @@ def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: boo
     assert found is not None  # a stream ends with it, or raises
     if trace is not None:
         traces.write(trace, found.trajectories)
+        if not found.trajectories:
+            out.note(f"{found.method} takes no steps: the trace is empty")
     return found
 
 
@@ -216,22 +212,25 @@ def _retries_told(out: Output) -> Iterator[None]:
 
 
 def _tell(out: Output, found: Result) -> None:
-    """Show a result: the ranking and the answer unless they go out as JSON, and beside them how it went."""
-    for note in found.notes:
-        out.note(f"note: {note}")
-    out.note(render.spent(found))
-    if not out.as_json:
-        render.result(out, found)
+    """Show a result, unless as JSON, and how it went. Raises what ended it where the work could not be finished."""
+    failure = _failure(found)
+    if failure is None or found.hits:
+        for note in found.notes:
+            if failure is None or str(failure) not in note:
+                out.note(f"note: {note}")
+        out.note(render.spent(found))
+        if not out.as_json:
+            render.result(out, found)
+    if failure is not None:
+        raise failure
 
 
 def _keep(out: Output, trajectories: Iterable[Trajectory], trace: Path | None) -> None:
     from orienteer import trace as traces
 
-    if trace is None:
-        out.note("interrupted")
-        return
-    traces.write(trace, trajectories)
-    out.note(f"interrupted; the trace so far is in {trace}")
+    if trace is not None:
+        traces.write(trace, trajectories)
+        out.note(f"the trace so far is in {trace}")
 
 
 def _show(out: Output, event: Event, *, has_agents: bool) -> None:

@@ -123,6 +123,9 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
         try:
             code = function(out=out, **values)
             out.done()
+        except KeyboardInterrupt:
+            out.note("interrupted")
+            raise
         except BrokenPipeError:
             # The reader has seen enough. What is still in the buffer goes nowhere, or Python would complain at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
