@@ -2,10 +2,13 @@
 
 import json
 import shutil
+import socket
+from dataclasses import fields
 
 import pytest
 
 from fakes import Answer, FakeServer
+from orienteer.settings import Settings
 
 RESULT = {"version", "question", "method", "hits", "answer", "usage", "stopped_by", "notes"}
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "usd"}
@@ -92,7 +95,7 @@ def test_demo_needs_no_key_and_shows_steps_and_evidence(cli):
     found = {one["question"]: [hit["id"] for hit in one["hits"]] for one in again.json}
     for asked in demo_questions():
         assert set(found[asked.question]) & set(asked.nodes)
-    assert "made in the cache" not in again.err
+    assert "in the cache" not in again.err
 
 
 # --------------------------------------------------------------------------------------------------- with a model
@@ -142,6 +145,59 @@ def test_a_dead_model_ends_with_1_and_one_line(clubs, home, cli):
     assert (ran.json["stopped_by"], ran.json["hits"], ran.json["answer"]) == ("error", [], None)
 
 
+@pytest.fixture
+def nobody():
+    """Give the address of a port of this machine where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+
+
+def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_end(clubs, home, cli, nobody):
+    (home / "orienteer.toml").write_text("[server]\nretries = 1\n")
+    given = ("ask", clubs, "Who leads the Choir?", "--model", "fake", "--base-url", nobody)
+    ran = cli(*given)
+    assert (ran.code, ran.out) == (1, "")
+    retrying, error = ran.err.splitlines()
+    assert "retrying (1 of 1)" in retrying
+    assert error.startswith(f"error: {nobody} cannot be reached")
+    quiet = cli(*given, "--quiet", "--json")
+    assert (quiet.code, quiet.json["stopped_by"], quiet.json["hits"]) == (1, "error", [])
+    assert quiet.err == f"{error}\n"
+
+
+def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, nobody):
+    (home / "orienteer.toml").write_text("[server]\nretries = 0\n")
+    ran = cli("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", nobody)
+    assert ran.code == 1
+    assert ran.out.splitlines()[1].split()[1] == "Choir"
+    assert ran.err.splitlines()[-1].startswith("error: ")
+
+
+def test_a_demo_with_a_dead_model_ends_at_its_first_failure(home, cli, nobody):
+    (home / "orienteer.toml").write_text(f'model = "fake"\nbase_url = "{nobody}"\n[server]\nretries = 0\n')
+    ran = cli("demo")
+    assert ran.code == 1
+    assert "Pascal" in ran.out
+    assert "no hits" not in ran.out
+    assert ran.err.count("cannot be reached") == 1
+
+
+@pytest.mark.parametrize("question", ["", "  \t "])
+def test_an_empty_question_is_refused_before_anything_is_spent(clubs, server, cli, question):
+    ran = cli("ask", clubs, question, "--model", "fake", "--base-url", server.url)
+    assert (ran.code, ran.out, server.requests) == (2, "", [])
+    assert "question is empty" in ran.err
+
+
+@pytest.mark.parametrize(
+    "question", ["🦊🐙", "谁是合唱团的负责人？", "who leads the choir, and why? " * 340, "%s {} \x00 \\ '\""]
+)
+def test_any_other_question_is_answered_in_order(clubs, cli, question):
+    ran = cli("ask", clubs, question, "--json")
+    assert (ran.code, ran.json["question"]) == (0, question)
+
+
 def test_a_budget_that_finds_nothing_ends_with_1(clubs, cli):
     with FakeServer(lambda body, before: Answer(calls=[("schema", {})])) as server:
         given = ("--model", "fake", "--base-url", server.url, "--budget-calls", "4", "--json", "-q")
@@ -186,6 +242,23 @@ def test_a_trace_is_shown_replayed_and_compared(clubs, tables, server, home, cli
     assert differs.code == 1
     assert "+ " in differs.out
     assert "Daniel" in differs.out
+
+
+@pytest.mark.parametrize("options", [[], ["--set", "faithful=true"], ["--set", "tools=no-query"]])
+def test_every_methods_trace_is_replayed_to_the_letter(clubs, server, cli, options):
+    model = ("--model", "fake", "--base-url", server.url) if "--set" in options else ()
+    assert cli("ask", clubs, "Who leads the Choir?", *model, *options, "--trace", "t.jsonl", "-q").code == 0
+    replayed = cli("trace", "replay", "t.jsonl", clubs, "--json")
+    assert replayed.code == 0
+    assert replayed.json["calls"] == replayed.json["equal"] > 0
+    assert cli("trace", "show", "t.jsonl").code == 0
+    assert cli("trace", "diff", "t.jsonl", "t.jsonl").code == 0
+
+
+def test_a_method_without_steps_says_that_its_trace_is_empty(clubs, cli):
+    ran = cli("ask", clubs, "choir", "--method", "bm25", "--trace", "t.jsonl")
+    assert (ran.code, cli("trace", "show", "t.jsonl").code) == (0, 2)
+    assert "the trace is empty" in ran.err
 
 
 def test_a_trace_may_be_standard_output(clubs, cli):
@@ -239,6 +312,13 @@ def test_doctor_tells_settings_and_never_a_key(cli, home, monkeypatch):
     assert found.json["extras"]["parquet"]["install"] == "pip install 'orienteer[parquet]'"
     for ran in (found, cli("doctor"), cli("doctor", "-v", "-v")):
         assert "sk-very-secret" not in ran.out + ran.err
+
+
+def test_doctor_lists_every_setting(cli, home):
+    (home / "orienteer.toml").write_text("[price]\nprompt = 1.0\ncompletion = 2.0\n")
+    found = cli("doctor", "--json").json["settings"]
+    assert found["price"] == {"value": {"prompt": 1.0, "completion": 2.0}, "from": "orienteer.toml"}
+    assert found.keys() == {one.name for one in fields(Settings)} - {"options", "origins"}
 
 
 def test_doctor_finds_a_damaged_file_of_the_same_size(clubs, cli):

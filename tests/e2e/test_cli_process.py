@@ -74,6 +74,50 @@ def test_an_interruption_keeps_the_trace_and_exits_with_130(clubs, home, process
 
 
 @posix
+def test_an_interruption_of_three_agents_keeps_all_their_steps(clubs, home, process):
+    asked, release = threading.Semaphore(0), threading.Event()
+
+    def policy(body, before):
+        if any(message["role"] == "assistant" for message in body["messages"]):
+            asked.release()
+            release.wait(10)
+        return Answer(calls=[("search_in_graph", {"query": "chess"})])
+
+    with FakeServer(policy) as server:
+        ran = process(
+            *("ask", clubs, "Who plays chess?", "--model", "fake", "--base-url", server.url, "--trace", "trace.jsonl")
+        )
+        assert all(asked.acquire(timeout=30) for _ in range(3))
+        ran.send_signal(signal.SIGINT)
+        out, err = ran.communicate(timeout=30)
+        release.set()
+    assert (ran.returncode, out) == (130, "")
+    assert err.splitlines()[-2:] == ["the trace so far is in trace.jsonl", "interrupted"]
+    kept = [json.loads(line) for line in (home / "trace.jsonl").read_text().splitlines()]
+    assert [(one["stopped_by"], len(one["steps"])) for one in kept] == [("interrupted", 1)] * 3
+    assert sorted(path.name for path in home.iterdir()) == ["clubs", "graph", "trace.jsonl"]
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["import", "people", "-o", "made"], ["search", "people", "word"]])
+def test_an_interrupted_import_leaves_nothing(home, process, arguments):
+    (home / "people").mkdir()
+    rows = "".join(f"n{number},word {number}\n" for number in range(60_000))
+    (home / "people" / "nodes.csv").write_text(f"id,name\n{rows}")
+    ran = process(*arguments)
+    while "reading nodes" not in ran.stderr.readline():
+        pass
+    ran.send_signal(signal.SIGINT)
+    out, err = ran.communicate(timeout=30)
+    assert (ran.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in err
+    assert [path.name for path in home.iterdir()] == ["people"]
+    cached = home.parent / "cache" / "graphs"
+    assert not cached.exists() or not list(cached.iterdir())
+
+
+@posix
 def test_a_large_export_into_a_closed_pipe_ends_silently(home, process):
     rows = "".join(json.dumps({"id": f"n{number}", "name": f"word {number}"}) + "\n" for number in range(3000))
     (home / "nodes.jsonl").write_text(rows)
@@ -94,6 +138,27 @@ def test_names_of_every_script_are_printed_in_every_locale(home, process):
     assert (ran.returncode, err) == (0, "")
     assert json.loads(out)["name"] == "Łódź 林檎"
     assert "Łódź" in out
+
+
+@posix
+def test_a_narrow_terminal_shows_ids_whole(home, process):
+    import pty
+
+    node_id = "http://example.org/" + "".join(chr(ord("a") + number % 26) for number in range(80))
+    (home / "nodes.jsonl").write_text(
+        json.dumps({"id": node_id, "name": "many words " * 9, "text": "words " * 50}) + "\n"
+    )
+    controller, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "NO_COLOR": "1"}
+    ran = process("search", "nodes.jsonl", "words", "-q", stdout=terminal, env=environment)
+    os.close(terminal)
+    ran.communicate(timeout=30)
+    lines = os.read(controller, 65536).decode().splitlines()
+    os.close(controller)
+    at = lines[0].index("id")
+    width = lines[0].index("why") - at
+    assert max(map(len, lines)) <= 60
+    assert "".join(line[at : at + width].strip() for line in lines[2:]) == node_id
 
 
 @posix

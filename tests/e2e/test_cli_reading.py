@@ -258,6 +258,95 @@ def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
     assert not (home / "x").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ask", "clubs"], "error: Missing argument 'QUESTION'. See: orienteer ask --help"),
+        (["search", "clubs"], "error: Missing argument 'WORDS'. See: orienteer search --help"),
+        (["neighbors", "clubs"], "error: Missing argument 'NODE'. See: orienteer neighbors --help"),
+        (["trace", "show"], "error: Missing argument 'FILE'. See: orienteer trace show --help"),
+        (["cache"], "error: Missing command. See: orienteer cache --help"),
+        (["serch"], "error: No such command 'serch'. Did you mean 'search'? See: orienteer --help"),
+    ],
+)
+def test_a_wrong_command_line_points_to_the_help_of_its_command(cli, arguments, said):
+    ran = cli(*arguments)
+    assert (ran.code, ran.err) == (2, f"{said}\n")
+
+
+def test_help_calls_things_by_their_names(cli):
+    usages = {
+        "ask": "DIR QUESTION",
+        "search": "DIR WORDS",
+        "intersect": "DIR NODE...",
+        "import": "[SOURCE]...",
+        "doctor": "[DIR]",
+        "paths": "DIR NODE NODE",
+        "trace replay": "FILE DIR",
+    }
+    for name, arguments in usages.items():
+        shown = cli(*name.split(), "--help").out
+        assert shown.startswith(f"Usage: orienteer {name} [OPTIONS] {arguments}\n"), shown
+        assert not set("{}") & set(shown)
+        assert "<int" not in shown
+    assert "-k N" in cli("ask", "--help").out
+
+
+def test_a_page_of_nothing_says_nothing_untrue(clubs, cli):
+    assert "--offset" not in cli("neighbors", clubs, "choir", "-k", "0").err
+    assert cli("paths", clubs, "bob", "ann", "-k", "0").out == ""
+
+
+def test_a_table_in_a_pipe_is_whole(home, cli):
+    row = {"id": "urn:" + "i" * 300, "type": "t" * 200, "name": "word " * 60}
+    (home / "nodes.jsonl").write_text(json.dumps(row) + "\n")
+    (_, line) = cli("search", "nodes.jsonl", "word").out.splitlines()
+    assert all(row[part].strip() in line for part in row)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["info", "clubs"],
+        ["schema", "clubs"],
+        ["search", "clubs", "chess"],
+        ["search", "clubs", "zebra"],
+        ["neighbors", "clubs", "Choir"],
+        ["intersect", "clubs", "Choir", "Boats"],
+        ["paths", "clubs", "ann", "bob"],
+        ["show", "clubs", "ann"],
+        ["ask", "clubs", "Who leads the Choir?"],
+        ["demo"],
+        ["methods"],
+        ["validate", "clubs"],
+        ["import", "clubs", "-o", "made"],
+        ["export", "clubs", "--to", "jsonl", "-o", "made"],
+        ["cache", "info"],
+        ["cache", "clear"],
+        ["doctor"],
+    ],
+)
+def test_json_is_one_document_and_quiet_is_quiet(tables, cli, arguments):
+    ran = cli(*arguments, "--json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json is not None
+    assert cli(*arguments, "--quiet", *(["--force"] if "-o" in arguments else [])).err == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show", "graph", "Nobody"], ["import", "none", "-o", "x"], ["ask", "graph", " "]]
+)
+def test_an_error_is_a_line_on_standard_error_with_json_too(clubs, cli, arguments):
+    ran = cli(*arguments, "--json")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_import_says_nothing_of_what_lies_beside_tables(tables, cli):
+    (tables / "README.md").write_text("words")
+    assert "README" not in cli("import", tables, "-o", "graph").out
+    assert "README" in cli("import", tables, "-o", "graph", "--force", "-v").out
+
+
 def test_trouble_with_files_is_told_in_one_line(tables, clubs, cli, monkeypatch):
     inside_a_file = tables / "nodes.jsonl" / "graph"
     for arguments in (["import", tables, "-o", inside_a_file], ["export", clubs, "--to", "jsonl", "-o", inside_a_file]):

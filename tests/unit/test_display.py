@@ -1,6 +1,8 @@
 """A result in a notebook."""
 
+import sys
 from html.parser import HTMLParser
+from types import ModuleType
 
 import pytest
 
@@ -49,7 +51,23 @@ def test_a_frame_has_a_row_a_hit():
     assert list(frame["rank"]) == [1, 2]
 
 
+def test_a_result_is_a_table_in_a_notebook_and_a_frame_with_pandas(monkeypatch):
+    class Frame:
+        def __init__(self, rows, columns):
+            self.rows, self.columns = rows, columns
+
+    pandas = ModuleType("pandas")
+    pandas.DataFrame = Frame
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    frame = RESULT.to_frame()
+    assert frame.columns == ["rank", "id", "type", "name", "score", "votes", "why", "text"]
+    assert [set(row) for row in frame.rows] == [set(frame.columns)] * 2
+    assert [(row["rank"], row["id"], row["votes"]) for row in frame.rows] == [(1, "a&b", 1), (2, "c", None)]
+    assert Result(question="x", method="bm25").to_frame().rows == []
+    assert RESULT._repr_html_() == result_html(RESULT)
+
+
 def test_without_pandas_a_frame_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UsageError, match="pip install pandas"):
-        result_frame(RESULT)
+        RESULT.to_frame()

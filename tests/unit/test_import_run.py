@@ -155,8 +155,42 @@ def test_two_nodes_of_one_id_are_a_duplicate_node(source: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\x03\x04" + bytes(60), r"ZIP archive.*\.xlsx.*save the sheet as CSV"),
+        ("id,name\na,A\n".encode("utf-16"), "UTF-16: save it as UTF-8"),
+        (gzip.compress(b"id,name\na,A\n"), "packed with gzip"),
+        (b"PAR1" + bytes(60), "Parquet file"),
+    ],
+)
+@pytest.mark.parametrize("name", ["nodes.csv", "nodes.jsonl"])
+def test_a_file_that_is_not_what_its_name_says_is_told_as_what_it_is(
+    name: str, content: bytes, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        import_graph([tmp_path / name], tmp_path / "out")
+    assert left(tmp_path) == {name}
+
+
+def test_what_lies_beside_tables_is_told_of_only_on_demand(source: Path, tmp_path: Path) -> None:
+    for name in ("README.md", "LICENSE", "__init__.py", ".hidden.csv", "map.docx"):
+        (source / name).write_text("words")
+    report = import_graph([source], tmp_path / "out")
+    assert [line.split("/")[-1] for line in report.render().splitlines() if "ignored" in line] == ["map.docx: no table"]
+    whole = report.render(is_verbose=True)
+    assert all(f"{name}: no table" in whole for name in ("README.md", "LICENSE", "__init__.py", "map.docx"))
+    assert ".hidden" not in whole
+    assert {tuple(one) for one in report.model_dump()["ignored"]} == {("file", "reason")}
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
-    [("missing.csv", "does not exist"), ("graph.json", "is not among the formats: .csv"), ("", "holds no table")],
+    [
+        ("missing.csv", "does not exist: name a folder"),
+        ("graph.json", "is not among the formats: .csv"),
+        ("", "holds no table"),
+    ],
 )
 def test_sources_that_are_none_say_what_is_read(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "graph.json").write_text("{}")

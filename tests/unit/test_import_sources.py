@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from orienteer.build.provenance import is_stale
 from orienteer.build.run import import_graph
 from orienteer.build.sources import cached_path, graph_directory
 from orienteer.errors import BadInput, NotAGraph
+from orienteer.graph.format import publishing
 from orienteer.graph.store import Graph
 
 
@@ -42,11 +44,14 @@ def test_tables_are_imported_once_and_it_is_said(source: Path, tmp_path: Path) -
     cache = tmp_path / "cache"
     target = graph_directory(source, cache=cache, progress=told)
     assert target == cached_path(source, cache=cache)
-    assert told == [f"made in the cache at {target}"]
+    assert told == [
+        f"making a graph of {source} in the cache",
+        f"made in the cache at {target}: 2 nodes, 1 edges",
+    ]
     generation = Graph.open(target).manifest.generation
     assert graph_directory(source / ".." / source.name, cache=cache, progress=told) == target
     assert Graph.open(target).manifest.generation == generation
-    assert len(told) == 1
+    assert len(told) == 2
     assert sorted(path.name for path in source.iterdir()) == ["edges.csv", "nodes.csv"]
 
 
@@ -86,7 +91,41 @@ def test_changed_sources_are_imported_again(change, source: Path, tmp_path: Path
     after = Graph.open(target).manifest
     assert after.generation != before.generation
     assert not is_stale(after)
-    assert told == [f"the sources have changed: made again in the cache at {target}"]
+    assert told[0] == f"the sources have changed: making a graph of {source} in the cache"
+    assert told[1].startswith(f"made in the cache at {target}: {after.nodes} nodes, {after.edges} edges")
+
+
+def test_rows_that_were_dropped_are_told(source: Path, tmp_path: Path) -> None:
+    (source / "edges.csv").write_text("source,type,target\na,r,b\na,r,nobody\na,r,none\n")
+    told = Told()
+    graph_directory(source, cache=tmp_path / "cache", progress=told)
+    assert told[-1].endswith(f"2 nodes, 1 edges; dropped 2 dangling: see orienteer validate {source}")
+
+
+def test_a_failure_says_that_nothing_was_made_and_leaves_nothing(source: Path, tmp_path: Path) -> None:
+    (source / "edges.csv").write_text("source,type,target\na,r\n")
+    told = Told()
+    with pytest.raises(BadInput, match="line 2"):
+        graph_directory(source, cache=tmp_path / "cache", progress=told)
+    assert told == [f"making a graph of {source} in the cache"]
+    assert list((tmp_path / "cache" / "graphs").iterdir()) == []
+
+
+def test_whoever_waits_for_another_process_says_so_once(source: Path, tmp_path: Path) -> None:
+    cache, told = tmp_path / "cache", list[str]()
+    target = cached_path(source, cache=cache)
+    with publishing(target):
+        waiter = threading.Thread(
+            target=graph_directory,
+            args=(source,),
+            kwargs={"cache": cache, "progress": lambda stage, _: told.append(stage)},
+        )
+        waiter.start()
+        waiter.join(0.3)
+        assert told == [f"making a graph of {source} in the cache", "waiting for another process that makes it"]
+    waiter.join(10)
+    assert told.count("waiting for another process that makes it") == 1
+    assert Graph.open(target).manifest.nodes == 2
 
 
 def test_a_file_that_is_no_table_makes_nothing_stale(source: Path, tmp_path: Path) -> None:

@@ -126,9 +126,9 @@ def test_the_settings_choose_method_and_options(small):
 
 
 def test_options_are_checked(small):
-    with pytest.raises(BadOption, match="no option 'agents'"):
+    with pytest.raises(BadOption, match=r"no option 'bm25\.agents'"):
         Retriever(small, "bm25", settings=UNSET, agents=3)
-    with pytest.raises(BadOption, match="k must be int"):
+    with pytest.raises(BadOption, match=r"bm25\.k must be int"):
         Retriever(small, "bm25", settings=Settings(options={"k": "many"}))
     with pytest.raises(BadOption, match="Near: ark"):
         Retriever(small, "bm25", settings=Settings(methods={"arc": {"agents": 1}}))

@@ -111,6 +111,15 @@ def test_wrong_server_settings_are_refused(read, text):
         read(text).open_model("m")
 
 
+def test_a_server_of_ones_own_is_given_up_sooner_unless_it_is_said_how_often(read):
+    remote = read('base_url = "http://example.org/v1"').open_model("m").config.retries
+    own = read('base_url = "http://127.0.0.1:8000/v1"').open_model("m").config.retries
+    assert 0 < own < remote
+    said = read('base_url = "http://127.0.0.1:8000/v1"\n[server]\nretries = 9').open_model("m")
+    assert said.config.retries == 9
+    assert read().open_model("m").config.retries == remote
+
+
 def test_offline_allows_this_machine_only(read):
     found = read(ORIENTEER_OFFLINE="1")
     with pytest.raises(BadOption, match="ORIENTEER_OFFLINE"):
