@@ -5,7 +5,7 @@ All are frozen. Ids are strings; higher scores are better; ties go by id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -328,4 +328,3 @@ class Result(Record):
 
 
 Step.model_rebuild()
-Messages: TypeAlias = Sequence[Message]

@@ -333,5 +333,23 @@ def test_doctor_finds_a_damaged_file_of_the_same_size(clubs, cli):
     assert (damaged.code, damaged.json["graph"]["damaged"]) == (1, [file.name])
 
 
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_doctor_names_what_a_graph_lacks(clubs, cli, is_cut):
+    (generation,) = (clubs / "generations").iterdir()
+    manifest = json.loads((generation / "manifest.json").read_text())
+    file = generation / next(name for name, one in manifest["files"].items() if one["bytes"])
+    if is_cut:
+        file.write_bytes(file.read_bytes()[:-1])
+    else:
+        file.unlink()
+    found = cli("doctor", clubs, "--json")
+    assert (found.code, found.json["graph"]["damaged"]) == (1, [file.name])
+    (generation / "manifest.json").unlink()
+    found = cli("doctor", clubs)
+    assert (found.code, found.err) == (1, "")
+    assert "damaged: manifest.json" in found.out
+    assert "import the graph again with --force" in found.out
+
+
 def test_doctor_of_what_is_no_graph(tables, cli):
     assert cli("doctor", tables).code == 2

@@ -334,3 +334,36 @@ def test_a_manifest_records_how_the_graph_was_made(scratch):
 def test_every_error_here_is_of_the_tree():
     assert all(issubclass(one, Error) for one in (BadInput, GraphBusy, NotAGraph))
     assert not issubclass(GraphBusy, UsageError)
+
+
+def test_a_piece_is_published_beside_its_generation_and_ends_with_it(scratch):
+    path = scratch()
+    Graph.from_records([Node("a")], [], path=path)
+    assert format.piece(path, "vectors") is None
+    first = format.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"1") and None)
+    assert (first / "x").read_bytes() == b"1"
+    assert format.piece(path, "vectors") == first
+    second = format.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"2") and None)
+    assert format.piece(path, "vectors") == second
+    assert not first.exists()
+    other = format.publish_piece(path, "cypher", lambda folder: None)
+    assert format.piece(path, "vectors") == second
+    assert format.piece(path, "cypher") == other
+    assert Graph.open(path).ids[0] == "a"
+    Graph.from_records([Node("b")], [], path=path, force=True)
+    assert format.piece(path, "vectors") is None
+    assert not second.exists()
+
+
+def test_a_piece_that_fails_leaves_nothing_behind(scratch):
+    path = scratch()
+    Graph.from_records([Node("a")], [], path=path)
+
+    def fail(folder):
+        (folder / "x").write_bytes(b"1")
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        format.publish_piece(path, "vectors", fail)
+    assert format.piece(path, "vectors") is None
+    assert {entry.name for entry in path.iterdir()} == {".lock", "generations", "orienteer.json"}

@@ -159,7 +159,7 @@ def test_two_nodes_of_one_id_are_a_duplicate_node(source: Path, tmp_path: Path) 
     [
         (b"PK\x03\x04" + bytes(60), r"ZIP archive.*\.xlsx.*save the sheet as CSV"),
         ("id,name\na,A\n".encode("utf-16"), "UTF-16: save it as UTF-8"),
-        (gzip.compress(b"id,name\na,A\n"), "packed with gzip"),
+        (gzip.compress(b"id,name\na,A\n", mtime=0), "packed with gzip"),
         (b"PAR1" + bytes(60), "Parquet file"),
     ],
 )
@@ -216,3 +216,17 @@ def test_progress_is_told_while_it_runs(source: Path, tmp_path: Path) -> None:
     told: list[tuple[str, int]] = []
     import_graph([source], tmp_path / "out", progress=lambda stage, count: told.append((stage, count)))
     assert ("reading edges", 3) in told
+
+
+def test_a_private_column_is_nowhere_not_even_in_the_report_of_rows_that_were_dropped(tmp_path):
+    (tmp_path / "nodes.csv").write_bytes(b"ssn,id,name\n123-SECRET,,Ann\n777-SECRET\xff,p3,Bob\n555-SECRET,p1,Cid\n")
+    report = import_graph([tmp_path], tmp_path / "graph", options=ImportOptions(private=("ssn",)))
+    assert {cut.reason for cut in report.dropped} == {"empty id", "bad encoding"}
+    assert "SECRET" not in report.model_dump_json()
+    assert "SECRET" not in report.render()
+    for file in (tmp_path / "graph").rglob("*"):
+        assert not file.is_file() or b"SECRET" not in file.read_bytes()
+    (tmp_path / "nodes.csv").write_text("ssn,id,name\n1-SECRET,p1\n")
+    with pytest.raises(BadInput) as error:
+        import_graph([tmp_path], tmp_path / "other", options=ImportOptions(private=("ssn",)))
+    assert "SECRET" not in str(error.value)

@@ -350,9 +350,10 @@ def test_the_twins_work_inside_a_running_loop(small, model):
     async def notebook():
         found = await asyncio.gather(retriever.aask("ferry"), retriever.asearch("ferry"))
         kinds = [event.kind async for event in retriever.astream("ferry")]
-        return found, kinds
+        return found, kinds, retriever.ask("ferry")
 
-    (asked, searched), kinds = asyncio.run(notebook())
+    (asked, searched), kinds, at_once = asyncio.run(notebook())
+    assert (at_once.hits, at_once.answer) == (asked.hits, asked.answer)
     assert asked.answer
     assert searched.answer is None
     assert kinds[-1] == "done"
@@ -392,3 +393,8 @@ def test_one_retriever_serves_many_threads(small):
         thread.join()
     assert len(found) == 8
     assert set(found) == {found[0]}
+
+
+def test_the_budget_of_seconds_bounds_every_wait(small):
+    retriever = Retriever(small, "ark", model="m", budget=Budget(seconds=3), settings=UNSET)
+    assert retriever.model.config.timeout_seconds == 3

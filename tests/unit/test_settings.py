@@ -72,7 +72,7 @@ def test_the_first_folder_with_a_file_counts_alone(tmp_path):
         ('offline = "no"', "true or false"),
         ("model = ", "cannot be read"),
         ("[methods]\nark = 3", "[methods.ark]"),
-        ("options = {}", "There is no option"),
+        ("options = {}", "There is no option 'options' in "),
     ],
 )
 def test_a_wrong_file_is_refused_with_what_to_do(read, text, words):
@@ -118,6 +118,11 @@ def test_a_server_of_ones_own_is_given_up_sooner_unless_it_is_said_how_often(rea
     said = read('base_url = "http://127.0.0.1:8000/v1"\n[server]\nretries = 9').open_model("m")
     assert said.config.retries == 9
     assert read().open_model("m").config.retries == remote
+
+
+def test_no_attempt_waits_longer_than_a_question_may_take(read):
+    found = read("[server]\ntimeout_seconds = 30")
+    assert [found.open_model("m", seconds=one).config.timeout_seconds for one in (None, 3, 99)] == [30, 3, 30]
 
 
 def test_offline_allows_this_machine_only(read):

@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from orienteer.errors import AmbiguousNode, BadInput, BadOption, UnknownNode, UnknownProperty, UnknownType
-from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.builder import EdgeBatch, GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Hit, Kind, Node, Triple
 
@@ -321,3 +321,41 @@ def test_hits_are_plain_values(small):
     assert isinstance(hit, Hit)
     assert type(hit.id) is str
     assert type(hit.score) is float
+
+
+def test_nothing_has_nothing_in_common(small):
+    assert small.intersect([]) == ()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda graph: graph.search("x", mode="dense"),
+        lambda graph: graph.neighbors("p1", mode="hybrid"),
+        lambda graph: graph.search("x", where="year = 2001"),
+        lambda graph: graph.search("x", where=["a" + " " * 100_000 + "b"]),
+    ],
+)
+def test_what_cannot_be_done_yet_or_is_no_list_is_told(small, ask):
+    with pytest.raises(BadOption):
+        ask(small)
+
+
+def test_an_edge_to_an_empty_id_joins_nothing(scratch):
+    with GraphBuilder(scratch()) as builder:
+        builder.add_node(Node("a"))
+        builder.add_node(Node("b"))
+        builder.add_edges(EdgeBatch(sources=["a", "", "b"], types=["t", "t", "t"], targets=["", "b", "a"]))
+        assert builder.edges.source.tolist() == [0, -1, 1]
+        assert builder.edges.target.tolist() == [-1, 1, 0]
+
+
+def test_nodes_may_come_between_edges(scratch):
+    path = scratch()
+    with GraphBuilder(path) as builder:
+        builder.add_node(Node("a"))
+        builder.add_edges(EdgeBatch(sources=["a"], types=["t"], targets=["a"]))
+        builder.add_node(Node("b"))
+        builder.add_edges(EdgeBatch(sources=["a"], types=["t"], targets=["b"]))
+        builder.publish()
+    assert [edge.target for edge in Graph.open(path).iter_edges()] == ["a", "b"]

@@ -125,3 +125,13 @@ def test_the_order_is_bm25s(make):
             scores[f"n{at:02}"] = scores.get(f"n{at:02}", 0) + part
     expected = sorted((one for one in scores if scores[one]), key=lambda one: (-scores[one], one))[:10]
     assert list(ask(toolbox, "search_in_graph", query="oak fir", k=10).nodes) == expected
+
+
+def test_nodes_with_all_words_come_before_those_with_some(make):
+    nodes = [Node(f"a{at}", "T", "alpha alpha alpha") for at in range(9)]
+    both = Node("z", "T", "alpha beta " + "filler " * 400)
+    nodes += [Node(f"b{at}", "T", "beta beta beta") for at in range(9)]
+    nodes += [Node(f"c{at}", "T", "gamma") for at in range(20)]
+    toolbox = Toolbox.full(make([*nodes, both]))
+    assert ask(toolbox, "search_in_graph", query="alpha beta", k=3).nodes[0] == "z"
+    assert ask(toolbox, "search_in_graph", query="alpha beta nothere", k=3).nodes

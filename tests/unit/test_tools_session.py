@@ -2,9 +2,10 @@
 
 import pytest
 
+from clinic import ask
 from orienteer.errors import AmbiguousNode, BadOption, UnknownNode
 from orienteer.records import Edge, Node
-from orienteer.tools import Session
+from orienteer.tools import Session, Toolbox
 
 
 def rows(graph, reference, **filters):
@@ -55,7 +56,15 @@ def test_near_names_are_told(graph):
         rows(graph, "Ibuprofin")
 
 
-@pytest.mark.parametrize("reference", ["@0", "@2", "@", "@x", "@-1", "@1.5", "@" + "9" * 5_000, "@²"])
+@pytest.mark.parametrize("reference", ["@", "@x", "@-1", "@1.5", "@²"])
+def test_what_is_no_name_of_a_set_is_read_as_a_node(graph, reference):
+    session = Session(graph)
+    session.save(graph.rows(["c1"]))
+    with pytest.raises(UnknownNode, match="Not in this graph"):
+        session.rows(reference, [])
+
+
+@pytest.mark.parametrize("reference", ["@0", "@2", "@" + "9" * 5_000])
 def test_a_set_that_there_is_not(graph, reference):
     session = Session(graph)
     session.save(graph.rows(["c1"]))
@@ -108,3 +117,11 @@ def test_several_references_give_each_row_once(graph):
     session.save(graph.rows(["c1", "d1"]))
     assert [graph.ids[row] for row in session.all_rows(["d1", "@1", "Aspirin"], [])] == ["c1", "d1"]
     assert session.all_rows([], []).tolist() == []
+
+
+@pytest.mark.parametrize("node_id", ["@angular/core", "@1", "@x"])
+def test_an_id_may_begin_like_a_saved_set(make, node_id):
+    toolbox = Toolbox.full(make([Node(node_id, "Package", "core"), Node("b", "Package", "other")]))
+    ask(toolbox, "search_in_graph", query="other")  # makes @1
+    assert ask(toolbox, "read_node", node=node_id).nodes == (node_id,)
+    assert ask(toolbox, "add_to_answer", nodes=[node_id]).nodes == (node_id,)

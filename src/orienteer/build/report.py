@@ -87,17 +87,27 @@ class _Count:
     first: list[Place] = field(default_factory=list)
 
 
+EMPTY_ID, BAD_ENCODING = "empty id", "bad encoding"
+"""Reasons to drop a row whose value is a piece of the row itself."""
+
+
 class Tally:
     """Counts what is left out while an import runs, and keeps the first places."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, hides_rows: bool = False) -> None:
+        self._hides_rows = hides_rows
         self._dropped: dict[str, _Count] = {}
         self._merged: dict[str, _Count] = {}
         self.private: dict[str, int] = {}
         self.notes: list[str] = []
 
     def drop(self, reason: str, first: Sequence[Place], count: int = 1) -> None:
-        """Count rows that could not be used; `first` holds the places of the first of them."""
+        """Count rows that could not be used; `first` holds the places of the first of them.
+
+        Where columns are private, a row that could not be read is told by its place alone.
+        """
+        if self._hides_rows and reason in (EMPTY_ID, BAD_ENCODING):
+            first = [place.model_copy(update={"value": "(not shown: some columns are private)"}) for place in first]
         _add(self._dropped, reason, first, count)
 
     def merge(self, reason: str, first: Sequence[Place], count: int = 1) -> None:

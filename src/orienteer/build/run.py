@@ -99,7 +99,7 @@ class _Reading:
         self._plan = (
             Plan((), ()) if self._own else plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
         )
-        self._tally = Tally()
+        self._tally = Tally(hides_rows=bool(self._options.private))
         self._ignored: list[Ignored] = []
         self._seen: set[str] = set()
         self.labels = Labels()

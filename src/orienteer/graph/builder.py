@@ -6,7 +6,7 @@ import hashlib
 import json
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import repeat
@@ -210,7 +210,7 @@ class GraphBuilder:
         waits for many places of memory at once. Should two ids ever share a hash, the dict answers.
         """
         if self._table_of_ids is None or len(self._table_of_ids.rows) <= len(self._rows):
-            hashes = np.fromiter(map(hash, self._rows), np.int64, len(self._rows)).view(np.uint64)
+            hashes = _hashes(self._rows)
             vocabulary = Vocabulary()
             numbers, _ = vocabulary.number(hashes)
             rows = np.full(len(vocabulary) + 1, -1, np.int32)  # the last stands for what is not found
@@ -219,16 +219,13 @@ class GraphBuilder:
         table = self._table_of_ids
         if not table.is_exact:
             return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.int32, len(ids))
-        return table.rows[table.vocabulary.find(np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64))]
+        return table.rows[table.vocabulary.find(_hashes(ids))]
 
     def add_edges(self, batch: EdgeBatch) -> None:
         """Add edges; the nodes that they join come before them."""
         size = len(batch.sources)
         self._batches.append((self._edge_count, batch.file, batch.lines))
-        source, target = (
-            np.fromiter(map(self._rows.get, ends, repeat(-1)), np.int32, size)
-            for ends in (batch.sources, batch.targets)
-        )
+        source, target = self._find(batch.sources), self._find(batch.targets)
         for name in dict.fromkeys(batch.types):
             _number(self._edge_types, name)
         types = np.fromiter(map(self._edge_types.__getitem__, batch.types), np.uint16, size)
@@ -392,6 +389,12 @@ class GraphBuilder:
             _add_identifiers(names, self._properties[IDENTIFIER_PROPERTY], order)
         names.finish(self._work)
         return statistics
+
+
+def _hashes(ids: Collection[str]) -> NDArray[np.uint64]:
+    hashes = np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64)
+    hashes[hashes == 0] = 1  # 0 marks an empty slot; it is the hash of an empty text, which is no node
+    return hashes
 
 
 def _by_type(names: Iterable[str], triples: Sequence[EdgeCount]) -> dict[str, int]:

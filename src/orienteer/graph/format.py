@@ -18,7 +18,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -205,6 +205,35 @@ def publish(path: Path, work: Path, manifest: Manifest) -> Manifest:
             shutil.rmtree(old, ignore_errors=True)  # readers that hold its files keep them until they close
     shutil.rmtree(path / "pieces", ignore_errors=True)
     return manifest
+
+
+def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
+    """Make something of the current generation, such as vectors, and publish it beside it; return its folder.
+
+    `write` fills the folder it is given. A piece is immutable and belongs to one generation: the next one starts
+    without. Raises `GraphBusy`, `NotAGraph`.
+    """
+    with publishing(path) as work:
+        pointer = read_pointer(path)
+        write(work)
+        for file in work.iterdir():
+            _sync(file)
+        target = path / "pieces" / pointer.generation / f"{name}-{os.urandom(4).hex()}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work.rename(target)
+        old = pointer.pieces.get(name)
+        pieces = {**pointer.pieces, name: target.name}
+        _replace(path / POINTER, pointer.model_copy(update={"pieces": pieces}).model_dump_json())
+        if old:
+            shutil.rmtree(target.parent / old, ignore_errors=True)
+        return target
+
+
+def piece(path: Path, name: str) -> Path | None:
+    """Return the folder of a piece of the current generation, None where it has none of this name."""
+    pointer = read_pointer(path)
+    folder = pointer.pieces.get(name)
+    return path / "pieces" / pointer.generation / folder if folder else None
 
 
 def new_generation() -> tuple[str, str]:

@@ -60,6 +60,10 @@ def _checked(given: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[st
     for name in ("type", "name", "text"):
         if not isinstance(given.get(name, ""), str):
             raise BadInput(f"{name} is {given[name]!r} in {dict(given)!r}: it must be a text")
+    if kind is Edge and (
+        not isinstance(given.get("weight", 1.0), int | float) or isinstance(given.get("weight"), bool)
+    ):
+        raise BadInput(f"weight is {given['weight']!r} in {dict(given)!r}: it must be a number")
     aliases = given.get("aliases", ())
     if isinstance(aliases, str) or not all(isinstance(one, str) for one in aliases):
         raise BadInput(f"aliases is {aliases!r} in {dict(given)!r}: it must be a list of texts")

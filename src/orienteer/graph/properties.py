@@ -30,6 +30,7 @@ from orienteer.index.arrays import Folder, Rows, StringWriter, encode, save
 from orienteer.records import JsonValue
 
 _BATCH = 50_000  # values handled at once
+_LONGEST_CONDITION = 500  # characters
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -55,7 +56,9 @@ class Condition(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Condition:
         """Read `year >= 2000` or `section = games`. Raises `BadOption`."""
-        found = _CONDITION.fullmatch(text)
+        if len(text) > _LONGEST_CONDITION:
+            raise BadOption(f"a condition of {len(text)} characters is too long: {_LONGEST_CONDITION} are allowed")
+        found = _CONDITION.fullmatch(text.strip())
         if not found or not found[3]:
             raise BadOption(f"{text!r} is no condition: write PROPERTY=VALUE, with one of = != < <= > >=")
         condition = cls(found[1], _MEANT.get(found[2], found[2]), found[3])

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ from orienteer.records import (
     Path as GraphPath,
 )
 
+_LONGEST_NAME = 200  # characters of a text that is looked up as a name
 LONGEST_PATH = 8  # edges; further apart, everything is connected to everything
 
 
@@ -201,6 +202,7 @@ class Graph:
 
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
         """Return names of nodes that look like a text."""
+        text = text[:_LONGEST_NAME]
         terms = list(dict.fromkeys(self.tokenizer.terms(text)))
         for word in self.tokenizer.words(text):
             terms += [term for other in self.name_index.spellings(word) for term in self.tokenizer.expand(other)]
@@ -211,20 +213,27 @@ class Graph:
     # ------------------------------------------------------------------------------------------------------- search
 
     def search(
-        self, query: str, k: int = 20, *, node_types: Collection[str] | None = None, where: Sequence[str] = ()
+        self,
+        query: str,
+        k: int = 20,
+        *,
+        node_types: Collection[str] | None = None,
+        where: Sequence[str] = (),
+        mode: Literal["lexical"] = "lexical",
     ) -> Ranking:
         """Return the `k` nodes that match a query best by BM25; nodes that share no word with it are left out.
 
         `where` holds conditions on properties, such as `year >= 2000`. Raises `UnknownType`, `UnknownProperty`,
         `BadOption`.
         """
-        if k < 0:
-            raise BadOption(f"k is {k}: it must be 0 or more")
+        _check(mode, k)
         found = self.text_index.search(self.tokenizer.query(query), k, mask=self.mask(node_types, where))
         return tuple(Hit(self.ids[row], float(score)) for row, score in zip(found.rows, found.scores, strict=True))
 
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
         """Mark the nodes of these types that meet these conditions; None where all do."""
+        if isinstance(where, str):
+            raise BadOption(f"where is {where!r}: give a list of conditions, such as where=[{where!r}]")
         mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
         if where:
             met = self.properties.mask(properties.parse(where))
@@ -251,6 +260,7 @@ class Graph:
         where: Sequence[str] = (),
         k: int = 20,
         offset: int = 0,
+        mode: Literal["lexical"] = "lexical",
     ) -> Neighborhood:
         """Return a page of the neighbours of a node, or of several, that pass the filters.
 
@@ -258,8 +268,7 @@ class Graph:
         neighbourhood. Without one they come by id. ARK, section 3.1. Raises `UnknownNode`, `UnknownType`,
         `UnknownProperty`, `BadOption`.
         """
-        if k < 0 or offset < 0:
-            raise BadOption(f"k is {k} and offset is {offset}: both must be 0 or more")
+        _check(mode, k, offset)
         entries = self.entries(
             self.rows([nodes] if isinstance(nodes, str) else nodes), node_types, edge_types, direction, where
         )
@@ -368,9 +377,10 @@ class Graph:
         self, nodes: Sequence[str], *, node_types: Collection[str] | None = None, k: int = 20
     ) -> tuple[Common, ...]:
         """Return the nodes that touch all of the given ones, or, where none does, those that touch most of them."""
+        _check("lexical", k)
+        if not nodes:
+            return ()
         rows = self.rows(nodes)
-        if k < 0:
-            raise BadOption(f"k is {k}: it must be 0 or more")
         found, members = self.touching(
             [distinct(self.adjacency.entries(rows[at : at + 1]).neighbor) for at in range(len(rows))],
             self.mask(node_types),
@@ -407,8 +417,7 @@ class Graph:
 
         None where they are further apart than `max_length` edges. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
-        if k < 0:
-            raise BadOption(f"k is {k}: it must be 0 or more")
+        _check("lexical", k)
         if not 1 <= max_length <= LONGEST_PATH:
             raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
         found = paths.shortest(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
@@ -429,6 +438,13 @@ def distinct(rows: NDArray[np.int32]) -> Rows:
     if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
         return np.unique(rows)
     return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows
+
+
+def _check(mode: str, k: int, offset: int = 0) -> None:
+    if mode != "lexical":
+        raise BadOption(f"mode is {mode!r}: this graph has no vectors, so it must be lexical")
+    if k < 0 or offset < 0:
+        raise BadOption(f"k is {k} and offset is {offset}: both must be 0 or more")
 
 
 def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:

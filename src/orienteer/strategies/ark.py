@@ -67,6 +67,8 @@ class ArkConfig:
     """How the agents' lists become one: vote (section 3.2), or order or random (table 3)."""
     tools: Tools = "all"
     """all: ours; paper: the paper's four tools; global-only, no-query, no-filters: its ablations (table 2)."""
+    context_tokens: int = 24_000
+    """Size of a request; beyond it the oldest observations are left out."""
     faithful: bool = False
     """Only what the paper has: its tools and prompt, none of the options below."""
     early_stop: bool = False
@@ -77,8 +79,6 @@ class ArkConfig:
     """Keep answers that meet these conditions on properties only."""
     fill: bool = False
     """Fill a short ranking up to k with the question's BM25 hits."""
-    context_tokens: int = 24_000
-    """Size of a request; beyond it the oldest observations are left out."""
 
     def __post_init__(self) -> None:
         for name, kind in (("tools", Tools), ("fusion", Fusion)):

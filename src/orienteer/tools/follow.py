@@ -101,7 +101,7 @@ class Follow:
             edges = session.edge_types([one["edge"]], notes) if one.get("edge") else None
         except UnknownType as error:
             rows = session.rows(around, []) if isinstance(around, str) else around
-            raise near_types(error, graph, rows, graph.types) from error
+            raise near_types(error, graph, rows) from error
         direction = one.get("direction")
         return graph.mask(types), graph.kind_mask(edges, "in" if direction == "in" else "out" if direction else None)
 

@@ -78,7 +78,7 @@ class SearchInNeighborhood:
                 session.edge_types(edges, notes) if edges else None,
             )
         except UnknownType as error:
-            raise near_types(error, session.graph, session.rows(reference, []), session.graph.types) from error
+            raise near_types(error, session.graph, session.rows(reference, [])) from error
 
     def _explain_nothing(self, reply: Reply, start: Rows) -> None:
         graph = self._session.graph

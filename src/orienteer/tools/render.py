@@ -64,6 +64,14 @@ class Words:
             rows = np.unique(np.concatenate([index.having(posting, rows) for posting in postings]))
         return rows
 
+    def full_in(self, among: Rows | None) -> Rows:
+        """Return the rows that have every word that says something, of the whole graph or among some."""
+        if among is not None:
+            return self.full(among)
+        index = self._graph.text_index
+        rarest = min(self.postings.values(), key=lambda postings: sum(one.nodes for one in postings))
+        return self.full(np.unique(np.concatenate([index.rows_of(posting) for posting in rarest])))
+
     def matches(self, rows: Rows) -> list[Match]:
         """Tell for each row which words it has."""
         order = np.argsort(rows)

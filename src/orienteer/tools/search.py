@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
 from orienteer.tools.render import Reply, Words, match_note, title
@@ -19,12 +23,21 @@ class SearchInGraph:
     """ARK's global search: the k best nodes under BM25 (section 3.1)."""
 
     def __init__(self, session: Session, *, is_plain: bool = False) -> None:
-        self._session = session
+        self._session, self._is_plain = session, is_plain
         properties = {"query": given.QUERY, "k": given.count(given.SEARCH_K)}
         if not is_plain:
             among = {**given.NODE, "description": "Search only in this saved set, such as @2"}
             properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE, "among": among}
         self.spec = given.spec("search_in_graph", _DESCRIPTION, properties, ["query"])
+
+    def _best(self, words: Words, k: int, among: Rows | None, mask: Mask | None) -> Rows:
+        """Return the best rows; where the tools are ours, those with all words before those with some."""
+        index = self._session.graph.text_index
+        found = index.search(words.terms, k, among=among, mask=mask).rows
+        if self._is_plain or len(words.postings) < 2:
+            return found
+        full = index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
+        return np.concatenate([full, found[~np.isin(found, full)]])[:k]
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes, the words that each has, and which words the graph does not hold at all."""
@@ -37,9 +50,7 @@ class SearchInGraph:
         mask = graph.mask(node_types, given.texts(arguments, "where") or ())
         among = given.text(arguments, "among")
         words = Words(graph, query)
-        rows = graph.text_index.search(
-            words.terms, k, among=session.rows(among, notes) if among else None, mask=mask
-        ).rows
+        rows = self._best(words, k, session.rows(among, notes) if among else None, mask)
         reply = Reply(session)
         reply.say_all(notes)
         if words.unknown:

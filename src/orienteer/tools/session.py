@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -11,12 +12,12 @@ import numpy as np
 from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.store import Graph
-from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
+_SET = re.compile(r"@\d+", re.ASCII)
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
 
 
@@ -54,7 +55,7 @@ class Session:
     def ranked(self, reference: str, notes: list[str]) -> list[int]:
         """Return the rows that a reference means, those of a saved set best first. Raises as `rows` does."""
         rows = self.rows(reference, notes)
-        is_set = reference.strip().startswith("@")
+        is_set = self._is_set(reference.strip())
         return [int(row) for row in (self._rankings[self._number(reference) - 1] if is_set else rows)]
 
     def last(self) -> str | None:
@@ -70,16 +71,20 @@ class Session:
         `notes`. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
         text = reference.strip()
-        if text.startswith("@"):
+        if self._is_set(text):
             return self._set(text)
         found = self._named(text, notes)
         if len(found) > 1:
             if self.saves_sets:
                 found = self._with_edges(found, mask, kinds)
             if len(found) > 1:
-                self.graph_says_ambiguous(text, found)
+                self.refuse_ambiguous(text, found)
             notes.append(f"{text!r} is read as {self.graph.ids[found[0]]} ({self.graph.type_at(found[0])})")
         return np.array(found, np.int32)
+
+    def _is_set(self, text: str) -> bool:
+        """Tell whether a reference means a saved set; a node may have an id that looks like one."""
+        return self.saves_sets and bool(_SET.fullmatch(text)) and self.graph.ids.find(text) is None
 
     def _set(self, text: str) -> Rows:
         number = self._number(text)
@@ -127,7 +132,7 @@ class Session:
                 passing.append(row)
         return passing or list(rows)
 
-    def graph_says_ambiguous(self, text: str, rows: Sequence[int]) -> None:
+    def refuse_ambiguous(self, text: str, rows: Sequence[int]) -> None:
         """Raise the error that lists what a name may mean."""
         graph = self.graph
         listed = "; ".join(f"[{graph.ids[row]}] {graph.names[row]} ({graph.type_at(row)})" for row in rows[:8])
@@ -171,7 +176,7 @@ def _alike(one: str, other: str) -> bool:
     return SequenceMatcher(None, one, other).ratio() >= _ALIKE
 
 
-def near_types(error: Unknown, graph: Graph, rows: Rows, types: TypeNames) -> Unknown:
+def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:
     """Return an error about a type, with the types that these nodes do have."""
     counts = graph.counts(graph.adjacency.entries(rows)) if len(rows) else {}
     here = ", ".join(

@@ -110,8 +110,8 @@ def _batch(path: Path, names: Sequence[str], rows: list[list[str]], lines: Seque
         for row, line in zip(rows, lines, strict=True):
             if row and len(row) != len(names):
                 raise BadInput(
-                    f"{path}, line {line}: {len(row)} fields where {len(names)} are expected "
-                    f"({shown(','.join(row))}); is the file cut short, or a separator not quoted?"
+                    f"{path}, line {line}: {len(row)} fields where {len(names)} are expected; "
+                    "is the file cut short, or a separator not quoted?"
                 )
         kept = [place for place, row in enumerate(rows) if row]
         rows, lines = [rows[place] for place in kept], [lines[place] for place in kept]
