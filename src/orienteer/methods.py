@@ -141,7 +141,7 @@ class Retriever:
         self.graph = graph if isinstance(graph, Graph) else Graph.open(graph)
         self.budget = settings.limits() if budget is None else budget
         named = model if model is not None else settings.model
-        self.model = settings.open_model(named) if isinstance(named, str) else named
+        self.model = settings.open_model(named, seconds=self.budget.seconds) if isinstance(named, str) else named
         if self.model is not None:
             self.budget.require_price(self.model.name, getattr(self.model, "price", None))
         asked_for = method if method is not None else settings.method

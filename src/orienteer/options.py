@@ -60,7 +60,7 @@ def check(config: type, values: Mapping[str, Any], *, where: str = "") -> dict[s
     checked = {}
     for name, value in values.items():
         if name not in written:
-            raise unknown_option(f"{where}{name}", name, written)
+            raise unknown_option(repr(f"{where}{name}"), name, written)
         meant = _of_text(hints[name], value) if isinstance(value, str) else value
         try:
             checked[name] = TypeAdapter(hints[name]).validate_python(meant)
@@ -73,11 +73,11 @@ def check(config: type, values: Mapping[str, Any], *, where: str = "") -> dict[s
 
 
 def unknown_option(shown: str, name: str, known: Iterable[str]) -> BadOption:
-    """Return the error for an option that there is not, with the nearest ones."""
+    """Return the error for an option that there is not, with the nearest ones; `shown` is how it is written of."""
     known = list(known)
     near = nearest(name, known)
     hint = f" Near: {', '.join(near)}." if near else ""
-    return BadOption(f"There is no option {shown!r}.{hint} There are: {', '.join(known) or 'none'}.")
+    return BadOption(f"There is no option {shown}.{hint} There are: {', '.join(known) or 'none'}.")
 
 
 def _settable(config: type) -> Iterator[Field[Any]]:

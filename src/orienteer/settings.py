@@ -79,8 +79,11 @@ class Settings:
         given = {name: value for name, value in flags.items() if value is not None}
         return Budget(**check(Budget, {**self.budget, **given}, where="[budget] "))
 
-    def open_model(self, name: str) -> OpenAIModel:
-        """Return a model by its name, at the address and with the key that are set. Raises `BadOption`."""
+    def open_model(self, name: str, *, seconds: float | None = None) -> OpenAIModel:
+        """Return a model by its name, at the address and with the key that are set. Raises `BadOption`.
+
+        No attempt waits longer than these seconds: what a question may take in all.
+        """
         from orienteer.llm import OpenAIConfig, OpenAIModel
 
         config = OpenAIConfig(
@@ -92,6 +95,8 @@ class Settings:
         is_own = config.base_url is not None and _is_own(config.base_url)
         if is_own and "retries" not in self.server:
             config = replace(config, retries=_OWN_RETRIES)
+        if seconds is not None:
+            config = replace(config, timeout_seconds=min(config.timeout_seconds, seconds))
         model = OpenAIModel(name, config)
         if self.offline and not is_own:
             raise BadOption(
@@ -143,7 +148,7 @@ def _read_file(file: Path) -> dict[str, Any]:
     known = [one.name for one in fields(Settings) if one.name not in ("origins", "options")]
     for name, value in values.items():
         if name not in known:
-            raise unknown_option(f"{name} in {file}", name, known)
+            raise unknown_option(f"{name!r} in {file}", name, known)
         if name in _TABLES and not isinstance(value, dict):
             raise BadOption(f"{name} in {file} must be a table: write [{name}]")
         for method, options in value.items() if name == "methods" else ():

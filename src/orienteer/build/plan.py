@@ -21,9 +21,7 @@ EDGE_WORDS = frozenset({"edge", "edges", "relationships", "relations", "links", 
 """Words of a file's name that tell what it holds."""
 PROSE = frozenset({"readme", "license", "licence", "copying", "notice", "changelog", "requirements"})
 """Names of texts that lie beside tables."""
-NO_TABLES = frozenset(
-    {".md", ".rst", ".py", ".ipynb", ".sh", ".pdf", ".html", ".png", ".jpg", ".svg", ".toml"}
-)
+NO_TABLES = frozenset({".md", ".rst", ".py", ".ipynb", ".sh", ".pdf", ".html", ".png", ".jpg", ".svg", ".toml"})
 """Suffixes of what nobody takes for a table, so that an import has nothing to say of it."""
 OTHERS: Mapping[bytes, str] = {
     b"PK\x03\x04": "a ZIP archive, as spreadsheets (.xlsx) are: save the sheet as CSV, or unpack it",

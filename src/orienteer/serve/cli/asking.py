@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 GROUPS: Mapping[str, str] = {}
 _LIMITS = ("calls", "tokens", "seconds", "usd")
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
+_SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
 
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
@@ -182,17 +183,19 @@ def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: boo
 
 
 class _Retries(logging.Handler):
-    """Tells that a model's server is asked again, once for all agents; what else the SDK logs is passed over."""
+    """Tells that a model's server is asked again, once for agents side by side; passes over what else the SDK logs."""
 
     def __init__(self, out: Output) -> None:
         super().__init__()
         self._out = out
-        self._told = 0
+        self._attempt, self._at = 0, 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
         match record.args:
-            case (float(), int(attempt), int(most)) if attempt > self._told:
-                self._told = attempt
+            case (float(), int(attempt), int(most)):
+                if attempt == self._attempt and record.created < self._at + _SIDE_BY_SIDE:
+                    return
+                self._attempt, self._at = attempt, record.created
                 self._out.note(f"the model's server does not answer as it should: retrying ({attempt} of {most})")
 
 
@@ -200,7 +203,7 @@ class _Retries(logging.Handler):
 def _retries_told(out: Output) -> Iterator[None]:
     """Tell of the SDK's retries, which it makes known in its log alone."""
     logger, handler = logging.getLogger("openai._base_client"), _Retries(out)
-    before = logger.level, logger.propagate
+    level, propagates = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
@@ -208,7 +211,8 @@ def _retries_told(out: Output) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-        logger.level, logger.propagate = before
+        logger.setLevel(level)
+        logger.propagate = propagates
 
 
 def _tell(out: Output, found: Result) -> None:

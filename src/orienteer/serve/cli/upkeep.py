@@ -102,14 +102,17 @@ def _settings() -> dict[str, dict[str, Any]]:
 def _examine(path: Path) -> dict[str, Any]:
     """Return which files of a graph are not what was published, and whether its sources have changed."""
     from orienteer.build.sources import is_stale
-    from orienteer.graph.format import damaged_files, read_manifest, read_pointer
+    from orienteer.graph.format import MANIFEST, Manifest, damaged_files, read_pointer
 
-    folder = path / "generations" / read_pointer(path).generation
-    manifest = read_manifest(folder)
+    file = path / "generations" / read_pointer(path).generation / MANIFEST
+    damaged = damaged_files(path)
+    if MANIFEST in damaged:  # it says which the others are
+        return {"path": str(path), "files": None, "damaged": damaged, "stale": None}
+    manifest = Manifest.model_validate_json(file.read_bytes())
     return {
         "path": str(path),
         "files": len(manifest.files),
-        "damaged": damaged_files(path),
+        "damaged": damaged,
         "stale": is_stale(manifest),
     }
 
@@ -130,8 +133,10 @@ def _print(out: Output, facts: Mapping[str, Any]) -> None:
         out.print()
         for name in graph["damaged"]:
             out.print(f"damaged: {name}")
-        whole = f"{len(graph['damaged'])} of" if graph["damaged"] else "all"
-        out.print(f"{graph['path']}: {whole} {graph['files']} files {'damaged' if graph['damaged'] else 'whole'}")
+        if graph["damaged"]:
+            out.print(f"{graph['path']} is damaged: import the graph again with --force")
+        else:
+            out.print(f"{graph['path']}: all {graph['files']} files whole")
         if graph["stale"]:
             out.print("its sources have changed since it was made: import it again with --force")
 
