@@ -177,3 +177,19 @@ def test_a_question_that_only_names_a_kind_gives_its_most_connected_nodes(build)
     result = ask(graph, "How many tools are there?")
     assert [hit.id for hit in result.hits] == ["b", "a"]
     assert result.answer == "2 (tool nodes in the graph)"
+
+
+@pytest.mark.parametrize(
+    "question", ["Erlang " * 1_500, "What joins " + "Erlang and Ruby and " * 400, "word " * 20_000]
+)
+def test_an_overlong_question_is_answered(demo, question):
+    found = Anchor(demo).retrieve(Question(text=question), Allowance())
+    assert all(len(hit.why) < 1_000 for hit in found.hits)
+
+
+def test_a_thing_named_twice_is_one_anchor(demo):
+    once, twice = (
+        Anchor(demo).find(text).anchors
+        for text in ("Which languages did Erlang influence?", "Erlang: which languages did Erlang influence?")
+    )
+    assert [one.phrase for one in once] == [one.phrase for one in twice] == ["Erlang"]

@@ -269,7 +269,11 @@ def _sha256(file: Path) -> str:
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
     """Hold a lock that the system lets go when the process ends, however it ends."""
-    with file.open("a+") as stream:
+    try:
+        stream = file.open("a+")
+    except FileNotFoundError as error:  # whoever made the folder first has failed, and takes it away
+        raise GraphBusy(f"another process has just given up writing to {file.parent}: try again") from error
+    with stream:
         try:
             if sys.platform == "win32":
                 import msvcrt

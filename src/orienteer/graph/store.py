@@ -18,7 +18,6 @@ from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, n
 from orienteer.graph import format, paths, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask
 from orienteer.graph.format import Manifest
-from orienteer.graph.making import write_records
 from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask, TextIndex
@@ -101,6 +100,8 @@ class Graph:
         Without a path it lies in a temporary folder for as long as the object lives. Edges are kept as they are,
         parallel ones too. Raises `BadInput` for two nodes of one id or an edge to a node that is not there.
         """
+        from orienteer.graph.making import write_records  # who only reads need not load the builder
+
         if path is not None:
             write_records(Path(path), nodes, edges, force=force)
             return cls.open(path)

@@ -28,6 +28,7 @@ _LONGEST = 24  # words
 _COMPANY = 3  # words before a doubtful correction that may bear it out
 _LONG = 4_000  # nodes; two words that more nodes than this have are taken to stand together somewhere
 _COMMONER = 25  # times; a word that texts use so much more than edges touch its node is a word, and no name
+_MOST_ANCHORS = 16  # nobody asks for what joins more; each costs its own walk
 _NEVER_RESPELLED = english.ASKING | english.SUPERLATIVE | english.JOINING
 
 
@@ -83,7 +84,10 @@ class Linker:
                 taken.update(anchor.words)
                 anchors.append(anchor)
         sure = [anchor for anchor in anchors if not anchor.is_doubtful]
-        return tuple(sorted(sure or anchors, key=lambda one: one.first))
+        first: dict[frozenset[int], Anchor] = {}  # a thing named twice is one thing
+        for anchor in sorted(sure or anchors, key=lambda one: one.first):
+            first.setdefault(frozenset(one.row for one in anchor.candidates), anchor)
+        return tuple(first.values())[:_MOST_ANCHORS]
 
     def _respelled(self, reading: Reading, found: Sequence[Anchor]) -> list[Anchor]:
         """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.strategies.anchor import english
 
+LONGEST = 300  # words that are read of a question; what comes after is no question any more
 _CHUNK = re.compile(r"\S+")
 _RUN = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
@@ -80,11 +81,13 @@ class Reading:
 
 
 def read(text: str, tokenizer: Tokenizer) -> Reading:
-    """Return the words of a question."""
+    """Return the words of a question, the first of them where it is overlong."""
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     words: list[Word] = []
     after_comma = False
     for chunk in _CHUNK.finditer(text):
+        if len(words) >= LONGEST:
+            break
         folded = tokenizer.words(chunk[0])
         in_code = any(letter.isdigit() for letter in chunk[0])
         for word, (start, end) in zip(folded, _places(chunk, folded), strict=True):
