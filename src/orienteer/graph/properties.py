@@ -19,6 +19,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,6 +100,12 @@ def _text_hash(value: JsonValue) -> int:
     return int.from_bytes(hashlib.blake2b(encode(text.casefold()), digest_size=8).digest(), "little")
 
 
+@lru_cache(maxsize=1 << 16, typed=True)
+def _compared(value: None | bool | int | float | str) -> tuple[float, int]:
+    """Return what conditions compare: the number and the hash of the text. Remembered, for values repeat."""
+    return number_of(value), _text_hash(value)
+
+
 class PropertyWriter:
     """Collects one property of all nodes, in any order of nodes. Values wait on disk, the rest in memory."""
 
@@ -117,9 +124,10 @@ class PropertyWriter:
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED):
                 continue
+            number, text = _compared(item)
             self.entries.append(row)
-            self.numbers.append(number_of(item))
-            self.texts.append(_text_hash(item))
+            self.numbers.append(number)
+            self.texts.append(text)
 
     def values(self) -> Iterator[tuple[int, JsonValue]]:
         """Return each node, as it was numbered, with its value."""
