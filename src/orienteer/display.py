@@ -1,8 +1,7 @@
-"""Results in a notebook: a table, and a pandas frame where pandas is installed."""
+"""Results where people look: a table and a pandas frame in a notebook, and text that does not steer a terminal."""
 
 from __future__ import annotations
 
-from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,26 @@ if TYPE_CHECKING:
     from orienteer.records import Result
 
 _COLUMNS = ("rank", "name", "type", "why", "text", "id")
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)  # the last two end a line, for some programs
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # bidirectional controls: text reads as what it is not
+_CLEAN = {code: " " for code in _CONTROLS if chr(code) != "\n"} | dict.fromkeys(_DIRECTIONS, "")
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS) if code >= 0x20}
+
+
+def clean(text: str) -> str:
+    """Return a text without the characters that steer a terminal: names and texts of a graph are other people's."""
+    return text.translate(_CLEAN)
+
+
+def escape_json(text: str) -> str:
+    """Return the same JSON with those characters written as escapes; JSON itself lets many of them pass in strings."""
+    return text.translate(_ESCAPED)
 
 
 def result_html(result: Result) -> str:
     """Return a result as HTML; names and texts are other people's, so everything is escaped."""
+    from html import escape
+
     rows = []
     for place, hit in enumerate(result.hits, 1):
         votes = f"{hit.votes} vote{'s' if hit.votes != 1 else ''}; " if hit.votes is not None else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
-from orienteer.errors import BadOption, ModelError, nearest
+from orienteer.errors import BadOption, BudgetExhausted, nearest
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.options import check
@@ -20,10 +20,10 @@ from orienteer.records import Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from orienteer.strategies.ark import Reranker
     from orienteer.stream import Event, Stream, Told
 
 AUTO = "auto"
-_STOPPED = "stopped by whoever asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,10 @@ class Retriever:
 
     What is not given comes from the settings: the environment and `orienteer.toml`. Further options are those of the
     method's configuration.
+
+    `rerank` is a function of yours that puts a method's ranking in a second order, where the method takes one, as `ark`
+    does: called with the question and the hits, it returns their ids, best first. An id that is no hit is dropped, and
+    a hit that it leaves out comes after those that it names.
     """
 
     def __init__(
@@ -134,6 +138,7 @@ class Retriever:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         random_seed: int = 0,
+        rerank: Reranker | None = None,
         settings: Settings | None = None,
         **options: Any,
     ) -> None:
@@ -148,7 +153,7 @@ class Retriever:
         self.method = _chosen(asked_for, has_model=self.model is not None)
         is_fallback = asked_for == AUTO and self.model is None
         self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
-        self.k, self._random_seed = k, random_seed
+        self.k, self._random_seed, self._rerank = k, random_seed, rerank
         self._filters = {"node_types": tuple(node_types), "where": tuple(where)}
         self._mask = self.graph.mask(tuple(node_types) or None, tuple(where))  # an unknown type is told at once
         own = _options_by_method(settings).get(self.method.name, {})
@@ -178,10 +183,7 @@ class Retriever:
             told.append(hear)
             return self._run(question, k, allowance, has_answer=has_answer)
 
-        blank = Trajectory(
-            question=Question(text=question), method=self.method.name, model=self.model.name if self.model else None
-        )
-        return Stream(work, stop=allowance.stop, blank=blank)
+        return Stream(work, stop=allowance.stop, begin=lambda agent: self._begun(question, k, agent))
 
     async def asearch(self, question: str, k: int | None = None) -> Result:
         """Search in a worker thread, for running event loops such as a notebook's."""
@@ -198,6 +200,16 @@ class Retriever:
         with self.stream(question, k) as events:
             while (event := await asyncio.to_thread(next, events, None)) is not None:
                 yield event
+
+    def _begun(self, question: str, k: int | None, agent: int | None) -> Trajectory:
+        """Return a trajectory without steps: as its agent began where the method tells that, else with the question."""
+        asked = Question(text=question)
+        begin = getattr(self._strategy(self.k if k is None else k), "begin_agent", None)
+        if begin is not None and agent is not None:
+            begun: Trajectory = begin(asked, agent, random_seed=self._random_seed)
+            return begun
+        method = "answer" if agent is None else self.method.name
+        return Trajectory(question=asked, method=method, model=self.model.name if self.model else None)
 
     async def _in_thread(self, question: str, k: int | None, *, has_answer: bool) -> Result:
         import asyncio  # half the time that it takes to open a graph: only for those who have a loop
@@ -221,7 +233,7 @@ class Retriever:
             result = answer(result, model=self.model, run=allowance)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
         result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
-        return _interrupted(result) if allowance.is_stopped else result
+        return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _filtered(self, result: Result, k: int, *, has_answer: bool) -> Result:
         """Hold every method to the filters and to k, also one whose configuration knows neither, and to ranking."""
@@ -238,6 +250,10 @@ class Retriever:
             made = self.method.load()
             parameters = inspect.signature(made).parameters
             given: dict[str, Any] = {"graph": self.graph, "model": self.model}
+            if self._rerank is not None:
+                if "rerank" not in parameters:
+                    raise BadOption(f"the method {self.method.name!r} takes no reranker: leave rerank out, or take ark")
+                given["rerank"] = self._rerank
             if (config := self.method.config()) is not None:
                 given["config"] = config(**self._settled(config, k))
             self._strategies[k] = made(**{name: value for name, value in given.items() if name in parameters})
@@ -302,13 +318,4 @@ class _Allowance(Allowance):
 
 
 def _refuse() -> NoReturn:
-    raise ModelError(_STOPPED)
-
-
-def _interrupted(result: Result) -> Result:
-    """Return the result of a question that was stopped, with the trajectories that it cut marked so."""
-    cut = tuple(
-        one.model_copy(update={"stopped_by": "interrupted", "error": None}) if one.error == _STOPPED else one
-        for one in result.trajectories
-    )
-    return result.model_copy(update={"trajectories": cut, "stopped_by": "interrupted"})
+    raise BudgetExhausted("interrupted", "stopped by whoever asked")

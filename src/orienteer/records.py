@@ -244,6 +244,8 @@ class Step(Record):
     notice: str | None = None
     """What the model was told, as a user, right before this request: to call a tool, or that its budget is spent."""
     seconds: float = 0.0
+    agent: int | None = 0
+    """Which of the agents took it, from 0. None is the call for the answer, which none of them makes."""
 
 
 class Observed(Record):

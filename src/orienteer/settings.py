@@ -82,21 +82,26 @@ class Settings:
     def open_model(self, name: str, *, seconds: float | None = None) -> OpenAIModel:
         """Return a model by its name, at the address and with the key that are set. Raises `BadOption`.
 
-        No attempt waits longer than these seconds: what a question may take in all.
+        Where these seconds are what a question may take, no attempt waits longer than them, nor all of them together
+        much longer than twice.
         """
         from orienteer.llm import OpenAIConfig, OpenAIModel
 
         config = OpenAIConfig(
             base_url=self.base_url,
-            api_key=self._key(),
+            api_key=self.api_key,
             price=self._price(),
             **check(OpenAIConfig, self.server, where="[server] "),
         )
         is_own = config.base_url is not None and _is_own(config.base_url)
+        if not is_own:
+            self._keep_key()
         if is_own and "retries" not in self.server:
             config = replace(config, retries=_OWN_RETRIES)
         if seconds is not None:
-            config = replace(config, timeout_seconds=min(config.timeout_seconds, seconds))
+            timeout = min(config.timeout_seconds, seconds)
+            attempts = int(2 * seconds / timeout)
+            config = replace(config, timeout_seconds=timeout, retries=min(config.retries, attempts - 1))
         model = OpenAIModel(name, config)
         if self.offline and not is_own:
             raise BadOption(
@@ -105,11 +110,17 @@ class Settings:
             )
         return model
 
-    def _key(self) -> str | None:
-        """Return the key, unless it was made for OpenAI and a file in the working directory names another address."""
-        from_openai = self.origins.get("api_key") == "OPENAI_API_KEY"
-        is_local_file = self.origins.get("base_url") == FILE  # anyone may have written it: a folder that was downloaded
-        return None if from_openai and is_local_file else self.api_key
+    def _keep_key(self) -> None:
+        """Raise `BadOption` where a key of the environment would go to an address that the person did not choose.
+
+        A file in the working directory may be anyone's: of a folder that was downloaded, for one.
+        """
+        variable = self.origins.get("api_key")
+        if variable in _VARIABLES["api_key"] and self.origins.get("base_url") == FILE:
+            raise BadOption(
+                f"{variable} is not sent to {self.base_url}, an address that only {FILE} of the working directory "
+                f"names: name it with --base-url or ORIENTEER_BASE_URL, or in {_user_folder() / FILE}"
+            )
 
     def _price(self) -> Price | None:
         from orienteer.llm import Price

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,8 +19,8 @@ class StepEvent(Record):
     """An agent has taken a turn; its observations follow, one event each."""
 
     kind: Literal["step"] = "step"
-    agent: int
-    """Which of the agents that work side by side, from 0, in the order of their first steps."""
+    agent: int | None
+    """Which of the agents that work side by side, from 0; None is the call for the answer."""
     step: Step
 
 
@@ -29,7 +28,7 @@ class ObservationEvent(Record):
     """What one call of the step before gave."""
 
     kind: Literal["observation"] = "observation"
-    agent: int
+    agent: int | None
     call: ToolCall
     observation: Observed
 
@@ -73,9 +72,14 @@ class Stream(Iterator[Event]):
     """
 
     def __init__(
-        self, work: Callable[[Callable[[Told], None]], Result], *, stop: Callable[[], None], blank: Trajectory
+        self,
+        work: Callable[[Callable[[Told], None]], Result],
+        *,
+        stop: Callable[[], None],
+        begin: Callable[[int | None], Trajectory],
     ) -> None:
-        self._blank = blank
+        """`begin` gives what an agent began with, a trajectory without steps, or for None the call for the answer."""
+        self._begin = begin
         self._ear = _Ear()
         self._is_closed = False
         pool = ThreadPoolExecutor(1, thread_name_prefix="orienteer")
@@ -123,10 +127,11 @@ class Stream(Iterator[Event]):
         return not self._future.done()
 
     def _partial(self) -> tuple[Trajectory, ...]:
-        """Return the steps that were heard, by agent; what an agent was asked at the beginning is not among them."""
+        """Return the steps that were heard, by agent in the order of their numbers, the call for the answer last."""
+        heard = sorted(self._ear.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))
         return tuple(
-            self._blank.model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
-            for steps in list(self._ear.agents.values())
+            self._begin(agent).model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
+            for agent, steps in heard
         )
 
 
@@ -135,21 +140,19 @@ class _Ear:
 
     def __init__(self) -> None:
         self.events: SimpleQueue[Event | None] = SimpleQueue()
-        self.agents: dict[int, list[Step]] = {}
+        self.steps: dict[int | None, list[Step]] = {}
+        """By agent."""
 
     def hear(self, told: Told) -> None:
         if isinstance(told, str):
             self.events.put(NoteEvent(text=told))
         elif isinstance(told, Step):
-            # An agent stays in its thread: that is what tells the agents' steps apart.
-            steps = self.agents.setdefault(threading.get_ident(), [])
-            agent = list(self.agents).index(threading.get_ident())
-            steps.append(told)
-            self.events.put(StepEvent(agent=agent, step=told))
+            self.steps.setdefault(told.agent, []).append(told)
+            self.events.put(StepEvent(agent=told.agent, step=told))
             calls = {call.id: call for call in told.reply.message.tool_calls}
             for seen in told.observations:
                 if seen.call_id in calls:
-                    self.events.put(ObservationEvent(agent=agent, call=calls[seen.call_id], observation=seen))
+                    self.events.put(ObservationEvent(agent=told.agent, call=calls[seen.call_id], observation=seen))
 
     def end(self, future: Future[Result]) -> None:
         if future.exception() is None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from orienteer.display import escape_json
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.protocols import Tool
@@ -74,11 +75,15 @@ def write(path: Path, trajectories: Iterable[Trajectory]) -> None:
     """Write trajectories as JSON lines; the file appears whole or not at all. `-` is standard output."""
     lines = "".join(f"{one.model_dump_json()}\n" for one in trajectories)
     if path == STANDARD:
-        sys.stdout.write(lines)
+        sys.stdout.write(escape_json(lines))
         return
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".trace-", delete=False) as file:
-        file.write(lines)
-    Path(file.name).replace(path)
+    new = path.with_name(f".trace-{secrets.token_hex(8)}")
+    try:
+        with new.open("x", encoding="utf-8") as file:
+            file.write(lines)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def read(path: Path) -> tuple[Trajectory, ...]:

@@ -126,6 +126,15 @@ def test_a_model_is_taken_from_the_environment_and_from_the_file(clubs, server, 
     assert cli("ask", clubs, "x", "--agents", "2", "--no-answer", "--json").json["usage"]["calls"] == 4
 
 
+def test_a_file_of_the_working_directory_sends_no_key_elsewhere(clubs, home, cli, monkeypatch):
+    (home / "orienteer.toml").write_text('model = "m"\nbase_url = "http://elsewhere.invalid/v1"\n')
+    monkeypatch.setenv("ORIENTEER_API_KEY", "sk-very-secret")
+    ran = cli("ask", clubs, "Who leads the Choir?")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--base-url" in ran.err
+    assert "sk-very-secret" not in ran.err
+
+
 def test_no_answer_and_search_leave_the_last_call_out(clubs, server, cli):
     given = ("--model", "fake", "--base-url", server.url, "--method", "bm25", "--json")
     assert cli("ask", clubs, "choir", *given).json["answer"] == "Ann leads it [ann]."
@@ -172,6 +181,7 @@ def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, no
     assert ran.code == 1
     assert ran.out.splitlines()[1].split()[1] == "Choir"
     assert ran.err.splitlines()[-1].startswith("error: ")
+    assert ran.err.count("cannot be reached") == 1
 
 
 def test_a_demo_with_a_dead_model_ends_at_its_first_failure(home, cli, nobody):
@@ -266,6 +276,12 @@ def test_a_trace_may_be_standard_output(clubs, cli):
     assert json.loads(ran.out.splitlines()[0])["method"] == "anchor"
 
 
+def test_standard_output_is_not_for_two(clubs, server, cli):
+    ran = cli("ask", clubs, "x", "--model", "fake", "--base-url", server.url, "--json", "--trace", "-")
+    assert (ran.code, ran.out, server.requests) == (2, "", [])
+    assert "--trajectories" in ran.err
+
+
 def test_a_trace_that_cannot_be_written_is_told_before_anything_is_spent(clubs, server, cli):
     ran = cli("ask", clubs, "x", "--model", "fake", "--base-url", server.url, "--trace", "no folder/x.jsonl")
     assert (ran.code, server.requests) == (2, [])
@@ -351,5 +367,25 @@ def test_doctor_names_what_a_graph_lacks(clubs, cli, is_cut):
     assert "import the graph again with --force" in found.out
 
 
-def test_doctor_of_what_is_no_graph(tables, cli):
-    assert cli("doctor", tables).code == 2
+def test_doctor_takes_sources_as_every_command_does(tables, cli, home):
+    first = cli("doctor", tables, "--json")
+    cache = home.parent / "cache" / "graphs"
+    (made,) = cache.iterdir()
+    assert (first.code, first.json["graph"]["path"], first.json["graph"]["damaged"]) == (0, str(made), [])
+    assert f"in the cache at {made}" in first.err
+    assert f"{made}: all " in cli("doctor", tables).out
+    file = next(one for one in made.glob("generations/*/*") if one.name != "manifest.json" and one.stat().st_size)
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    damaged = cli("doctor", tables)
+    assert damaged.code == 1
+    assert f"damaged: {file.name}" in damaged.out
+    assert "orienteer cache clear" in damaged.out
+    assert cli("cache", "clear").code == 0
+    assert cli("doctor", tables).code == 0
+
+
+def test_doctor_of_what_is_no_graph(home, cli):
+    assert cli("doctor", "nowhere").code == 2
+    (home / "empty").mkdir()
+    assert cli("doctor", "empty").code == 2

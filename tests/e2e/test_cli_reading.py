@@ -120,7 +120,7 @@ def test_search_keeps_types_conditions_and_k(clubs, cli):
 def test_search_without_a_hit_is_no_error(clubs, cli):
     ran = cli("search", clubs, "zebra")
     assert (ran.code, ran.out) == (0, "no hits\n")
-    assert "zebra" in ran.err
+    assert ran.err == "note: not in this graph: zebra\n"
 
 
 def test_neighbors(clubs, cli):
@@ -379,3 +379,33 @@ def test_text_is_free_of_what_steers_a_terminal(home, cli):
         assert "alert" in ran.out
         assert not set(ran.out) & {"\x1b", "\x07"}
     assert cli("show", "graph", "a", "--json").json["name"] == "red \x1b[31m alert"
+
+
+STEERING = "red \x9b31m alert \x7f\x85\u2028\u202egnp.exe\u2066"
+
+
+def test_json_and_tracebacks_are_free_of_it_too(home, cli):
+    (home / "nodes.jsonl").write_text(json.dumps({"id": "a", "type": "t", "name": STEERING}) + "\n")
+    assert cli("import", "nodes.jsonl", "-o", "graph").code == 0
+    for arguments in (["show", "graph", "a"], ["search", "graph", "alert"], ["ask", "graph", "alert"]):
+        for ran in (cli(*arguments), cli(*arguments, "--json")):
+            assert "alert" in ran.out
+            assert not set(ran.out + ran.err) & set("\x9b\x7f\x85\u2028\u202e\u2066")
+    assert cli("show", "graph", "a", "--json").json["name"] == STEERING
+    failed = cli("show", "graph", f"nobody {STEERING}", "-v", "-v")
+    assert failed.code == 2
+    assert "Traceback" in failed.err
+    assert not set(failed.err) & set("\x9b\x7f\x85\u2028\u202e\u2066")
+
+
+def test_one_is_not_many(home, cli):
+    (home / "nodes.jsonl").write_text('{"id": "a", "name": "Ann"}\n{"id": "b", "name": "Bob"}\n')
+    (home / "edges.jsonl").write_text('{"source": "a", "type": "knows", "target": "b"}\n')
+    assert cli("import", ".", "-o", "graph").code == 0
+    assert "2 nodes and 1 edge are in" in cli("export", "graph", "--to", "graphml", "-o", "x").err
+    assert cli("neighbors", "graph", "a").out.startswith("1 neighbour: ")
+    (home / "people").mkdir()
+    (home / "nodes.jsonl").rename(home / "people" / "nodes.jsonl")
+    assert cli("search", "people", "ann").code == 0
+    assert ": 1 graph, " in cli("cache", "info").out
+    assert cli("cache", "clear").out.startswith("removed 1 graph, ")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.errors import ModelError, UnknownType
+from orienteer.errors import BudgetExhausted, ModelError, UnknownType
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
@@ -461,6 +461,36 @@ def test_steps_are_told_as_they_happen_and_in_order(graph):
     trajectory = explore(graph, ScriptedModel(policy), run=Allowance(listener=told.append))
     assert tuple(told) == trajectory.steps
     assert seen_when_asked == [0, 1, 2, 3]
+
+
+def test_a_step_says_whose_it_is_in_whatever_order_agents_end(graph):
+    """Threads of a pool are used again: the first two agents wait for the end of the last."""
+    ended, told = threading.Event(), []
+
+    def policy(messages, tools, sampling):
+        if sampling.random_seed < 2:
+            assert ended.wait(5)
+        elif turn_of(messages) == 1:
+            ended.set()
+        return [[add("cnut")], [FINISH]][turn_of(messages)]
+
+    result = ask(graph, ScriptedModel(policy), run=Allowance(listener=told.append))
+    assert told[0].agent == 2
+    assert [[step.agent for step in one.steps] for one in result.trajectories] == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_an_agent_that_is_stopped_says_so_and_has_no_last_turn(graph):
+    class Stopped(Allowance):
+        def check(self):
+            if self.usage().calls:
+                raise BudgetExhausted("interrupted", "enough")
+            super().check()
+
+        def claim_final(self):
+            self.check()
+
+    trajectory = explore(graph, ScriptedModel(script([SEARCH], [SEARCH])), run=Stopped())
+    assert (trajectory.stopped_by, trajectory.error, len(trajectory.steps)) == ("interrupted", None, 1)
 
 
 def test_steps_of_three_agents_are_told_each_in_its_order(graph):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Ranked, Result
 from orienteer.strategies.answer import NOT_THERE, answer
@@ -79,6 +80,23 @@ def test_a_spent_budget_leaves_the_ranking():
     run = Allowance(Budget(calls=1), reserve=0)
     run.check()
     result, seen = answered("x", run=run)
-    assert (result.answer, result.stopped_by, seen) == (None, "calls", [])
+    assert (result.answer, result.trajectories[-1].stopped_by, seen) == (None, "calls", [])
     assert result.hits == HITS
     assert "no answer" in result.notes[-1]
+
+
+@pytest.mark.parametrize("ending", ["finish", "steps", "tokens"])
+def test_an_answer_that_fails_leaves_what_ended_the_search(ending):
+    def dead(messages, tools, sampling):
+        raise ModelError("the server is gone")
+
+    ranking = RANKING.model_copy(update={"stopped_by": ending})
+    result = answer(ranking, model=ScriptedModel(dead), run=Allowance())
+    assert (result.answer, result.stopped_by, result.trajectories[-1].stopped_by) == (None, ending, "error")
+    assert result.notes == (*RANKING.notes, "no answer: the server is gone")
+
+
+def test_the_call_for_the_answer_is_no_agents():
+    told = []
+    answered("SOCS3 [Gene::9021].", run=Allowance(listener=told.append))
+    assert [step.agent for step in told] == [None]

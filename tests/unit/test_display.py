@@ -1,12 +1,14 @@
 """A result in a notebook."""
 
+import json
 import sys
+import unicodedata
 from html.parser import HTMLParser
 from types import ModuleType
 
 import pytest
 
-from orienteer.display import result_frame, result_html
+from orienteer.display import clean, escape_json, result_frame, result_html
 from orienteer.errors import UsageError
 from orienteer.records import Ranked, Result
 
@@ -71,3 +73,28 @@ def test_without_pandas_a_frame_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UsageError, match="pip install pandas"):
         RESULT.to_frame()
+
+
+EVERYTHING = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x3000)]))
+BIDIRECTIONAL = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}  # of the Unicode standard, annex 9
+
+
+def steers(character):
+    kind = unicodedata.category(character)
+    return kind in ("Cc", "Zl", "Zp") or unicodedata.bidirectional(character) in BIDIRECTIONAL
+
+
+def test_clean_text_steers_no_terminal_and_keeps_lines_and_scripts():
+    assert {one for one in clean(EVERYTHING) if steers(one)} == {"\n"}
+    assert clean("abc\u202edcba\u202c\x9b31m") == "abcdcba 31m"
+    for plain in ("Łódź\nδ", "שלום\u200f", "🦊", "x\u200dy"):
+        assert clean(plain) == plain
+
+
+def test_escaped_json_steers_no_terminal_and_means_the_same():
+    text = json.dumps({"text": EVERYTHING}, ensure_ascii=False, indent=2)
+    escaped = escape_json(text)
+    assert {one for one in escaped if steers(one)} == {"\n"}
+    assert json.loads(escaped) == {"text": EVERYTHING}
+    assert escape_json('"\x9b\u202e"') == '"\\u009b\\u202e"'
+    assert escape_json('"Łódź 林 🦊"') == '"Łódź 林 🦊"'

@@ -4,16 +4,21 @@ import asyncio
 import inspect
 import json
 import threading
+import time
 from dataclasses import dataclass
 
 import pytest
 
+from fakes import Answer, FakeServer
+from orienteer import trace
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
 from orienteer.methods import METHODS, Retriever, method_of
 from orienteer.options import options_of
-from orienteer.records import Question, Result, Usage
+from orienteer.records import Question, Ranked, Result, Sampling, Usage
 from orienteer.settings import Settings
+from orienteer.strategies.agent import Agent, AgentConfig
+from orienteer.tools import Toolbox
 
 UNSET = Settings()
 
@@ -134,6 +139,26 @@ def test_options_are_checked(small):
         Retriever(small, "bm25", settings=Settings(methods={"arc": {"agents": 1}}))
 
 
+def test_a_reranker_of_ones_own_has_the_last_word(small):
+    def policy(messages, tools, sampling):
+        return [("add_to_answer", {"nodes": ["f1", "f2", "c1"], "reasoning": "x"}), ("finish", {})]
+
+    seen = []
+
+    def rerank(question, hits):
+        seen.append((question.text, [hit.id for hit in hits]))
+        return ["c1", "made up", "f1"]
+
+    given = {"model": ScriptedModel(policy), "settings": UNSET}
+    result = Retriever(small, "ark", rerank=rerank, **given).search("salt")
+    assert [hit.id for hit in result.hits] == ["c1", "f1", "f2"]
+    assert seen == [("salt", ["f1", "f2", "c1"])]
+    with pytest.raises(BadOption, match="'bm25' takes no reranker"):
+        Retriever(small, "bm25", rerank=rerank, settings=UNSET)
+    with pytest.raises(BadOption, match="not the paper's"):
+        Retriever(small, "ark", rerank=rerank, faithful=True, **given)
+
+
 # --------------------------------------------------------------------------------------------------- what comes out
 
 
@@ -217,7 +242,7 @@ def test_a_dead_model_leaves_the_ranking_and_says_so(small):
 
     result = Retriever(small, "bm25", model=Dead(), settings=UNSET).ask("ferry")
     assert result.hits[0].id == "f1"
-    assert (result.answer, result.stopped_by) == (None, "error")
+    assert (result.answer, result.stopped_by) == (None, "finish")
     assert "the server is gone" in result.notes[-1]
     lost = Retriever(small, "ark", model=Dead(), settings=UNSET).ask("ferry")
     assert (lost.hits, lost.answer, lost.stopped_by) == ((), None, "error")
@@ -273,6 +298,70 @@ def test_closing_a_stream_stops_the_agents_at_their_next_call(small):
     assert (cut.stopped_by, len(cut.steps)) == ("interrupted", 1)
     assert cut.opening
     assert list(stream) == []
+
+
+class Sequence:
+    """Three agents, one after another in one thread."""
+
+    name = "sequence"
+
+    def __init__(self, graph, model):
+        self._graph, self._model = graph, model
+
+    def retrieve(self, question: Question, run) -> Result:
+        for number in (2, 0, 1):
+            agent = Agent(self._model, Toolbox.full(self._graph), AgentConfig(max_steps=2), number=number)
+            agent.explore(question, run, method=self.name, opening=(), prompt_hash=None, sampling=Sampling())
+        return Result(question=question.text, method=self.name, hits=(Ranked(id="f1", type="", name="", score=1),))
+
+
+def test_agents_are_told_apart_whichever_thread_they_have(small):
+    model = ScriptedModel(lambda messages, tools, sampling: [("search_in_graph", {"query": "salt"})] if tools else "x")
+    events = list(Retriever(small, f"{__name__}:Sequence", model=model, settings=UNSET).stream("salt"))
+    assert [event.agent for event in events if event.kind == "step"] == [2, 2, 0, 0, 1, 1, None]
+    assert [event.agent for event in events if event.kind == "observation"] == [2, 2, 0, 0, 1, 1]
+
+
+def test_the_agent_of_an_event_is_the_place_of_its_trajectory(small, model):
+    *events, done = Retriever(small, "ark", model=model, settings=UNSET).stream("ferry")
+    steps = [event for event in events if event.kind == "step"]
+    assert {event.agent for event in steps} == {0, 1, 2, None}
+    for event in steps:
+        owner = done.result.trajectories[-1 if event.agent is None else event.agent]
+        assert event.step in owner.steps
+    assert done.result.trajectories[-1].method == "answer"
+
+
+@pytest.mark.parametrize("faithful", [False, True])
+def test_agents_that_are_cut_off_are_kept_apart_and_replay(small, faithful):
+    """The first agent ends at once, and its thread may serve another one; the others hang in their second turn."""
+    waits, released = threading.Semaphore(0), threading.Event()
+
+    def policy(messages, tools, sampling):
+        turn = sum(message.role == "assistant" for message in messages)
+        if sampling.random_seed == 0:
+            return [[("search_in_graph", {"query": "ferry"})], [("finish", {})], [("finish", {})]][turn]
+        if turn:
+            waits.release()
+            assert released.wait(5)
+        return [("search_in_graph", {"query": f"salt {sampling.random_seed}"})]
+
+    options = {"agents": 4, "faithful": faithful}
+    stream = Retriever(small, "ark", model=ScriptedModel(policy), settings=UNSET, **options).stream("salt")
+    seen = []
+    while len({event.agent for event in seen if event.kind == "observation"}) < 4:
+        seen.append(next(stream))
+    assert all(waits.acquire(timeout=5) for _ in range(3))
+    cut = stream.interrupt(patience=0.01)
+    released.set()
+    searched = [one.steps[0].reply.message.tool_calls[0].arguments for one in cut]
+    assert [json.loads(one)["query"] for one in searched] == ["ferry", "salt 1", "salt 2", "salt 3"]
+    assert [one.sampling.random_seed for one in cut] == [0, 1, 2, 3]
+    for one in cut:
+        assert one.stopped_by == "interrupted"
+        assert "salt" in one.opening[-1].content
+        assert [spec.name for spec in one.tools][-1] == "finish"
+        assert all(replayed.is_equal for replayed in trace.replay(one, small))
 
 
 def test_leaving_the_loop_stops_the_agents_too(small):
@@ -398,3 +487,13 @@ def test_one_retriever_serves_many_threads(small):
 def test_the_budget_of_seconds_bounds_every_wait(small):
     retriever = Retriever(small, "ark", model="m", budget=Budget(seconds=3), settings=UNSET)
     assert retriever.model.config.timeout_seconds == 3
+
+
+def test_a_server_that_hangs_takes_little_more_than_the_budget_of_seconds(small):
+    with FakeServer(lambda body, before: Answer(content="x", delay=60)) as server:
+        settings = Settings(model="m", base_url=server.url)
+        started = time.monotonic()
+        result = Retriever(small, "ark", budget=Budget(seconds=0.3), settings=settings).ask("salt")
+        took = time.monotonic() - started
+    assert (result.stopped_by, result.hits) == ("error", ())
+    assert took < 2.5

@@ -125,6 +125,18 @@ def test_no_attempt_waits_longer_than_a_question_may_take(read):
     assert [found.open_model("m", seconds=one).config.timeout_seconds for one in (None, 3, 99)] == [30, 3, 30]
 
 
+@pytest.mark.parametrize("seconds", [0.1, 2, 59, 90, 119, 120, 121, 240, 1000])
+@pytest.mark.parametrize("server", ["", "[server]\nretries = 9", "[server]\ntimeout_seconds = 7"])
+def test_all_attempts_together_keep_to_twice_what_a_question_may_take(read, seconds, server):
+    config = read(f'base_url = "http://127.0.0.1:8000/v1"\n{server}').open_model("m", seconds=seconds).config
+    assert config.timeout_seconds * (config.retries + 1) <= 2 * seconds
+    assert config.retries >= 1
+
+
+def test_a_long_budget_leaves_the_attempts_as_they_are(read):
+    assert read().open_model("m", seconds=600).config == read().open_model("m").config
+
+
 def test_offline_allows_this_machine_only(read):
     found = read(ORIENTEER_OFFLINE="1")
     with pytest.raises(BadOption, match="ORIENTEER_OFFLINE"):
@@ -136,16 +148,50 @@ def test_offline_allows_this_machine_only(read):
         read(ORIENTEER_OFFLINE="perhaps")
 
 
-def test_a_downloaded_folder_cannot_take_the_openai_key_elsewhere(tmp_path, monkeypatch):
+@pytest.fixture
+def downloaded(tmp_path, monkeypatch):
+    """Give a function that reads a file of the working directory, and the environment."""
     monkeypatch.chdir(tmp_path)
-    Path("orienteer.toml").write_text('model = "m"\nbase_url = "http://elsewhere.example/v1"')
-    folders = (Path(), tmp_path / "config")
-    taken = read_settings(environment={"OPENAI_API_KEY": "k"}, folders=folders)
-    assert taken.open_model("m").config.api_key is None
-    ours = read_settings(environment={"ORIENTEER_API_KEY": "k"}, folders=folders)
-    assert ours.open_model("m").config.api_key == "k"
-    named = taken.with_flags(base_url="http://elsewhere.example/v1")
-    assert named.open_model("m").config.api_key == "k"
+
+    def read(text, **environment):
+        Path("orienteer.toml").write_text(text)
+        return read_settings(environment=environment, folders=(Path(), tmp_path / "config"))
+
+    return read
+
+
+ELSEWHERE = "http://elsewhere.example/v1"
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "ORIENTEER_API_KEY"])
+def test_a_downloaded_folder_cannot_take_a_key_elsewhere(downloaded, variable):
+    taken = downloaded(f'model = "m"\nbase_url = "{ELSEWHERE}"', **{variable: "secret"})
+    with pytest.raises(BadOption) as raised:
+        taken.open_model("m")
+    for word in (variable, ELSEWHERE, "--base-url", "ORIENTEER_BASE_URL"):
+        assert word in str(raised.value)
+    assert "secret" not in str(raised.value)
+    flagged = taken.with_flags(base_url=ELSEWHERE)
+    assert flagged.open_model("m").config.api_key == "secret"
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "ORIENTEER_API_KEY"])
+def test_a_key_goes_to_an_address_that_the_person_chose(downloaded, tmp_path, variable):
+    key = {variable: "k"}
+    by_variable = downloaded(f'base_url = "{ELSEWHERE}"', ORIENTEER_BASE_URL="http://chosen.example/v1", **key)
+    of_this_machine = downloaded('base_url = "http://localhost:8000/v1"', **key)
+    of_openai = downloaded('model = "m"', **key)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "orienteer.toml").write_text(f'base_url = "{ELSEWHERE}"')
+    own = read_settings(environment=key, folders=(tmp_path / "none", tmp_path / "config"))
+    for found in (by_variable, of_this_machine, of_openai, own):
+        assert found.open_model("m").config.api_key == "k"
+
+
+def test_a_file_may_name_an_address_and_its_own_key(downloaded):
+    found = downloaded(f'base_url = "{ELSEWHERE}"\napi_key = "of the file"')
+    assert found.open_model("m").config.api_key == "of the file"
+    assert downloaded(f'base_url = "{ELSEWHERE}"').open_model("m").config.api_key is None
 
 
 def test_a_key_is_never_shown(read):

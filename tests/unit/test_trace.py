@@ -1,6 +1,9 @@
 """Traces: written and read back, replayed over a graph, compared."""
 
 import io
+import os
+import stat
+import sys
 
 import pytest
 
@@ -44,6 +47,35 @@ def test_standard_output_and_input(walked, monkeypatch, capsys):
     trace.write(trace.STANDARD, walked)
     monkeypatch.setattr("sys.stdin", io.StringIO(capsys.readouterr().out))
     assert trace.read(trace.STANDARD) == walked
+
+
+def test_standard_output_steers_no_terminal_and_is_the_same_trace(walked, monkeypatch, capsys):
+    strange = "".join(map(chr, (0x1B, 0x7F, 0x85, 0x9B, 0x2028, 0x2029, 0x202E, 0x2066))) + "é林"
+    said = walked[0].model_copy(update={"answer": strange})
+    trace.write(trace.STANDARD, [said])
+    out = capsys.readouterr().out
+    assert not set(out) & set(strange[:-2])
+    assert "é林" in out
+    monkeypatch.setattr("sys.stdin", io.StringIO(out))
+    assert trace.read(trace.STANDARD) == (said,)
+
+
+def test_a_trace_that_cannot_be_put_in_place_leaves_nothing(walked, tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError, match="taken"):
+        trace.write(tmp_path / "taken", walked)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions as POSIX has them")
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_a_trace_has_the_permissions_that_any_file_has(walked, tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        trace.write(tmp_path / "trace.jsonl", walked)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "trace.jsonl").stat().st_mode) == 0o666 & ~mask
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,15 @@ class Adjacency:
             return self.neighbor[int(self.indptr[rows[0]]) : int(self.indptr[rows[0] + 1])]
         return self.neighbor[self._all(rows)[1]]
 
+    def neighbors(self, row: int) -> Rows:
+        """Return the distinct neighbours of one row, sorted, itself left out."""
+        around = self.neighbor[int(self.indptr[row]) : int(self.indptr[row + 1])]
+        is_new = around[1:] != around[:-1]
+        if not is_new.all():
+            around = around[np.concatenate([[True], is_new])]
+        own = int(around.searchsorted(row))
+        return np.delete(around, own) if own < len(around) and around[own] == row else around
+
     def _all(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the owner and the place of every edge end of some rows."""
         counts = self.degree(rows)

@@ -382,10 +382,7 @@ class Graph:
         if not nodes:
             return ()
         rows = self.rows(nodes)
-        found, members = self.touching(
-            [distinct(self.adjacency.entries(rows[at : at + 1]).neighbor) for at in range(len(rows))],
-            self.mask(node_types),
-        )
+        found, members = self.touching([self.adjacency.neighbors(row) for row in rows.tolist()], self.mask(node_types))
         order = np.lexsort((found, -members))[:k]
         return tuple(
             Common(self.ids[row], int(count), self.edges_between(int(row), rows))
@@ -397,7 +394,12 @@ class Graph:
         first, *others = sorted(groups, key=len)
         common = first if mask is None else first[mask[first]]
         for other in others:
-            common = common[other.take(other.searchsorted(common), mode="clip") == common] if len(other) else other
+            if len(common) * 8 < len(other):
+                common = common[other.take(other.searchsorted(common), mode="clip") == common]
+            else:  # looking each up costs more than marking all
+                marked = np.zeros(len(self), np.bool_)
+                marked[other.astype(np.intp)] = True
+                common = common[marked[common]]
         if len(common):
             return common, np.full(len(common), len(groups))
         together = np.concatenate(groups)

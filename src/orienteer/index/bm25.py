@@ -22,6 +22,7 @@ from orienteer.index.words import word_hash
 
 Mask = NDArray[np.bool_]
 """One entry a node of the graph."""
+_VERY_FEW = 256  # nodes among which pruning costs more than it saves
 _FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole graph is quicker
 _SMALL = 32_768  # postings that are all added up; beyond, pruning pays for itself
 _MOST_KNOWN = 100_000  # terms whose place is remembered: an agent asks the same words again and again
@@ -115,7 +116,7 @@ class TextIndex:
         if mask is not None:
             among = among[mask[among]]
         if len(among) <= _FEW:
-            return _top(among, self._sum(found, among), k)
+            return _top(among, self._sum(found, among) if len(among) <= _VERY_FEW else self._some(found, among, k), k)
         allowed = self._scratch()
         among = among.astype(np.intp)  # numpy would convert it at each of the two assignments
         allowed[among] = True
@@ -127,6 +128,20 @@ class TextIndex:
     def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
         """Score each of these rows; 0 where a row has none of the terms."""
         return self._sum(self.postings(terms), rows)
+
+    def _some(self, found: Sequence[Posting], rows: Rows, k: int) -> NDArray[np.float64]:
+        """Score these rows as far as it takes to know the first k: one that cannot get there is not looked up again."""
+        total = np.zeros(len(rows))
+        open_: NDArray[np.int64] | None = None
+        remaining = sum(posting.bound for posting in found)
+        for posting in found:
+            here, places = self._meet(posting, rows if open_ is None else rows[open_])
+            total[here if open_ is None else open_[here]] += self._contribution(posting.idf, places)
+            remaining -= posting.bound
+            floor = _kth(total, k)
+            if floor * _SLACK > remaining:
+                open_ = (total >= floor * _SLACK - remaining).nonzero()[0]
+        return total
 
     def _sum(self, found: Sequence[Posting], rows: Rows) -> NDArray[np.float64]:
         met = [self._meet(posting, rows) for posting in found]

@@ -42,9 +42,11 @@ class Agent:
         toolbox: Toolbox,
         config: AgentConfig,
         *,
+        number: int = 0,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        self._model, self._toolbox, self._config = model, toolbox, config
+        """`number` is which of several agents this is; its steps say so."""
+        self._model, self._toolbox, self._config, self._number = model, toolbox, config, number
         self._should_stop = should_stop or (lambda: False)
         self._messages: list[Message] = []
         self._steps: list[Step] = []
@@ -57,7 +59,7 @@ class Agent:
         *,
         method: str,
         opening: Sequence[Message],
-        prompt_hash: str,
+        prompt_hash: str | None,
         sampling: Sampling,
     ) -> Trajectory:
         """Run until the end. A failure of the model ends the trajectory with the steps so far; ours propagate."""
@@ -128,6 +130,7 @@ class Agent:
             elided=tuple(sorted(self._elided)),
             notice=notice,
             seconds=time.monotonic() - began,
+            agent=self._number,
         )
         self._steps.append(step)
         run.tell(step)

@@ -22,7 +22,7 @@ def answer(result: Result, *, model: LanguageModel, run: Run) -> Result:
     """Return the result with an answer from its hits; the one call it takes may come out of the run's reserve.
 
     Without a hit nothing is spent. Where the model fails or the budget is spent, the answer is None and the notes say
-    why; so it is where the search itself did not come to its end.
+    why; so it is where the search itself did not come to its end. What ended the search stays what ended the result.
     """
     if not result.hits:
         came_to_its_end = result.stopped_by in ("finish", "steps")
@@ -41,7 +41,7 @@ def answer(result: Result, *, model: LanguageModel, run: Run) -> Result:
         reply = call(model, opening, run=run.final())
     except (BudgetExhausted, ModelError) as error:
         return _failed(result, trajectory, error)
-    step = Step(reply=reply, seconds=time.monotonic() - started)
+    step = Step(reply=reply, seconds=time.monotonic() - started, agent=None)
     run.tell(step)
     said = " ".join((reply.message.content or "").split())
     cited = _citations(said, result.hits)
@@ -62,7 +62,6 @@ def _failed(result: Result, trajectory: Trajectory, error: BudgetExhausted | Mod
     failed = trajectory.model_copy(update={"stopped_by": stopped_by, "error": str(error)})
     return result.model_copy(
         update={
-            "stopped_by": stopped_by,
             "trajectories": (*result.trajectories, failed),
             "notes": (*result.notes, f"no answer: {error}"),
         }

@@ -136,30 +136,45 @@ class Ark:
             notes=(*notes, *_notes(trajectories)),
         )
 
+    def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
+        """Return what one of the agents, from 0, begins with: a trajectory without steps."""
+        return self._begun(question, number, random_seed, self._toolbox())
+
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> tuple[Trajectory, Session]:
         toolbox = self._toolbox()
-        system, prompt_hash = self._prompt(toolbox)
-        opening = (
-            Message(role="system", content=system),
-            Message(role="user", content=f"Find the nodes that answer this question: {question.text}"),
-        )
+        begun = self._begun(question, number, run.random_seed, toolbox)
         config = AgentConfig(
             max_steps=self.config.max_steps,
             context_tokens=self.config.context_tokens,
             takes_last_set=not self.config.is_plain,
         )
-        agent = Agent(self._model, toolbox, config, should_stop=agreement.is_reached)
+        agent = Agent(self._model, toolbox, config, number=number, should_stop=agreement.is_reached)
         trajectory = agent.explore(
             question,
             run,
-            method=self.name,
-            opening=opening,
-            prompt_hash=prompt_hash,
-            sampling=Sampling(temperature=self.config.temperature, random_seed=run.random_seed + number),
+            method=begun.method,
+            opening=begun.opening,
+            prompt_hash=begun.prompt_hash,
+            sampling=begun.sampling,
         )
         if toolbox.session.is_finished:
             agreement.take(trajectory)
         return trajectory, toolbox.session
+
+    def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox) -> Trajectory:
+        system, prompt_hash = self._prompt(toolbox)
+        return Trajectory(
+            question=question,
+            method=self.name,
+            model=self._model.name,
+            prompt_hash=prompt_hash,
+            sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
+            tools=toolbox.specs,
+            opening=(
+                Message(role="system", content=system),
+                Message(role="user", content=f"Find the nodes that answer this question: {question.text}"),
+            ),
+        )
 
     def _toolbox(self) -> Toolbox:
         if not self.config.is_plain:

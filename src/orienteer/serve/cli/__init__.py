@@ -14,9 +14,10 @@ import typer
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
+from orienteer.display import clean
 from orienteer.errors import Error, UsageError
 from orienteer.serve.cli import asking, importing, reading, tracing, upkeep
-from orienteer.serve.cli.output import clean, with_output
+from orienteer.serve.cli.output import with_output
 
 INTERRUPTED = 130
 
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = application(first)(args=arguments, prog_name="orienteer", standalone_mode=False)
     except Error as error:
         if logging.getLogger("orienteer").isEnabledFor(logging.DEBUG):
-            traceback.print_exception(error)
+            sys.stderr.write(clean("".join(traceback.format_exception(error))))
         return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
     except TyperException as error:
         said = error.format_message().replace("Value error, ", "")

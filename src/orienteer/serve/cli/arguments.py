@@ -28,17 +28,24 @@ K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Hits at the most
 
 def open_graph(path: Path, out: Output) -> Graph:
     """Open a graph directory, or make one of its sources in the cache first."""
-    from orienteer.graph.format import is_graph
     from orienteer.graph.store import Graph
 
-    if not is_graph(path):
-        from orienteer.build.sources import graph_directory
-
-        cache = settings().cache
-        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-            path = graph_directory(path, cache=cache, progress=out.progress)
+    directory = graph_of(path, out)
     with file_trouble("check the path and its permissions"):
-        return Graph.open(path)
+        return Graph.open(directory)
+
+
+def graph_of(path: Path, out: Output) -> Path:
+    """Return a graph directory as it is, or the one in the cache that is made of these sources."""
+    from orienteer.graph.format import is_graph
+
+    if is_graph(path):
+        return path
+    from orienteer.build.sources import graph_directory
+
+    cache = settings().cache
+    with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+        return graph_directory(path, cache=cache, progress=out.progress)
 
 
 @contextmanager

@@ -63,6 +63,8 @@ def ask(
     if not question.strip():
         raise UsageError("the question is empty: write in words what you want to know")
     if trace is not None:
+        if out.as_json and trace == traces.STANDARD:
+            raise UsageError("the trace and the JSON cannot both be standard output: --trace FILE, or --trajectories")
         traces.check_writable(trace)
     flags = {"agents": agents, "max_steps": max_steps}
     options = {**pairs_of(set_options or ()), **{name: value for name, value in flags.items() if value is not None}}
@@ -242,7 +244,7 @@ def _show(out: Output, event: Event, *, has_agents: bool) -> None:
     if event.kind == "note":
         out.note(event.text)
     elif event.kind == "observation":
-        agent = f"[{event.agent + 1}] " if has_agents else ""
+        agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
         lines = event.observation.text.strip().splitlines() or [""]
         out.note(f"{agent}{event.call.name}({_compact(event.call.arguments)})")
         for line in lines if out.verbosity else lines[:1]:
@@ -262,7 +264,8 @@ def _compact(arguments: str) -> str:
 
 def _failure(found: Result) -> Error | None:
     """Return why the work could not be finished: a dead model, or a budget that ended with nothing found."""
-    if found.stopped_by == "error":
+    has_no_answer = any(one.method == "answer" and one.stopped_by == "error" for one in found.trajectories)
+    if found.stopped_by == "error" or has_no_answer:
         said = [one.error for one in found.trajectories if one.error is not None]
         return ModelError(said[-1] if said else "the model failed")
     if found.stopped_by in _LIMITS and not found.hits:

@@ -13,7 +13,7 @@ import typer
 
 from orienteer.errors import BadOption, UsageError
 from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from orienteer.build.report import Report
@@ -127,7 +127,7 @@ def export(
     if target != STANDARD:
         with file_trouble("name a path that can be written with -o"):
             export_graph(graph, to, target, force=force)
-        out.note(f"{graph.manifest.nodes:,} nodes and {graph.manifest.edges:,} edges are in {target}")
+        out.note(f"{counted(graph.manifest.nodes, 'node')} and {counted(graph.manifest.edges, 'edge')} are in {target}")
         if out.as_json:
             out.json({"nodes": graph.manifest.nodes, "edges": graph.manifest.edges, "path": str(target)})
         return

@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from orienteer.display import clean, escape_json
+
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
 VerboseFlag = Annotated[
@@ -20,7 +22,6 @@ VerboseFlag = Annotated[
 ]
 
 _WIPED = "\r\x1b[2K"
-_CONTROL = {code: " " for code in [*range(32), *range(0x7F, 0xA0)] if chr(code) != "\n"}
 
 
 class Output:
@@ -31,8 +32,8 @@ class Output:
         self._stage = ""
 
     def json(self, data: Any) -> None:  # Any: JSON, records or tuples of them
-        """Print a result as JSON."""
-        self._write(json.dumps(data, ensure_ascii=False, indent=2, default=_plain_data) + "\n")
+        """Print a result as JSON, what would steer a terminal escaped."""
+        self._write(escape_json(json.dumps(data, ensure_ascii=False, indent=2, default=_plain_data)) + "\n")
 
     def print(self, text: str = "") -> None:
         """Print a line of a result, free of characters that would steer a terminal."""
@@ -138,9 +139,9 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     return command
 
 
-def clean(text: str) -> str:
-    """Return a text without control characters: names and texts of a graph are other people's."""
-    return text.translate(_CONTROL)
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, of which there may be one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _plain_data(value: Any) -> Any:

@@ -9,7 +9,7 @@ import typer
 
 from orienteer.serve.cli import render
 from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -83,7 +83,7 @@ def search(
         return
     render.hits(out, found.hits)
     for note in found.notes:
-        out.note(note)
+        out.note(f"note: {note}")
 
 
 def neighbors(
@@ -130,7 +130,7 @@ def neighbors(
         return
     from orienteer.tools.render import counts_line
 
-    out.print(f"{found.total:,} neighbours: {counts_line(graph, found.counts)}")
+    out.print(f"{counted(found.total, 'neighbour')}: {counts_line(graph, found.counts)}")
     render.hits(out, hits)
     if hits and found.total > offset + len(hits):
         out.note(f"{found.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
@@ -177,7 +177,7 @@ def paths(
         )
         return
     if not found and k:
-        out.print(f"no path of {max_length} edges or fewer")
+        out.print(f"no path of {counted(max_length, 'edge')} or fewer")
     for number, path in enumerate(found, 1):
         out.print(f"{number}. {' - '.join(graph.names[graph.row(one)] for one in path.nodes)}")
         for hop in path.edges:

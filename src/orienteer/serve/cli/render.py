@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -37,7 +37,7 @@ def spent(found: Result) -> str:
     usage = found.usage
     parts = [found.method, f"{usage.seconds:.1f} s" if usage.seconds >= 1 else f"{usage.seconds * 1000:.0f} ms"]
     if usage.calls:
-        parts += [f"{usage.calls} calls", f"{usage.tokens:,} tokens"]
+        parts += [counted(usage.calls, "call"), counted(usage.tokens, "token")]
         parts += [f"{usage.usd:.4f} USD"] if usage.usd is not None else []
     if found.stopped_by != "finish":
         parts.append(f"ended by {found.stopped_by}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.serve.cli.arguments import Directory, open_graph
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from orienteer.records import Trajectory
@@ -72,9 +72,9 @@ def diff(out: Output, first: File, second: File) -> int:
 def _trajectory(out: Output, number: int, one: Trajectory) -> None:
     model = f", {one.model}" if one.model else ""
     usage = one.usage
-    spent = f", {usage.calls} calls, {usage.tokens:,} tokens" if usage.calls else ""
+    spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
     out.print(f"{number}. {one.question.text}")
-    out.print(f"   {one.method}{model}: {len(one.steps)} steps{spent}, ended by {one.stopped_by}")
+    out.print(f"   {one.method}{model}: {counted(len(one.steps), 'step')}{spent}, ended by {one.stopped_by}")
     for place, step in enumerate(one.steps, 1):
         if step.reply.message.content:
             out.print(f"   {place}. {step.reply.message.content}")

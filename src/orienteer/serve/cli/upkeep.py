@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from orienteer.serve.cli.arguments import file_trouble, settings
-from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.arguments import file_trouble, graph_of, settings
+from orienteer.serve.cli.output import Output, counted
 
 GROUPS: Mapping[str, str] = {"cache": "Graphs that were made of sources at first use."}
 _EXTRAS = {"parquet": "pyarrow"}
@@ -24,7 +24,8 @@ _LOCAL_SERVERS = {
 }
 
 OptionalDirectory = Annotated[
-    Path | None, typer.Argument(metavar="DIR", help="A graph, whose files are then checked against their hashes.")
+    Path | None,
+    typer.Argument(metavar="DIR", help="A graph, or its sources: its files are checked against their hashes."),
 ]
 
 
@@ -37,7 +38,7 @@ def cache_info(out: Output) -> None:
         graphs = [{"path": str(path), "bytes": size} for path, size in sizes.items()]
         out.json({"path": str(folder), "bytes": total, "graphs": graphs})
         return
-    out.print(f"{folder}: {len(sizes)} graphs, {total:,} bytes")
+    out.print(f"{folder}: {counted(len(sizes), 'graph')}, {counted(total, 'byte')}")
     out.table([[f"  {path.name}", f"{size:,}"] for path, size in sizes.items()])
 
 
@@ -53,7 +54,7 @@ def cache_clear(out: Output) -> None:
     if out.as_json:
         out.json({"path": str(folder), "removed": removed, "bytes": freed})
     else:
-        out.print(f"removed {removed} graphs, {freed:,} bytes")
+        out.print(f"removed {counted(removed, 'graph')}, {counted(freed, 'byte')}")
 
 
 def doctor(
@@ -77,12 +78,17 @@ def doctor(
     }
     if probe:
         facts["servers"] = {name: {"url": url, "answers": _answers(url)} for name, url in _LOCAL_SERVERS.items()}
+    mend = "import the graph again with --force"
     if directory is not None:
-        facts["graph"] = _examine(directory)
+        graph = graph_of(directory, out)
+        if graph != directory:
+            out.note(f"the graph of {directory} is in the cache at {graph}")
+            mend = "make it again with orienteer cache clear"
+        facts["graph"] = _examine(graph)
     if out.as_json:
         out.json(facts)
     else:
-        _print(out, facts)
+        _print(out, facts, mend=mend)
     return int(bool(facts.get("graph", {}).get("damaged")))
 
 
@@ -117,7 +123,7 @@ def _examine(path: Path) -> dict[str, Any]:
     }
 
 
-def _print(out: Output, facts: Mapping[str, Any]) -> None:
+def _print(out: Output, facts: Mapping[str, Any], *, mend: str) -> None:
     out.table([["python", facts["python"]], *([name, version] for name, version in facts["versions"].items())])
     out.print()
     for name, extra in facts["extras"].items():
@@ -134,7 +140,7 @@ def _print(out: Output, facts: Mapping[str, Any]) -> None:
         for name in graph["damaged"]:
             out.print(f"damaged: {name}")
         if graph["damaged"]:
-            out.print(f"{graph['path']} is damaged: import the graph again with --force")
+            out.print(f"{graph['path']} is damaged: {mend}")
         else:
             out.print(f"{graph['path']}: all {graph['files']} files whole")
         if graph["stale"]:
