@@ -23,6 +23,7 @@ from orienteer.index.words import word_hash
 Mask = NDArray[np.bool_]
 """One entry a node of the graph."""
 _VERY_FEW = 256  # nodes among which pruning costs more than it saves
+_COSTLY = 16  # times as many postings as nodes: then it pays to know which nodes still count
 _FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole graph is quicker
 _SMALL = 32_768  # postings that are all added up; beyond, pruning pays for itself
 _MOST_KNOWN = 100_000  # terms whose place is remembered: an agent asks the same words again and again
@@ -117,7 +118,7 @@ class TextIndex:
             among = among[mask[among]]
         if len(among) <= _FEW:
             return _top(among, self._sum(found, among) if len(among) <= _VERY_FEW else self._some(found, among, k), k)
-        allowed = self._scratch()
+        allowed = self._scratch("allowed")
         among = among.astype(np.intp)  # numpy would convert it at each of the two assignments
         allowed[among] = True
         try:
@@ -135,12 +136,11 @@ class TextIndex:
         open_: NDArray[np.int64] | None = None
         remaining = sum(posting.bound for posting in found)
         for posting in found:
+            if posting.nodes > _COSTLY * len(rows) and (floor := _kth(total, k) * _SLACK) > remaining:
+                open_ = (total >= floor - remaining).nonzero()[0]
             here, places = self._meet(posting, rows if open_ is None else rows[open_])
             total[here if open_ is None else open_[here]] += self._contribution(posting.idf, places)
             remaining -= posting.bound
-            floor = _kth(total, k)
-            if floor * _SLACK > remaining:
-                open_ = (total >= floor * _SLACK - remaining).nonzero()[0]
         return total
 
     def _sum(self, found: Sequence[Posting], rows: Rows) -> NDArray[np.float64]:
@@ -153,6 +153,8 @@ class TextIndex:
     def _meet(self, posting: Posting, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which of these rows have the term, and the places of their postings."""
         theirs = self._rows[posting.begin : posting.end]
+        if len(rows) > _VERY_FEW and len(rows) / 4 < len(theirs) < _COSTLY * len(rows):
+            return self._meet_marked(theirs, posting.begin, rows)
         if len(theirs) < len(rows):
             at = rows.searchsorted(theirs)
             places = (rows.take(at, mode="clip") == theirs).nonzero()[0]
@@ -161,19 +163,23 @@ class TextIndex:
         here = (theirs.take(at, mode="clip") == rows).nonzero()[0]
         return here, at[here] + posting.begin
 
+    def _meet_marked(self, theirs: Rows, begin: int, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Meet by marking the rows: where neither side is far smaller, that is quicker than looking each up."""
+        marked = self._scratch("marked")
+        at = rows.astype(np.intp)
+        marked[at] = True
+        places = marked[theirs].nonzero()[0]
+        marked[at] = False
+        return rows.searchsorted(theirs[places]), places + begin
+
     def _contribution(self, idf: float | NDArray[np.float64], places: NDArray[np.int64] | slice) -> NDArray[np.float64]:
         """Return what postings add to the scores of their nodes."""
-        frequency = self._frequencies[places].astype(np.float64)
-        if len(self._large_at):
-            self._restore(frequency, places)
-        return idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
-
-    def _restore(self, frequency: NDArray[np.float64], places: NDArray[np.int64] | slice) -> None:
-        """Put in the frequencies that do not fit a byte."""
-        capped = np.flatnonzero(frequency == 255)
-        if len(capped):
+        stored = self._frequencies[places]
+        frequency = stored.astype(np.float64)
+        if len(self._large_at) and (capped := (stored == 255).nonzero()[0]).size:
             where = capped + places.start if isinstance(places, slice) else places[capped]
-            frequency[capped] = self._large[self._large_at.searchsorted(where)]
+            frequency[capped] = self._large[self._large_at.searchsorted(where)]  # those that do not fit a byte
+        return idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
 
     def _exhaustive(self, found: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
         """Add up every posting: with few of them nothing is quicker."""
@@ -250,11 +256,12 @@ class TextIndex:
         order = np.argsort(rows, kind="stable")  # two sorted runs: this merges them
         return rows[order], scores[order]
 
-    def _scratch(self) -> Mask:
-        """Return this thread's own mask, all False; whoever sets entries clears them."""
-        mask: Mask | None = getattr(self._local, "mask", None)
+    def _scratch(self, use: str) -> Mask:
+        """Return this thread's own mask for a use, all False; whoever sets entries clears them."""
+        mask: Mask | None = getattr(self._local, use, None)
         if mask is None:
-            mask = self._local.mask = np.zeros(self.count, np.bool_)
+            mask = np.zeros(self.count, np.bool_)
+            setattr(self._local, use, mask)
         return mask
 
     def _accumulator(self) -> NDArray[np.float64]:
