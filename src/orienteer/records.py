@@ -41,6 +41,18 @@ class Edge:
     weight: float = 1.0
     properties: Mapping[str, JsonValue] = field(default_factory=dict)
 
+    @property
+    def extras(self) -> dict[str, JsonValue]:
+        """Return what it carries besides its ends and its type, defaults left out."""
+        carried: dict[str, JsonValue] = {}
+        if self.text:
+            carried["text"] = self.text
+        if self.weight != 1.0:
+            carried["weight"] = self.weight
+        if self.properties:
+            carried["properties"] = dict(self.properties)
+        return carried
+
 
 class Triple(NamedTuple):
     """The schema's view of an edge: which node types it joins."""

@@ -92,19 +92,7 @@ def _node(node: Node) -> dict[str, Any]:
 
 def _edge(edge: Edge) -> dict[str, Any]:
     row: dict[str, Any] = {"source": edge.source, "type": edge.type, "target": edge.target}
-    return row | _extras(edge)
-
-
-def _extras(edge: Edge) -> dict[str, Any]:
-    """Return what an edge carries besides its ends and type; defaults are left out."""
-    row: dict[str, Any] = {}
-    if edge.text:
-        row["text"] = edge.text
-    if edge.weight != 1.0:
-        row["weight"] = edge.weight
-    if edge.properties:
-        row["properties"] = dict(edge.properties)
-    return row
+    return row | edge.extras
 
 
 # ------------------------------------------------------------------------------------------------------- GraphML
@@ -149,7 +137,7 @@ def _node_fields(node: Node) -> Fields:
 
 
 def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
-    extras = _extras(edge)
+    extras = edge.extras
     properties = extras.pop("properties", {})
     fields: Fields = {"type": edge.type, **extras}
     if edge.type in symmetric:

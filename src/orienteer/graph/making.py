@@ -86,21 +86,10 @@ def _batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
 
 
 def _batch(edges: Sequence[Edge]) -> EdgeBatch:
-    extras = [_extra(edge) for edge in edges]
+    extras = [edge.extras for edge in edges]
     return EdgeBatch(
         sources=[edge.source for edge in edges],
         types=[edge.type for edge in edges],
         targets=[edge.target for edge in edges],
         extras=extras if any(extras) else None,
     )
-
-
-def _extra(edge: Edge) -> dict[str, Any] | None:
-    extra: dict[str, Any] = {}
-    if edge.text:
-        extra["text"] = edge.text
-    if edge.weight != 1.0:
-        extra["weight"] = edge.weight
-    if edge.properties:
-        extra["properties"] = dict(edge.properties)
-    return extra or None
