@@ -137,12 +137,11 @@ def _node_fields(node: Node) -> Fields:
 
 
 def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
-    extras = edge.extras
-    properties = extras.pop("properties", {})
-    fields: Fields = {"type": edge.type, **extras}
+    fields: Fields = {"type": edge.type, **edge.extras}
+    fields.pop("properties", None)  # each is a field of its own, below
     if edge.type in symmetric:
         fields["symmetric"] = True
-    return fields | _own(properties, EDGE_FIELDS)
+    return fields | _own(edge.properties, EDGE_FIELDS)
 
 
 def _own(properties: Mapping[str, JsonValue], taken: frozenset[str]) -> Fields:
