@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, get_args, get_type_hints
 
 from orienteer.errors import BadOption, BudgetExhausted, nearest
 from orienteer.graph.store import Graph
-from orienteer.llm import Allowance, Budget
+from orienteer.llm.budget import Allowance, Budget
 from orienteer.options import check
 from orienteer.protocols import LanguageModel, Strategy
 from orienteer.records import Question, Result, Trajectory
@@ -102,8 +102,8 @@ def _chosen(name: str, *, has_model: bool) -> Method:
     method = method_of(name)
     if method.needs_model and not has_model:
         raise BadOption(
-            f"the method {name!r} needs a model: name one with --model, ORIENTEER_MODEL or orienteer.toml, or take "
-            "--method anchor"
+            f"the method {name!r} needs a model: name one (--model, model=, ORIENTEER_MODEL or orienteer.toml), or "
+            "take the method anchor"
         )
     return method
 
@@ -142,6 +142,9 @@ class Retriever:
         settings: Settings | None = None,
         **options: Any,
     ) -> None:
+        for name, given in (("node_types", node_types), ("where", where)):
+            if isinstance(given, str):
+                raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
         settings = read_settings() if settings is None else settings
         self.graph = graph if isinstance(graph, Graph) else Graph.open(graph)
         self.budget = settings.limits() if budget is None else budget
@@ -160,6 +163,10 @@ class Retriever:
         self._options = self._checked({**own, **settings.options, **options})
         self._strategies: dict[int, Strategy] = {}
         self._strategy(k)
+
+    def __repr__(self) -> str:
+        model = f", model={self.model.name!r}" if self.model is not None else ""
+        return f"Retriever({self.graph!r}, {self.method.name!r}{model})"
 
     def search(self, question: str, k: int | None = None) -> Result:
         """Return the ranking alone, by the cheapest way to it."""
@@ -222,6 +229,10 @@ class Retriever:
             raise
 
     def _run(self, question: str, k: int | None, allowance: _Allowance, *, has_answer: bool) -> Result:
+        if not isinstance(question, str):
+            raise BadOption(f"the question must be text, is {question!r}")
+        if not question.strip():
+            raise BadOption("the question is empty: write in words what you want to know")
         k = self.k if k is None else k
         started = time.perf_counter()
         result = self._strategy(k).retrieve(Question(text=question), allowance)
@@ -244,8 +255,8 @@ class Retriever:
         return result.model_copy(update={"hits": hits[:k], "answer": result.answer if has_answer else None})
 
     def _strategy(self, k: int) -> Strategy:
-        if k < 0:
-            raise BadOption(f"k is {k}: it must be 0 or more")
+        if not isinstance(k, SupportsIndex) or int(k) < 0:
+            raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
         if k not in self._strategies:
             made = self.method.load()
             parameters = inspect.signature(made).parameters

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
@@ -244,6 +244,8 @@ class Reply(Record):
     """The server cut the reply at its length limit."""
     repaired: int = 0
     """Repair turns that it took to get a valid call."""
+    model: str | None = None
+    """The model as the server names it in this reply: of an alias, what stands behind it. None where it does not."""
 
 
 class Step(Record):
@@ -323,7 +325,7 @@ class Result(Record):
     method: str
     hits: tuple[Ranked, ...] = ()
     answer: str | None = None
-    trajectories: tuple[Trajectory, ...] = ()
+    trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Usage()
     stopped_by: StoppedBy = "finish"
     notes: tuple[str, ...] = ()

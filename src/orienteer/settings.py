@@ -19,7 +19,6 @@ The file is `orienteer.toml`, of the working directory, else of the user's confi
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -74,7 +73,7 @@ class Settings:
 
     def limits(self, **flags: float | None) -> Budget:
         """Return the budget of a question, flags first. Raises `BadOption`."""
-        from orienteer.llm import Budget
+        from orienteer.llm.budget import Budget
 
         given = {name: value for name, value in flags.items() if value is not None}
         return Budget(**check(Budget, {**self.budget, **given}, where="[budget] "))
@@ -151,6 +150,8 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
 
 
 def _read_file(file: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         with file.open("rb") as stream:
             values = tomllib.load(stream)

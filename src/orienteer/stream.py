@@ -121,11 +121,6 @@ class Stream(Iterator[Event]):
         except (TimeoutError, Error):  # a method that does not end in order when it is stopped
             return self._partial()
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the work still goes on."""
-        return not self._future.done()
-
     def _partial(self) -> tuple[Trajectory, ...]:
         """Return the steps that were heard, by agent in the order of their numbers, the call for the answer last."""
         heard = sorted(self._ear.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))

@@ -3,11 +3,13 @@
 import json
 import shutil
 import socket
+import threading
 from dataclasses import fields
 
 import pytest
 
 from fakes import Answer, FakeServer
+from orienteer.serve.cli import upkeep
 from orienteer.settings import Settings
 
 RESULT = {"version", "question", "method", "hits", "answer", "usage", "stopped_by", "notes"}
@@ -182,6 +184,9 @@ def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, no
     assert ran.out.splitlines()[1].split()[1] == "Choir"
     assert ran.err.splitlines()[-1].startswith("error: ")
     assert ran.err.count("cannot be reached") == 1
+    told = cli("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", nobody, "--json")
+    assert (told.code, told.json["stopped_by"], told.json["answer"]) == (1, "finish", None)
+    assert told.json["hits"][0]["name"] == "Choir"
 
 
 def test_a_demo_with_a_dead_model_ends_at_its_first_failure(home, cli, nobody):
@@ -389,3 +394,25 @@ def test_doctor_of_what_is_no_graph(home, cli):
     assert cli("doctor", "nowhere").code == 2
     (home / "empty").mkdir()
     assert cli("doctor", "empty").code == 2
+
+
+def test_doctor_takes_only_a_model_server_for_one(monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with FakeServer(lambda body, before: Answer()) as server:
+        assert upkeep._answers(server.url)
+        assert not upkeep._answers(server.url.removesuffix("/v1"))
+    assert not upkeep._answers(server.url)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        speaker = threading.Thread(target=_greet, args=(other,))
+        speaker.start()
+        assert not upkeep._answers(f"http://127.0.0.1:{other.getsockname()[1]}/v1")
+        speaker.join()
+
+
+def _greet(listener):
+    """Speak to the first who comes, and not as a web server does."""
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(b"220 mail ready\r\n")

@@ -23,6 +23,18 @@ def test_json_is_all_that_is_on_standard_output(tables, process):
     assert "\x1b" not in err
 
 
+def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
+    arguments = ("search", str(clubs), "chess", "-q")
+    command = [sys.executable, "-X", "importtime", "-m", "orienteer", *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
+    assert "Chess Club" in ran.stdout
+    assert {"numpy", "orienteer.methods"} <= loaded
+    assert not loaded & {"openai", "httpx2", "rich.table", "pyarrow", "pandas", "asyncio", "tomllib"}
+    ours = {f"orienteer.llm.{name}" for name in ("openai", "wire", "spoken", "recorded", "scripted")}
+    assert not loaded & {*ours, "orienteer.stream", "orienteer.trace", "orienteer.build"}
+
+
 def test_a_wrong_request_gives_one_line_and_no_traceback(clubs, process):
     ran = process("show", clubs, "Nobody")
     out, err = ran.communicate(timeout=30)

@@ -274,6 +274,10 @@ def test_a_wrong_command_line_points_to_the_help_of_its_command(cli, arguments, 
     assert (ran.code, ran.err) == (2, f"{said}\n")
 
 
+def test_help_cuts_nothing(cli):
+    assert cli("--help").out.count("...") == 1  # that of the usage: COMMAND [ARGS]...
+
+
 def test_help_calls_things_by_their_names(cli):
     usages = {
         "ask": "DIR QUESTION",

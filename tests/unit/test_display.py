@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from orienteer.display import clean, escape_json, result_frame, result_html
+from orienteer.display import clean, escape_json, result_frame, result_html, spent
 from orienteer.errors import UsageError
-from orienteer.records import Ranked, Result
+from orienteer.records import Ranked, Result, Usage
 
 RESULT = Result(
     question="<b>which?</b>",
@@ -27,10 +27,11 @@ RESULT = Result(
 class Reader(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.tags, self.texts = [], []
+        self.tags, self.texts, self.attributes = [], [], []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
+        self.attributes.append(dict(attrs))
 
     def handle_data(self, data):
         self.texts.append(data)
@@ -39,10 +40,49 @@ class Reader(HTMLParser):
 def test_html_holds_everything_and_runs_nothing():
     reader = Reader()
     reader.feed(result_html(RESULT))
-    assert set(reader.tags) == {"div", "p", "b", "small", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(reader.tags) == {"div", "p", "b", "small", "br", "table", "thead", "tbody", "tr", "th", "td"}
     assert reader.tags.count("tr") == 3
-    for text in ("<b>which?</b>", "<script>alert(1)</script>", "1 vote; x < y", "a&b", "1 < 2", '"quoted"', "ark"):
+    for text in (
+        "<b>which?</b>",
+        "<script>alert(1)</script>",
+        "1 vote; x < y",
+        "a&b",
+        "1 < 2",
+        '"quoted"',
+        "ark, 0 ms",
+    ):
         assert text in reader.texts
+
+
+def test_html_leaves_colours_and_formulas_to_nobody_but_the_page():
+    reader = Reader()
+    reader.feed(result_html(RESULT))
+    assert set(reader.attributes[0]["class"].split()) == {"mathjax_ignore", "tex2jax_ignore"}
+    assert "color" not in result_html(RESULT)
+    cells = [one["style"] for tag, one in zip(reader.tags, reader.attributes, strict=True) if tag in ("td", "th")]
+    assert len(cells) == 18
+    assert all(style.startswith("text-align:left") for style in cells)
+
+
+def test_html_keeps_the_lines_of_an_answer_and_drops_what_turns_text_around():
+    html = result_html(RESULT.model_copy(update={"answer": "one\ntwo", "question": "abc\u202edcba"}))
+    assert "pre-wrap" in html
+    assert ">one\ntwo<" in html
+    assert "<b>abcdcba</b>" in html
+
+
+def test_html_of_nothing_says_so_and_what_ended_it():
+    result = Result(question="x", method="ark", stopped_by="error", notes=("3 of 3 agents failed: no key",))
+    reader = Reader()
+    reader.feed(result_html(result))
+    assert "table" not in reader.tags
+    assert reader.texts == ["x", "no hits", "ark, 0 ms, ended by error", "3 of 3 agents failed: no key"]
+
+
+def test_what_was_spent_is_one_line():
+    usage = Usage(calls=1, prompt_tokens=1200, completion_tokens=34, seconds=2.04, usd=0.01)
+    assert spent(RESULT.model_copy(update={"usage": usage})) == "ark, 2.0 s, 1 call, 1,234 tokens, 0.0100 USD"
+    assert spent(RESULT.model_copy(update={"usage": usage + Usage(usd=None)})) == "ark, 2.0 s, 1 call, 1,234 tokens"
 
 
 def test_a_frame_has_a_row_a_hit():
@@ -71,7 +111,16 @@ def test_a_result_is_a_table_in_a_notebook_and_a_frame_with_pandas(monkeypatch):
 
 def test_without_pandas_a_frame_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UsageError, match="pip install pandas"):
+    with pytest.raises(UsageError, match="pip install pandas") as caught:
+        RESULT.to_frame()
+    assert caught.value.__suppress_context__  # one traceback, not two
+
+
+def test_what_pandas_itself_lacks_is_not_called_pandas(monkeypatch, tmp_path):
+    (tmp_path / "pandas.py").write_text("import a_module_that_pandas_needs")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="a_module_that_pandas_needs"):
         RESULT.to_frame()
 
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -143,11 +145,28 @@ def test_what_does_not_pass_is_a_model_error(served, status, words):
     assert len(server.requests) == 3
 
 
-def test_a_wait_that_is_too_long_to_honour_is_named(served):
-    server, model = served(lambda body, before: Answer(status=429, headers={"Retry-After": "3600"}))
-    with pytest.raises(ModelError, match="asks to wait 3600 s"):
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("headers", [{"Retry-After": "3600"}, {"Retry-After": "20"}, {"retry-after-ms": "20000"}])
+def test_no_pause_is_kept_that_is_longer_than_an_attempt_may_take(served, status, headers):
+    server, model = served(lambda body, before: Answer(status=status, headers=headers), timeout_seconds=10, retries=4)
+    with pytest.raises(ModelError, match=rf"{status} and asks to wait (3600|20) s, longer than the 10 s.*scripted"):
         model.chat(QUESTION)
     assert len(server.requests) == 1
+
+
+def test_a_pause_may_be_asked_for_until_a_date(served):
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    server, model = served(lambda body, before: Answer(status=429, headers={"Retry-After": date}), timeout_seconds=10)
+    with pytest.raises(ModelError, match=r"asks to wait (59|60)[\d.]* s"):
+        model.chat(QUESTION)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "nan", ""])
+def test_a_pause_that_is_none_is_passed_over(served, value):
+    server, model = served(first(Answer(status=429, headers={"Retry-After": value})))
+    assert model.chat(QUESTION).message.content == "fine"
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("where", ["before", "within"])
@@ -166,7 +185,9 @@ def test_a_connection_that_is_always_dropped_is_a_model_error(served, where):
 
 def test_a_slow_server_is_a_model_error_that_names_the_seconds(served):
     _, model = served(lambda body, before: Answer(content="late", delay=5), timeout_seconds=0.05, retries=0)
-    with pytest.raises(ModelError, match=r"did not answer within 0\.05 s"):
+    with pytest.raises(
+        ModelError, match=r"did not answer within 0\.05 s.*raise timeout_seconds, or the budget of seconds"
+    ):
         model.chat(QUESTION)
 
 

@@ -333,6 +333,8 @@ def test_nothing_has_nothing_in_common(small):
         lambda graph: graph.search("x", mode="dense"),
         lambda graph: graph.neighbors("p1", mode="hybrid"),
         lambda graph: graph.search("x", where="year = 2001"),
+        lambda graph: graph.search("x", node_types="paper"),
+        lambda graph: graph.search(3),
         lambda graph: graph.search("x", where=["a" + " " * 100_000 + "b"]),
     ],
 )
@@ -359,3 +361,9 @@ def test_nodes_may_come_between_edges(scratch):
         builder.add_edges(EdgeBatch(sources=["a"], types=["t"], targets=["b"]))
         builder.publish()
     assert [edge.target for edge in Graph.open(path).iter_edges()] == ["a", "b"]
+
+
+def test_a_graph_holds_its_ids_and_nothing_else(small):
+    assert "p1" in small
+    assert "no such node" not in small
+    assert 1 not in small

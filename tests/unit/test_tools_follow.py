@@ -44,6 +44,24 @@ def test_paths_are_counted_over_all_steps(make):
     assert "1 (4 paths) [end]" in found.text
 
 
+def test_parallel_edges_from_one_node_are_paths_to_one_result(make):
+    nodes = [Node(one, "T") for one in ("start", "a", "b", "c")]
+    edges = [Edge("start", "to", one) for one in "abc"] + [Edge("b", "of", "start"), Edge("start", "start", "start")]
+    found = ask(Toolbox.full(make(nodes, edges)), "follow", start="start", steps=[{}])
+    assert found.nodes == ("b", "a", "c")  # more paths first, then by id
+    lines = found.text.splitlines()
+    assert "start -> @1 3 nodes" in lines
+    assert any(line.startswith("1 (2 paths) [b]") for line in lines)
+    assert any(line.startswith("1 (1 path) [a]") for line in lines)
+
+
+def test_one_node_is_not_several(make):
+    graph = make([Node("a", "T"), Node("b", "T")], [Edge("a", "to", "b")])
+    assert "a -> @1 1 node\n" in ask(Toolbox.full(graph), "follow", start="a", steps=[{}]).text
+    assert ask(Toolbox.full(graph), "search_in_neighborhood", node="a").text.startswith("1 neighbour: ")
+    assert "@1: 1 best node, " in ask(Toolbox.full(graph), "search_in_graph", query="b").text
+
+
 def test_ties_for_the_first_place_are_said(toolbox):
     ask(toolbox, "search_in_graph", query="Malaria Headache Jaundice", node_types=["Disease"])
     assert members(toolbox, "@1") == {"d1", "d2", "d3"}

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-_WORD = re.compile(r"\S+")
-_TIDIED = 50_000  # characters; longer texts keep their white space, for tidying would cost more than searching
 _MARGIN = 40  # characters of a window kept for what stands around the matches
 
 
@@ -25,18 +22,30 @@ def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[
     `weights` maps a query term to its weight (its idf), `terms` gives those of a word. Without a match it is the
     beginning of the text.
     """
-    text = " ".join(text.split()) if len(text) < _TIDIED else text
+    words = text.split()
+    text = " ".join(words)
     if len(text) <= width:
         return text
-    matches = list(_matches(text, weights, terms))
+    matches = _matches(words, text, weights, terms)
     return _cut(text, max(0, _best_start(matches, weights, width - _MARGIN) - _MARGIN // 2), width)
 
 
-def _matches(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[str]]) -> Iterator[_Match]:
-    for found in _WORD.finditer(text):
-        matching = terms(found[0]) & weights.keys()
-        if matching:
-            yield _Match(found.start(), found.end(), frozenset(matching))
+def _matches(
+    words: Sequence[str], text: str, weights: Mapping[str, float], terms: Callable[[str], Set[str]]
+) -> list[_Match]:
+    """Return the words of a text, given with single spaces between them, that match, in order."""
+    sought = frozenset(weights)
+    text = f" {text} "
+    found: list[_Match] = []
+    for word in set(words):  # a text repeats its words: ask for each of them once
+        its = sought.intersection(terms(word))
+        if not its:
+            continue
+        at = text.find(f" {word} ")
+        while at >= 0:
+            found.append(_Match(at, at + len(word), its))
+            at = text.find(f" {word} ", at + len(word))
+    return sorted(found)
 
 
 def _best_start(matches: Sequence[_Match], weights: Mapping[str, float], width: int) -> int:

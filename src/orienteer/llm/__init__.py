@@ -1,11 +1,20 @@
-"""One chat call to any OpenAI-compatible server, its recorded and scripted twins, budget and usage."""
+"""One chat call to any OpenAI-compatible server, its recorded and scripted twins, budget and usage.
 
-from orienteer.llm.budget import Allowance, Budget
-from orienteer.llm.calls import arguments_of, call
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.prices import Price, price_of
-from orienteer.llm.recorded import RecordedModel, Recording
-from orienteer.llm.scripted import ScriptedModel
+Nothing is loaded before it is used: a search needs a budget, and no model.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orienteer.llm.budget import Allowance, Budget
+    from orienteer.llm.calls import arguments_of, call
+    from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+    from orienteer.llm.prices import Price, price_of
+    from orienteer.llm.recorded import RecordedModel, Recording
+    from orienteer.llm.scripted import ScriptedModel
 
 __all__ = [
     "Allowance",
@@ -20,3 +29,25 @@ __all__ = [
     "call",
     "price_of",
 ]
+
+_HOMES = {
+    "Allowance": "budget",
+    "Budget": "budget",
+    "OpenAIConfig": "openai",
+    "OpenAIModel": "openai",
+    "Price": "prices",
+    "RecordedModel": "recorded",
+    "Recording": "recorded",
+    "ScriptedModel": "scripted",
+    "arguments_of": "calls",
+    "call": "calls",
+    "price_of": "prices",
+}
+
+
+def __getattr__(name: str) -> Any:  # Any: each name has its own type, above
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found

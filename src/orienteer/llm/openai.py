@@ -20,6 +20,7 @@ from orienteer.llm.wire import Answered, Asked, Body, Way, answer, blamed, reque
 from orienteer.records import JsonValue, Message, Reply, Sampling, ToolSpec, Usage
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 logger = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ class OpenAIConfig:
     api_key: str | None = field(default=None, repr=False)
     """A server at an address of one's own may need none."""
     timeout_seconds: float = 120.0
-    """How long one attempt waits for the server to say something."""
+    """How long one attempt waits for the server to say something. A server that asks for a longer pause gets none."""
     retries: int = 4
     """Further attempts after a timeout, a dropped connection, 429 or 5xx; they back off, and honour Retry-After."""
     concurrency: int = 8
@@ -111,7 +112,8 @@ class OpenAIModel:
             started = time.monotonic()
             read = self._ask(asked)
             seconds = time.monotonic() - started
-        return Reply(message=read.message, usage=self._usage(read, seconds), truncated=read.truncated)
+        usage = self._usage(read, seconds)
+        return Reply(message=read.message, usage=usage, truncated=read.truncated, model=read.model)
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -217,7 +219,10 @@ class OpenAIModel:
         tries = f"{self.config.retries + 1} attempts"
         if isinstance(error, openai.APITimeoutError):
             waited = f"{self.config.timeout_seconds:g} s in any of {tries}"
-            return ModelError(f"{self._name!r} at {self.base_url} did not answer within {waited}; raise the timeout")
+            return ModelError(
+                f"{self._name!r} at {self.base_url} did not answer within {waited}; raise timeout_seconds, or the "
+                "budget of seconds where that is less"
+            )
         if isinstance(error, openai.APIStatusError):
             return self._status_failure(error, tries)
         cause = _short(str(error.__cause__ or error))
@@ -241,10 +246,13 @@ class OpenAIModel:
                 )
             case 429 if error.code == "insufficient_quota":
                 return ModelRefused(f"the account behind the API key has no credit left at {self.base_url}: {said}")
+            case status if _pause(error.response.headers) > self.config.timeout_seconds:
+                return ModelError(
+                    f"{self.base_url} answered {status} and asks to wait {_pause(error.response.headers):g} s, longer "
+                    f"than the {self.config.timeout_seconds:g} s that an attempt may take: {said}"
+                )
             case 429:
-                wait = error.response.headers.get("retry-after")
-                after = f", and asks to wait {wait} s" if wait else ""
-                return ModelError(f"{self.base_url} still limits the rate after {tries}{after}: {said}")
+                return ModelError(f"{self.base_url} still limits the rate after {tries}: {said}")
             case 408 | 409:
                 return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {said}")
             case status if status >= 500:
@@ -258,13 +266,18 @@ def _open(config: OpenAIConfig, base_url: str) -> openai.OpenAI:
 
     import openai
 
+    def judge(response: httpx2.Response) -> None:
+        if _pause(response.headers) > config.timeout_seconds:  # the SDK would sleep for up to two minutes
+            response.headers["x-should-retry"] = "false"
+
+    hooks = {"response": [judge]}
     if _is_loopback(base_url):
         # A proxy that the environment names cannot reach this machine's own servers. Plain http checks no certificate,
         # and loading the list of authorities takes 80 ms: an empty list fails where a redirect would need one.
         verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(base_url).scheme == "http" else True
-        client = openai.DefaultHttpxClient(trust_env=False, verify=verify)
+        client = openai.DefaultHttpxClient(trust_env=False, verify=verify, event_hooks=hooks)
     else:
-        client = openai.DefaultHttpxClient()
+        client = openai.DefaultHttpxClient(event_hooks=hooks)
     return openai.OpenAI(
         base_url=base_url,
         api_key=config.api_key or "none",
@@ -272,6 +285,24 @@ def _open(config: OpenAIConfig, base_url: str) -> openai.OpenAI:
         max_retries=config.retries,
         http_client=client,
     )
+
+
+def _pause(headers: Mapping[str, str]) -> float:
+    """Return the seconds that a server asks to wait before the next attempt, 0 where it asks for none."""
+    try:
+        if "retry-after-ms" in headers:
+            return float(headers["retry-after-ms"]) / 1000
+        return float(headers.get("retry-after", 0))
+    except ValueError:
+        return _until(headers["retry-after"]) if "retry-after" in headers else 0.0
+
+
+def _until(date: str) -> float:
+    """Return the seconds until a date as HTTP writes it, 0 where it is none."""
+    from email.utils import mktime_tz, parsedate_tz
+
+    parsed = parsedate_tz(date)
+    return mktime_tz(parsed) - time.time() if parsed is not None else 0.0
 
 
 def _is_address(url: str) -> bool:

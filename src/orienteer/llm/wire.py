@@ -35,6 +35,8 @@ class Answered:
     truncated: bool
     tokens: tuple[int, int, int] | None
     """Prompt, cached and completion tokens; None where the server does not say."""
+    model: str | None = None
+    """What the server calls the model that answered."""
 
 
 def way_of(asked: Asked, lacks: Set[str]) -> Way | None:
@@ -93,6 +95,7 @@ def answer(body: object, asked: Asked) -> Answered:
         raise ValueError(f"it holds no choices; {body['error']}" if "error" in body else "it holds no choices")
     content = choice["message"].get("content")
     text = _whole(content) if isinstance(content, str) else ""
+    model = body.get("model")
     calls = _calls(choice["message"].get("tool_calls"), turn=len(asked.messages))
     if asked.tools and not calls:
         text, calls = _spoken(text, turn=len(asked.messages))
@@ -102,6 +105,7 @@ def answer(body: object, asked: Asked) -> Answered:
         message=Message(role="assistant", content=text or None, tool_calls=calls),
         truncated=choice.get("finish_reason") == "length",
         tokens=_tokens(body.get("usage")),
+        model=_whole(model) if isinstance(model, str) else None,
     )
 
 

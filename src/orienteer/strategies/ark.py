@@ -220,14 +220,15 @@ class Ark:
         rows = [(graph.row(one.id), one.votes) for one in fused]
         kept = [(row, votes) for row, votes in rows if mask is None or mask[row]]
         if len(kept) < len(rows):
-            notes.append(f"{len(rows) - len(kept)} chosen nodes did not pass the filters")
+            dropped = len(rows) - len(kept)
+            notes.append(f"{dropped} chosen node{'s' * (dropped > 1)} did not pass the filters")
         kept = kept[: config.k]
         chosen = len(kept)
         if config.fill and chosen < config.k:
             taken = {row for row, _ in kept}
             more = graph.text_index.search(graph.tokenizer.query(question.text), config.k + chosen, mask=mask).rows
             kept += [(row, 0) for row in more.tolist() if row not in taken][: config.k - chosen]
-            notes.append(f"{len(kept) - chosen} hits were filled in by plain search")
+            notes.append(f"filled in by plain search: {len(kept) - chosen}")
         hits = [
             present(
                 graph,

@@ -12,7 +12,7 @@ from orienteer.graph.store import distinct
 from orienteer.index.arrays import Rows
 from orienteer.records import Edge, JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, edge_note, title
+from orienteer.tools.render import Reply, counted, edge_note, title
 from orienteer.tools.session import Session
 
 _INTERSECT = (
@@ -49,15 +49,18 @@ class Intersect:
         rows, counts = graph.touching(around, mask)
         reply = Reply(session)
         reply.say_all(notes)
-        reply.say("; ".join(f"{one}: {len(near)} neighbours" for one, near in zip(references, around, strict=True)))
+        reply.say(
+            "; ".join(f"{one}: {counted(len(near), 'neighbour')}" for one, near in zip(references, around, strict=True))
+        )
         if not len(rows):
             reply.say("No node touches two of them under these filters.")
             return Observation(reply.text())
         most = int(counts.max())
         best = rows[counts == most]
         name = session.save(best)
-        what = f"touch all {len(groups)}" if most == len(groups) else f"touch {most} of {len(groups)}; none touches all"
-        reply.say(f"{f'{name}: ' if name else ''}{len(best)} nodes {what}")
+        what = f"all {len(groups)}" if most == len(groups) else f"{most} of {len(groups)}; none touches all"
+        touch = "touches" if len(best) == 1 else "touch"
+        reply.say(f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}")
         shown = best[: given.number(arguments, "k", 20)].tolist()
         reply.list(shown, (f"{title(graph, row)} {self._edges(row, groups, kinds)}" for row in shown))
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
@@ -68,7 +71,7 @@ class Intersect:
         entries = graph.adjacency.entries(np.array([row], np.int32), kinds)
         parts = []
         for group in groups:
-            at = np.flatnonzero(np.isin(entries.neighbor, group))
+            at = np.flatnonzero(_are_in(entries.neighbor, group))
             edges = [
                 graph.edge(row, int(entries.neighbor[one]), int(entries.kind[one]), int(entries.at[one]))
                 for one in at[:5]
@@ -112,11 +115,12 @@ class Paths:
         longest = given.number(arguments, "max_length", _LONGEST)
         found = graph.paths(a, b, longest, k=given.number(arguments, "k", 10))
         if not found:
-            reply.say(f"There is no path of {longest} edges or fewer.")
+            reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
             return Observation(reply.text())
         rows = np.unique(np.array([graph.row(node) for path in found for node in path.nodes], np.int32))
         name = session.save(rows)
-        reply.say(f"{f'{name}: ' if name else ''}{len(found)} shortest paths of {found[0].length} edges")
+        told = f"{counted(len(found), 'shortest path')} of {counted(found[0].length, 'edge')}"
+        reply.say(f"{f'{name}: ' if name else ''}{told}")
         for path in found:
             steps = [
                 f"{edge_note(graph, edges, node)} {title(graph, graph.row(node))}"
@@ -125,6 +129,13 @@ class Paths:
             if not reply.say(f"{title(graph, graph.row(path.nodes[0]))} {' '.join(steps)}"):
                 break
         return Observation(reply.text(), tuple(graph.ids[row] for row in rows.tolist()))
+
+
+def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:
+    """Mark those of some rows that belong to a group."""
+    if not len(group):
+        return np.zeros(len(rows), np.bool_)
+    return np.asarray(group.take(group.searchsorted(rows), mode="clip") == rows)
 
 
 def _end(edge: Edge, node_id: str) -> str:

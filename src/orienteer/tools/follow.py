@@ -15,7 +15,7 @@ from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, title
+from orienteer.tools.render import Reply, counted, title
 from orienteer.tools.session import Session, near_types
 
 _DESCRIPTION = (
@@ -50,6 +50,9 @@ def step(graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | N
     if mask is not None:
         entries = entries.where(mask[entries.neighbor])
     owner, neighbor = entries.owner, entries.neighbor
+    if len(rows) == 1:  # its neighbours are sorted, those of parallel edges side by side
+        reached, edges = runs(neighbor)
+        return Reached(reached, np.ones(len(reached), np.int64), edges * paths[0])
     pairs = neighbor.astype(np.int64) << 32 | owner
     pairs.sort()
     reached, members = runs(runs(pairs)[0] >> 32)
@@ -81,9 +84,9 @@ class Follow:
                 start = session.rows(reference, notes, mask=mask, kinds=kinds)
                 reached = Reached(start, np.ones(len(start), np.int64), np.ones(len(start)))
             reached = step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
-            walked.append((reached.rows, f"{len(reached.rows)} {one.get('type', 'nodes')}"))
-        order = np.lexsort((reached.rows, -reached.paths, -reached.members))
-        trail = [reference if start is not None and len(start) == 1 else f"{0 if start is None else len(start)} nodes"]
+            walked.append((reached.rows, _what(len(reached.rows), one.get("type"))))
+        order = np.lexsort((-reached.paths, -reached.members))  # stable: what is tied stays in the order of rows
+        trail = [reference if start is not None and len(start) == 1 else _what(0 if start is None else len(start))]
         for place, (rows, what) in enumerate(walked, 1):
             best = reached.rows[order] if place == len(walked) else None
             trail.append(f"{session.save(rows, first=best)} {what}")
@@ -118,8 +121,15 @@ class Follow:
         reply.list(
             shown,
             (
-                f"{reached.members[at]} ({reached.paths[at]:g} paths) {title(graph, row)}"
-                for at, row in zip(order, shown, strict=True)
+                f"{members} ({paths:g} path{'' if paths == 1 else 's'}) {title(graph, row)}"
+                for members, paths, row in zip(
+                    reached.members[order].tolist(), reached.paths[order].tolist(), shown, strict=True
+                )
             ),
         )
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+
+
+def _what(count: int, node_type: str | None = None) -> str:
+    """Return how many nodes there are, a type by its name as it is."""
+    return f"{count} {node_type}" if node_type else counted(count, "node")

@@ -12,7 +12,7 @@ from orienteer.graph.store import distinct
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, Words, counts_line, edge_note, match_note, title
+from orienteer.tools.render import Reply, Words, counted, counts_line, edge_note, match_note, title
 from orienteer.tools.session import Session, near_types
 
 _DESCRIPTION = "Look at the nodes one edge away from a node, whichever way the edge points."
@@ -63,7 +63,7 @@ class SearchInNeighborhood:
         if not len(rows):
             self._explain_nothing(reply, start)
             return Observation(reply.text())
-        reply.say(f"{len(rows)} neighbours: {counts_line(graph, graph.counts(entries))}")
+        reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.counts(entries))}")
         self._page(reply, arguments, rows, entries, start)
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
 

@@ -138,12 +138,17 @@ class Reply:
         return "\n".join(lines)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, of which there may be one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def state(session: Session) -> str:
     """Return the line that says what is in the answer."""
     chosen = session.answer
     names = "; ".join(_short(session.graph.names[row], 60) for row in chosen[:3])
     more = "; ..." if len(chosen) > 3 else ""
-    return f"answer: {len(chosen)} node{'s' if len(chosen) != 1 else ''}{f' ({names}{more})' if chosen else ''}"
+    return f"answer: {counted(len(chosen), 'node')}{f' ({names}{more})' if chosen else ''}"
 
 
 def title(graph: Graph, row: int) -> str:
@@ -167,7 +172,7 @@ def match_note(match: Match) -> str:
 def counts_line(graph: Graph, counts: Mapping[Kind, int], *, most: int = 12) -> str:
     """Return counts by kind of edge, most first."""
     parts = [f"{arrow(graph, kind)} {count}" for kind, count in list(counts.items())[:most]]
-    more = f"; {len(counts) - most} more kinds" if len(counts) > most else ""
+    more = f"; {counted(len(counts) - most, 'more kind')}" if len(counts) > most else ""
     return "; ".join(parts) + more
 
 

@@ -10,7 +10,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, Words, match_note, title
+from orienteer.tools.render import Reply, Words, counted, match_note, title
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (
@@ -61,7 +61,7 @@ class SearchInGraph:
         matches = words.matches(rows)
         name = session.save(rows)
         full = sum(match.is_full for match in matches)
-        reply.say(f"{f'{name}: ' if name else ''}{len(rows)} best nodes, {full} with all words.")
+        reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words.")
         width = reply.width(len(rows))
         reply.list(
             rows.tolist(),

@@ -11,7 +11,7 @@ import numpy as np
 
 from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
 from orienteer.graph.adjacency import KindMask
-from orienteer.graph.store import Graph
+from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 
@@ -30,8 +30,8 @@ class Session:
     saves_sets: bool = True
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each in row order: what a walk starts from."""
-    _rankings: list[Rows] = field(default_factory=list)
-    """The same results in the order in which they were shown: what an answer takes."""
+    _shown: list[Rows] = field(default_factory=list)
+    """Those rows of each that were shown, best first: the order in which an answer takes them."""
     answer: list[int] = field(default_factory=list)
     """Rows in the order in which they were chosen: the order is the ranking."""
     reasons: dict[int, str] = field(default_factory=dict)
@@ -48,15 +48,17 @@ class Session:
         """
         if not self.saves_sets:
             return ""
-        self.sets.append(np.unique(rows))
-        self._rankings.append(rows if first is None else np.concatenate([first, np.setdiff1d(rows, first)]))
+        self.sets.append(distinct(rows))
+        self._shown.append(rows if first is None else first)
         return f"@{len(self.sets)}"
 
     def ranked(self, reference: str, notes: list[str]) -> list[int]:
         """Return the rows that a reference means, those of a saved set best first. Raises as `rows` does."""
         rows = self.rows(reference, notes)
-        is_set = self._is_set(reference.strip())
-        return [int(row) for row in (self._rankings[self._number(reference) - 1] if is_set else rows)]
+        if not self._is_set(reference.strip()):
+            return [int(row) for row in rows]
+        shown = self._shown[self._number(reference) - 1]
+        return [int(row) for row in (*shown, *np.setdiff1d(rows, shown))]
 
     def last(self) -> str | None:
         """Return the name of the last result that is not empty."""

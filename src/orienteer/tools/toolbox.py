@@ -67,10 +67,11 @@ class Toolbox:
             found = self.call(call.name, arguments)
         except Error as error:
             return self._refused(str(error), type(error).__name__)
-        key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
-        if key in self._asked and call.name.startswith("search"):
-            found = Observation(f"You asked just this before.\n{found.text}", found.nodes, found.error)
-        self._asked.add(key)
+        if call.name.startswith("search"):
+            key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
+            if key in self._asked:
+                found = Observation(f"You asked just this before.\n{found.text}", found.nodes, found.error)
+            self._asked.add(key)
         return found
 
     def _refused(self, why: str, error: str) -> Observation:

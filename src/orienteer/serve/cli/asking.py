@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orienteer.display import spent
 from orienteer.errors import BudgetExhausted, Error, ModelError, UsageError
 from orienteer.serve.cli import render
 from orienteer.serve.cli.arguments import Directory, K, Types, Where, file_trouble, open_graph, settings
@@ -224,7 +225,7 @@ def _tell(out: Output, found: Result) -> None:
         for note in found.notes:
             if failure is None or str(failure) not in note:
                 out.note(f"note: {note}")
-        out.note(render.spent(found))
+        out.note(spent(found))
         if not out.as_json:
             render.result(out, found)
     if failure is not None:

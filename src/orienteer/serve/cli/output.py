@@ -139,11 +139,6 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     return command
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, of which there may be one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _plain_data(value: Any) -> Any:
     """Return what JSON knows for what it does not."""
     from pydantic import BaseModel

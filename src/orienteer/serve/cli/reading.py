@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from orienteer.display import counted
 from orienteer.serve.cli import render
 from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
-from orienteer.serve.cli.output import Output, counted
+from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from orienteer.serve.cli.output import Output, counted
+from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -30,18 +30,6 @@ def result(out: Output, found: Result) -> None:
     if found.answer is not None:
         out.print()
         out.print(found.answer)
-
-
-def spent(found: Result) -> str:
-    """Return in one line which method ran, what it took, and what ended it."""
-    usage = found.usage
-    parts = [found.method, f"{usage.seconds:.1f} s" if usage.seconds >= 1 else f"{usage.seconds * 1000:.0f} ms"]
-    if usage.calls:
-        parts += [counted(usage.calls, "call"), counted(usage.tokens, "token")]
-        parts += [f"{usage.usd:.4f} USD"] if usage.usd is not None else []
-    if found.stopped_by != "finish":
-        parts.append(f"ended by {found.stopped_by}")
-    return ", ".join(parts)
 
 
 def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orienteer.display import counted
 from orienteer.serve.cli.arguments import Directory, open_graph
-from orienteer.serve.cli.output import Output, counted
+from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.records import Trajectory

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from orienteer.display import counted
 from orienteer.serve.cli.arguments import file_trouble, graph_of, settings
-from orienteer.serve.cli.output import Output, counted
+from orienteer.serve.cli.output import Output
 
 GROUPS: Mapping[str, str] = {"cache": "Graphs that were made of sources at first use."}
 _EXTRAS = {"parquet": "pyarrow"}
@@ -148,13 +149,14 @@ def _print(out: Output, facts: Mapping[str, Any], *, mend: str) -> None:
 
 
 def _answers(url: str) -> bool:
-    import urllib.error
-    import urllib.request
+    from http.client import HTTPException
+    from urllib.request import ProxyHandler, build_opener
 
     try:
-        with urllib.request.urlopen(f"{url}/models", timeout=1) as reply:
+        # A proxy that the environment names cannot reach this machine's own servers.
+        with build_opener(ProxyHandler({})).open(f"{url}/models", timeout=1) as reply:
             return bool(reply.status == 200)
-    except (urllib.error.URLError, OSError):
+    except (OSError, HTTPException):  # nobody is there, or somebody who does not speak HTTP
         return False
 
 

@@ -53,6 +53,10 @@ class EdgeFit:
             if place not in taken and not word.is_stop
         ]
         self._matches = [self._of(labels) for labels in vocabulary.edge_labels]
+        near_words = [one.place for one in self._words if one.weight == 1.0]
+        self._verb = near_words[-1] if near_words else -1
+        """The place of the word that most likely says the relation, where none is an edge type's."""
+        self._fits: dict[tuple[int, int], dict[Hop, float]] = {}
 
     def _of(self, labels: Sequence[Label]) -> _Match:
         return max((self._match(label) for label in labels), default=_Match(0.0, -1))
@@ -82,8 +86,13 @@ class EdgeFit:
         best = max(found.values(), default=0.0)
         return {target: fit for target, fit in found.items() if fit >= best - _ALIKE}
 
-    def fits(self, source: int, hops: Sequence[Hop]) -> dict[Hop, float]:
+    def fits(self, source: int, target: int) -> dict[Hop, float]:
         """Return the fit of each of the ways from nodes of a type to nodes of another."""
+        if (source, target) not in self._fits:
+            self._fits[source, target] = self._fitted(source, self._vocabulary.hops_to[source][target])
+        return self._fits[source, target]
+
+    def _fitted(self, source: int, hops: Sequence[Hop]) -> dict[Hop, float]:
         best = max(self._matches[hop.kind >> 1].fit for hop in hops)
         fits: dict[Hop, float] = {}
         for hop in hops:
@@ -111,16 +120,11 @@ class EdgeFit:
             return 1.0
         place = self._matches[hop.kind >> 1].place
         if self._matches[hop.kind >> 1].fit < _MATCHED:
-            return 1.0 if self._towards_anchor(self._verb(), ()) == bool(hop.kind & 1) else _AGAINST_UNNAMED
+            return 1.0 if self._towards_anchor(self._verb, ()) == bool(hop.kind & 1) else _AGAINST_UNNAMED
         label = {word for one in self._vocabulary.edge_labels[hop.kind >> 1] for word in one.words}
         if self._next(place) == "with" and "with" not in label:
             return 1.0
         return 1.0 if self._towards_anchor(place, label) == bool(hop.kind & 1) else _AGAINST
-
-    def _verb(self) -> int:
-        """Return the place of the word that most likely says the relation, where none is an edge type's."""
-        near = [one.place for one in self._words if one.weight == 1.0]
-        return near[-1] if near else -1
 
     def _towards_anchor(self, place: int, label: Iterable[str]) -> bool:
         """Tell whether edges go from what is asked for to the anchor: the relation is said before the anchor."""

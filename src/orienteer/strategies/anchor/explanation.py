@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -12,7 +13,7 @@ from orienteer.index.snippet import snippet
 from orienteer.records import Ranked
 from orienteer.strategies.anchor import english
 from orienteer.strategies.anchor.finding import Finding, phrase_of
-from orienteer.strategies.anchor.reach import Reached
+from orienteer.strategies.anchor.reach import Reached, Way
 from orienteer.strategies.anchor.vocabulary import Vocabulary, best_alike
 
 _WORDS_SHOWN = 6
@@ -24,6 +25,7 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
     """Return the ranking, with what carries each hit."""
     rows = finding.scores.rows
     words = _matching(finding, graph, vocabulary, rows)
+    joined = [_connections(finding, graph, at, rows) for at in range(len(finding.anchors))]
     terms = [term for word in finding.reading.words if not word.is_stop for term in graph.tokenizer.expand(word.text)]
     rarest = sorted(graph.text_index.postings(terms), key=lambda one: -one.idf)[:_WORDS_SOUGHT]
     weights = {one.term: one.idf for one in rarest}
@@ -33,7 +35,7 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
             type=graph.type_at(row),
             name=graph.names[row],
             score=score,
-            why=_why(finding, graph, row, words[row]),
+            why=_why(finding, row, joined, words[row]),
             text=snippet(graph.texts[row][:_LOOKED_THROUGH], weights, graph.tokenizer.terms_of),
         )
         for row, score in zip(rows.tolist(), finding.scores.scores.tolist(), strict=True)
@@ -52,29 +54,62 @@ def _matching(finding: Finding, graph: Graph, vocabulary: Vocabulary, rows: Rows
     return found
 
 
-def _why(finding: Finding, graph: Graph, row: int, words: list[str]) -> str:
+def _why(finding: Finding, row: int, joined: Sequence[Mapping[int, str]], words: list[str]) -> str:
     parts = []
-    for at, anchor in enumerate(finding.anchors):
+    for anchor, connections in zip(finding.anchors, joined, strict=True):
         if any(candidate.row == row for candidate in anchor.candidates):
             parts.append(f"named in the question: {anchor.phrase!r}")
-        elif reason := finding.reason(at, row):
-            parts.append(_connection(graph, reason, row))
+        elif row in connections:
+            parts.append(connections[row])
     if words:
         more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
         parts.append(f"has {', '.join(words[:_WORDS_SHOWN])}{more}")
     return "; ".join(parts)
 
 
-def _connection(graph: Graph, reason: Reached, row: int) -> str:
-    """Return in words how an anchor leads to a node."""
-    way, names = reason.way, " or ".join(dict.fromkeys(graph.names[one] for one in reason.start[:2].tolist()))
-    if way is None or len(way.kinds) == 1:
-        kinds = {int(kind) for one in reason.start.tolist() for kind in graph.adjacency.between(row, one).kind}
-        return f"joined to {names} by {phrase_of(sorted(kinds), graph)}"
+def _connections(finding: Finding, graph: Graph, at: int, rows: NDArray[np.int32]) -> dict[int, str]:
+    """Return by row, in words, how an anchor leads to a node; without those that it does not lead to."""
+    found: dict[int, str] = {}
+    joined: dict[bytes, list[str]] = {}  # by the nodes that a way starts from
+    for place, (row, reason) in enumerate(zip(rows.tolist(), finding.reasons(at, rows), strict=True)):
+        if reason is None:
+            continue
+        if reason.way is not None and len(reason.way.kinds) > 1:
+            found[row] = _walked(graph, reason, reason.way, row)
+            continue
+        start = reason.start.tobytes()
+        if start not in joined:
+            joined[start] = _joined(graph, reason.start, rows)
+        found[row] = joined[start][place]
+    return found
+
+
+def _joined(graph: Graph, start: Rows, rows: NDArray[np.int32]) -> list[str]:
+    """Return in words, for each of some rows, by which edges it is joined to the nodes that a way starts from."""
+    entries = graph.adjacency.entries(start)
+    neighbor, kind = entries.neighbor, entries.kind
+    if len(start) > 1:  # the edges of a single node are sorted by their other ends
+        order = np.argsort(neighbor, kind="stable")
+        neighbor, kind = neighbor[order], kind[order]
+    lows, highs = neighbor.searchsorted(rows).tolist(), neighbor.searchsorted(rows, side="right").tolist()
+    names = _names(graph, start)
+    return [
+        f"joined to {names} by {phrase_of(sorted(set(kind[low:high].tolist())), graph)}"
+        for low, high in zip(lows, highs, strict=True)
+    ]
+
+
+def _walked(graph: Graph, reason: Reached, way: Way, row: int) -> str:
     edges = ", ".join(phrase_of(kinds, graph) for kinds in way.kinds)
     between = ", ".join(str(graph.types.nodes[one]) for one in way.types[:-1])
-    members = int(reason.members[reason.rows.searchsorted(row)])
-    return f"reached from {names} over {between} by {edges} ({members} of the last step lead here)"
+    members = int(reason.members[np.flatnonzero(reason.rows == row)[0]])
+    return (
+        f"reached from {_names(graph, reason.start)} over {between} by {edges} ({members} of the last step lead here)"
+    )
+
+
+def _names(graph: Graph, start: Rows) -> str:
+    return " or ".join(dict.fromkeys(graph.names[one] for one in start[:2].tolist()))
 
 
 def notes(finding: Finding, vocabulary: Vocabulary) -> tuple[str, ...]:

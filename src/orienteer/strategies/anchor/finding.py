@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -33,13 +34,18 @@ class Finding:
         """Return the best of an anchor's ways to the wanted types; None where there is none."""
         return next((one for one in self.reached[at] if one.way is not None), None)
 
-    def reason(self, at: int, row: int) -> Reached | None:
-        """Return what leads from an anchor to a node most strongly; None where nothing does."""
-        best, most = None, 0.0
+    def reasons(self, at: int, rows: NDArray[np.int32]) -> list[Reached | None]:
+        """Return by row what leads from an anchor to a node most strongly; None where nothing does."""
+        best: list[Reached | None] = [None] * len(rows)
+        most = np.zeros(len(rows))
         for one in self.reached[at]:
-            place = int(one.rows.searchsorted(row))
-            if place < len(one.rows) and one.rows[place] == row and one.strength[place] > most:
-                best, most = one, float(one.strength[place])
+            if not len(one.rows):
+                continue
+            places = one.rows.searchsorted(rows)
+            is_there = one.rows.take(places, mode="clip") == rows
+            strength = np.where(is_there, one.strength.take(places, mode="clip"), 0.0)
+            for better in np.flatnonzero(strength > most).tolist():
+                best[better], most[better] = one, strength[better]
         return best
 
     def counted(self) -> Rows | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph, distinct
-from orienteer.index.arrays import Rows
+from orienteer.index.arrays import Rows, runs
 from orienteer.strategies.anchor.answer_type import Wanted
 from orienteer.strategies.anchor.config import AnchorConfig
 from orienteer.strategies.anchor.edge_fit import EdgeFit
 from orienteer.strategies.anchor.linking import Anchor
-from orienteer.strategies.anchor.vocabulary import Hop, Vocabulary
+from orienteer.strategies.anchor.vocabulary import Vocabulary
 
 _NEAR_BEST = 0.15  # ways this far below the best one that leads anywhere are walked too
 _ALIKE = 0.8  # parallel edges of at least this share of the best fit are walked together
@@ -25,6 +25,9 @@ _SAID = 0.5  # for a way whose every edge is named by a word of its own
 _VIA, _VIA_JOINT, _FIT, _PER_HOP, _TYPE, _QUALITY = 1.0, 0.3, 0.4, 0.35, 0.3, 0.1
 _BESIDE_WANTED = 0.4  # a neighbour of whatever type, where the wanted one is known
 _RARE = 20  # reaching one in so many of a type, or fewer, tells most
+
+
+_NO_ROWS = np.zeros(0, np.int32)
 
 
 class Way(NamedTuple):
@@ -50,11 +53,22 @@ class Reached:
     """By row, how many distinct nodes of the step before lead there."""
 
 
+class _Around(NamedTuple):
+    """The edges of some nodes: who has each, its other end, and as a code its kind and the type that it leads to."""
+
+    owner: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
+    code: NDArray[np.intp]
+    codes: frozenset[int]
+    """Those that there are."""
+
+
 class Explorer:
     """Walks from the anchors of one question."""
 
     def __init__(self, graph: Graph, vocabulary: Vocabulary, config: AnchorConfig) -> None:
         self._graph, self._vocabulary, self._config = graph, vocabulary, config
+        self._known: dict[bytes, _Around] = {}
 
     def reach(self, anchor: Anchor, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> list[Reached]:
         """Return all that an anchor leads to: along the best ways to the wanted types, and its plain neighbours."""
@@ -100,38 +114,62 @@ class Explorer:
     def walk(self, start: Rows, way: Way) -> tuple[Rows, NDArray[np.int64]]:
         """Return what a way leads to, and by row how many distinct nodes of the step before lead there."""
         rows, members = start, np.ones(len(start), np.int64)
-        for kinds, node_type in zip(way.kinds, way.types, strict=True):
-            mask = np.zeros(2 * len(self._graph.types.edges), np.bool_)
-            mask[list(kinds)] = True
-            entries = self._graph.adjacency.entries(rows, mask)
-            keep = self._graph.node_types[entries.neighbor] == node_type
+        for step, (kinds, node_type) in enumerate(zip(way.kinds, way.types, strict=True)):
+            owner, neighbor = self._step(rows, kinds, node_type) if step else self._first(rows, kinds, node_type)
             if len(rows) == 1:
-                rows = distinct(entries.neighbor[keep])
+                rows = distinct(neighbor)
                 members = np.ones(len(rows), np.int64)
             else:
-                rows, members = _count(entries.neighbor[keep], entries.owner[keep])
+                rows, members = _count(neighbor, owner)
         return rows, members
+
+    def _first(self, start: Rows, kinds: Sequence[int], node_type: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the edges of a way's first step, whose nodes many ways start from: what each has, and its end."""
+        around = self._around(start)
+        codes = [code for kind in kinds if (code := self._code(kind, node_type)) in around.codes]
+        if not codes:  # so it is with most ways
+            return _NO_ROWS, _NO_ROWS
+        keep = around.code == codes[0] if len(codes) == 1 else np.isin(around.code, codes)
+        return around.owner[keep], around.neighbor[keep]
+
+    def _step(self, rows: Rows, kinds: Sequence[int], node_type: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the same of a further step."""
+        mask = np.zeros(2 * len(self._graph.types.edges), np.bool_)
+        mask[list(kinds)] = True
+        entries = self._graph.adjacency.entries(rows, mask)
+        keep = self._graph.node_types[entries.neighbor] == node_type
+        return entries.owner[keep], entries.neighbor[keep]
+
+    def _code(self, kind: int, node_type: int) -> int:
+        return kind * len(self._graph.types.nodes) + node_type
+
+    def _around(self, start: Rows) -> _Around:
+        """Return the edges of some nodes, sorted by their other ends; remembered."""
+        key = start.tobytes()
+        if key not in self._known:
+            entries = self._graph.adjacency.entries(start)
+            code = entries.kind.astype(np.intp) * len(self._graph.types.nodes)
+            code += self._graph.node_types[entries.neighbor]
+            owner, neighbor = entries.owner, entries.neighbor
+            if len(start) > 1:
+                order = np.argsort(neighbor, kind="stable")
+                owner, neighbor, code = owner[order], neighbor[order], code[order]
+            codes = frozenset(np.flatnonzero(np.bincount(code)).tolist())
+            self._known[key] = _Around(owner, neighbor, code, codes)
+        return self._known[key]
 
     def _neighbors(self, start: Rows, quality: float, fit: EdgeFit, wanted: Wanted) -> Reached:
         """Return all that touches some nodes, of whatever type."""
         source = int(self._graph.node_types[start[0]])
-        value = np.zeros((2 * len(self._graph.types.edges), len(self._graph.types.nodes)))
-        for target, hops in self._by_target(source).items():
-            for hop, one in fit.fits(source, hops).items():
-                value[hop.kind, target] = one
-        entries = self._graph.adjacency.entries(start)
-        values = value[entries.kind, self._graph.node_types[entries.neighbor]]
-        rows = distinct(entries.neighbor)
-        best = np.zeros(len(rows))
-        np.maximum.at(best, rows.searchsorted(entries.neighbor), values)
+        value = np.zeros(2 * len(self._graph.types.edges) * len(self._graph.types.nodes))
+        for target in self._vocabulary.hops_to[source]:
+            for hop, one in fit.fits(source, target).items():
+                value[self._code(hop.kind, target)] = one
+        around = self._around(start)
+        firsts = np.flatnonzero(np.diff(around.neighbor, prepend=-1))
+        best = np.maximum.reduceat(value[around.code], firsts) if len(firsts) else np.zeros(0)
         strength = quality * (0.5 + 0.5 * best) * (_BESIDE_WANTED if wanted.types else 1.0)
-        return Reached(start, None, rows, strength, np.ones(len(rows), np.int64))
-
-    def _by_target(self, source: int) -> Mapping[int, list[Hop]]:
-        found: dict[int, list[Hop]] = {}
-        for hop in self._vocabulary.hops[source]:
-            found.setdefault(hop.target, []).append(hop)
-        return found
+        return Reached(start, None, around.neighbor[firsts], strength, np.ones(len(firsts), np.int64))
 
     def _ways(self, source: int, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> Iterator[Way]:
         """Return the ways to the wanted types: of one step, of more where types between are named or none is."""
@@ -148,7 +186,7 @@ class Explorer:
         """Tell whether every step of a walk is named by a word of its own."""
         places: set[int] = set()
         for following in types:
-            place = fit.said(self._by_target(source).get(following, ()))
+            place = fit.said(self._vocabulary.hops_to[source].get(following, ()))
             if place is None or place in places:
                 return False
             places.add(place)
@@ -159,7 +197,7 @@ class Explorer:
         waiting: list[tuple[int, ...]] = [()]
         while waiting:
             walk = waiting.pop()
-            for following in self._by_target(walk[-1] if walk else source):
+            for following in self._vocabulary.hops_to[walk[-1] if walk else source]:
                 if following == target:
                     yield (*walk, following)
                 if len(walk) + 1 < longest:
@@ -172,7 +210,7 @@ class Explorer:
         values: list[float] = []
         at = source
         for following in types:
-            fits = fit.fits(at, self._by_target(at)[following])
+            fits = fit.fits(at, following)
             best = max(fits.values())
             values.append(best)
             kinds.append(tuple(hop.kind for hop, value in fits.items() if value >= _ALIKE * best))
@@ -184,7 +222,7 @@ class Explorer:
             is_said = alone and not wanted.via and self._is_said(source, types, fit)
             yield Way(tuple(kinds), types, mean, passed > 0 or is_said, score + _SAID * is_said)
             return
-        for hop, value in fit.fits(source, self._by_target(source)[types[0]]).items():
+        for hop, value in fit.fits(source, types[0]).items():
             yield Way(((hop.kind,),), types, value, False, score + _FIT * (value - mean))
 
 
@@ -200,7 +238,5 @@ def _starts(anchor: Anchor, graph: Graph) -> Iterator[tuple[Rows, float]]:
 def _count(rows: NDArray[np.int32], members: NDArray[np.int32]) -> tuple[Rows, NDArray[np.int64]]:
     """Return the distinct rows, and how many distinct members stand beside each."""
     pairs = np.sort(rows.astype(np.int64) << 32 | members)
-    pairs = pairs[np.flatnonzero(np.diff(pairs, prepend=-1))]
-    owners = (pairs >> 32).astype(np.int32)
-    firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-    return owners[firsts], np.diff(firsts, append=len(owners))
+    found, counts = runs(runs(pairs)[0] >> 32)
+    return found.astype(np.int32), counts

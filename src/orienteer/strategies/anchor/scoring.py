@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +35,12 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """What the anchors lead to: by anchor and node the strength, and by node how many lead there."""
+    """What the anchors lead to: by anchor and node the strength, and by node how many nodes lead there."""
 
     rows: Rows
     strength: NDArray[np.float64]  # (anchors, rows)
+    times: NDArray[np.int64]
+    """By node, how many anchors lead there."""
     members: NDArray[np.int64]
     leads: bool
     """A way to a wanted type leads somewhere."""
@@ -47,30 +50,27 @@ class Connections:
     @property
     def joined(self) -> NDArray[np.bool_]:
         """Mark the nodes that two anchors or more lead to."""
-        return np.asarray(self._anchors > 1)
+        return np.asarray(self.times > 1)
 
     @property
     def most_joined(self) -> NDArray[np.bool_]:
         """Mark those of them that the most anchors lead to."""
-        return np.asarray(self.joined & (self._anchors == self._anchors.max(initial=0)))
-
-    @property
-    def _anchors(self) -> NDArray[np.int64]:
-        return np.asarray((self.strength > 0).sum(0))
+        return np.asarray(self.joined & (self.times == self.times.max(initial=0)))
 
 
 def connect(anchors: Sequence[Anchor], reached: Sequence[Sequence[Reached]], wanted: Wanted) -> Connections:
     """Return what the anchors lead to; an anchor's connection to itself is left out."""
-    everything = [one.rows for ways in reached for one in ways]
-    rows = distinct(np.sort(np.concatenate([np.zeros(0, np.int32), *everything])))
+    rows, where = _united([one.rows for ways in reached for one in ways])
+    following = iter(where)
     strength = np.zeros((len(anchors), len(rows)))
     members = np.zeros(len(rows), np.int64)
     leads = counts = False
     for at, ways in enumerate(reached):
         for one in ways:
-            places = rows.searchsorted(one.rows)
+            places = next(following)
             if at < len(anchors):
-                strength[at, places] = np.maximum(strength[at, places], one.strength)
+                mine = strength[at]
+                mine[places] = np.maximum(mine[places], one.strength)
             if one.way is not None and (at >= len(anchors) or not wanted.via or one.way.is_guided):
                 members[places] = np.maximum(members[places], one.members)
                 leads = True
@@ -78,8 +78,8 @@ def connect(anchors: Sequence[Anchor], reached: Sequence[Sequence[Reached]], wan
         if at >= len(anchors):
             continue
         own = np.array([candidate.row for candidate in anchors[at].candidates], np.int32)
-        strength[at, np.isin(rows, own)] = 0.0
-    return Connections(rows, strength, members, leads, counts)
+        strength[at, _places(rows, own)[0]] = 0.0
+    return Connections(rows, strength, np.count_nonzero(strength > 0, axis=0), members, leads, counts)
 
 
 class Scorer:
@@ -157,7 +157,7 @@ class Scorer:
         if len(rows) > _MOST_SCORED:
             promise = linked + self._config.type_weight * self.whole * self._kind(rows, wanted)
             promise += np.log1p(connections.members) * 1e-3 * (1 + 1e3 * wanted.superlative)
-            rows = np.sort(rows[np.argpartition(-promise, _MOST_SCORED)[:_MOST_SCORED]])
+            rows = rows[_highest(promise, _MOST_SCORED)]
         named = np.array([one.row for anchor in anchors for one in anchor.candidates], np.int32)
         pools = [rows, named]
         # Words alone cannot outdo what joins anchors, where there is enough of it.
@@ -202,6 +202,31 @@ class Scorer:
             for row, quality in anchor.candidates:
                 named[rows == row] = max(quality, float(named[rows == row].max(initial=0)))
         return named
+
+
+def _highest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return the places of the highest values, in order; of tied ones the first."""
+    floor = np.partition(values, -count)[-count]
+    above, tied = np.flatnonzero(values > floor), np.flatnonzero(values == floor)
+    return np.sort(np.concatenate([above, tied[: count - len(above)]]))
+
+
+class _United(NamedTuple):
+    """The distinct rows of several lists, and by list where its rows stand among them."""
+
+    rows: Rows
+    places: list[NDArray[np.intp]]
+
+
+def _united(lists: Sequence[Rows]) -> _United:
+    """Unite sorted lists in one sort, which merges them: looking the rows of long ones up would cost more."""
+    together = np.concatenate([np.zeros(0, np.int32), *lists])
+    order = np.argsort(together, kind="stable")
+    rows = together[order]
+    is_new = np.diff(rows, prepend=-1) > 0
+    places = np.empty(len(rows), np.intp)
+    places[order] = np.cumsum(is_new) - 1
+    return _United(rows[is_new], np.split(places, np.cumsum([len(one) for one in lists])[:-1]) if lists else [])
 
 
 def _places(rows: Rows, wanted: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

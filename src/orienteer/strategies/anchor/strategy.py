@@ -151,8 +151,8 @@ class Anchor:
         rows = finding.counted()
         if rows is None and not finding.anchors:
             total = sum(int(self._vocabulary.node_counts[one]) for one in finding.wanted.types)
-            return f"{total} ({names} nodes in the graph)"
+            return f"{total} ({names} node{'' if total == 1 else 's'} in the graph)"
         if rows is None:
             return None
         of = "; ".join(dict.fromkeys(anchor.phrase for anchor in finding.anchors))
-        return f"{len(rows)} ({names} nodes connected to {of})"
+        return f"{len(rows)} ({names} node{'' if len(rows) == 1 else 's'} connected to {of})"

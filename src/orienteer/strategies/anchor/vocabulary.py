@@ -77,6 +77,11 @@ class Vocabulary:
             if triple.type in schema.symmetric:
                 self._add_hop(source, Hop(edge * 2 + 1, target))
                 self._add_hop(target, Hop(edge * 2, source))
+        self.hops_to = [_by_target(hops) for hops in self.hops]
+        """The same by the node type that they lead to."""
+        said = [label.stems for labels in self.node_labels for label in labels]
+        self._kinds = frozenset(said)
+        self._short_kinds = [stems[0] for stems in said if len(stems) == 1 and len(stems[0]) <= _SHARED]
         self._stems = sorted(
             {stem for labels in (*self.node_labels, *self.edge_labels) for one in labels for stem in one.stems}
         )
@@ -124,11 +129,9 @@ class Vocabulary:
 
     def is_kind(self, stems: Phrase) -> bool:
         """Tell whether words are just a way to say a node type."""
-        return any(
-            stems == label.stems or (len(stems) == len(label.stems) == 1 and abbreviates(label.stems[0], stems[0]))
-            for labels in self.node_labels
-            for label in labels
-        )
+        if len(stems) == 1 and any(abbreviates(kind, stems[0]) for kind in self._short_kinds):
+            return True
+        return stems in self._kinds
 
     def is_symmetric(self, kind: int) -> bool:
         """Tell whether the edges of a kind have no direction."""
@@ -154,6 +157,13 @@ class Vocabulary:
         if posting.nodes * (1 - named / len(sample)) < _LEARNED_TEXTS:
             return None
         return best, share
+
+
+def _by_target(hops: Iterable[Hop]) -> dict[int, list[Hop]]:
+    found: dict[int, list[Hop]] = {}
+    for hop in hops:
+        found.setdefault(hop.target, []).append(hop)
+    return found
 
 
 def split_label(label: str, tokenizer: Tokenizer) -> list[Phrase]:

@@ -1,0 +1,196 @@
+"""A method that follows a fixed course: its model calls and tool calls, recorded so that each can be read and replayed.
+
+Each call of the model is a conversation of its own and so a trajectory of its own; the tool calls between them make
+the first trajectory, which replays without a model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Any, NamedTuple
+
+from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.graph.store import Graph
+from orienteer.llm import call
+from orienteer.llm.schema import decode, faults
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import (
+    JsonValue,
+    Message,
+    Observation,
+    Observed,
+    Question,
+    Ranked,
+    Reply,
+    Result,
+    Sampling,
+    Step,
+    StoppedBy,
+    ToolCall,
+    Trajectory,
+    Usage,
+)
+from orienteer.tools import Toolbox
+
+
+class Workflow:
+    """One question on its course. Not shared among threads."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        model: LanguageModel,
+        run: Run,
+        *,
+        question: Question,
+        method: str,
+        temperature: float = 0.0,
+    ) -> None:
+        self.graph, self.run, self.question = graph, run, question
+        self.hits: tuple[Ranked, ...] = ()
+        """The ranking so far: what is left where a budget ends the course."""
+        self.notes: list[str] = []
+        """What was degraded, for the result."""
+        self._model, self._method, self._temperature = model, method, temperature
+        self._toolbox = Toolbox.full(graph)
+        self._walked: list[Step] = []
+        self._asked: list[Trajectory] = []
+
+    @property
+    def conversations(self) -> int:
+        """How many conversations with the model there were so far."""
+        return len(self._asked)
+
+    @property
+    def last_set(self) -> str | None:
+        """The name of the set that the last result was kept as; None where nothing was found yet."""
+        return self._toolbox.session.last()
+
+    def follow(
+        self, course: Callable[[], Iterable[Ranked]], *, instead: Callable[[], Iterable[Ranked]] | None = None
+    ) -> Result:
+        """Run a course to its end and return its ranking.
+
+        A spent budget leaves the ranking that the course had come to, or what `instead` makes of it without a model;
+        a failed model leaves none.
+        """
+        stopped_by: StoppedBy = "finish"
+        try:
+            self.hits = tuple(course())
+        except BudgetExhausted as spent:
+            stopped_by = spent.limit  # type: ignore[assignment]  # its limits are endings
+            self.notes.append(f"stopped by the budget: {spent}")
+            self.hits = tuple(instead()) if instead is not None else self.hits
+        except ModelError as failed:
+            stopped_by, self.hits = "error", ()
+            self.notes.append(f"the model failed: {failed}")
+        walked = Trajectory(
+            question=self.question,
+            method=self._method,
+            tools=self._toolbox.specs,
+            opening=(Message(role="user", content=self.question.text),),
+            steps=tuple(self._walked),
+            selected=tuple(hit.id for hit in self.hits),
+            stopped_by=stopped_by,
+        )
+        return Result(
+            question=self.question.text,
+            method=self._method,
+            hits=self.hits,
+            trajectories=(walked, *self._asked),
+            usage=sum((one.usage for one in self._asked), Usage()),
+            stopped_by=stopped_by,
+            notes=tuple(self.notes),
+        )
+
+    def ask(self, prompt: str, **values: object) -> str:
+        """Return what the model says to a prompt: the file `prompts/NAME.md`, its placeholders filled."""
+        return (self._reply(prompt, None, values).message.content or "").strip()
+
+    def ask_for(self, prompt: str, schema: Mapping[str, Any], **values: object) -> dict[str, Any] | None:
+        """Return the object that the model gives, None where it fits the schema not even after a repair turn."""
+        reply = self._reply(prompt, schema, values)
+        try:
+            found = decode(reply.message.content or "")
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) and not faults(found, schema) else None
+
+    def use(self, tool: str, **arguments: JsonValue) -> Observation:
+        """Run a tool and return what it gave; its refusals are observations with an error."""
+        text = json.dumps(arguments, ensure_ascii=False)
+        made = ToolCall(id=f"call_{len(self._walked) + 1}", name=tool, arguments=text)
+        found = self._toolbox.observe(made)
+        step = Step(
+            reply=Reply(message=Message(role="assistant", tool_calls=(made,))),
+            observations=(Observed(call_id=made.id, text=found.text, nodes=found.nodes, error=found.error),),
+        )
+        self._walked.append(step)
+        self.run.tell(step)
+        return found
+
+    def search(
+        self, query: str, k: int, *, node_types: Sequence[str] = (), where: Sequence[str] = ()
+    ) -> tuple[int, ...]:
+        """Search the graph and return the rows found, best first, also those that the tool's reply had no room for."""
+        graph, session = self.graph, self._toolbox.session
+        filters: dict[str, JsonValue] = {"node_types": list(node_types), "where": list(where)}
+        kept = len(session.sets)
+        found = self.use("search_in_graph", query=query, k=k, **{name: one for name, one in filters.items() if one})
+        name = f"@{len(session.sets)}"
+        if len(session.sets) == kept or graph.ids.find(name) is not None:  # a node of that id hides the set
+            return tuple(graph.row(node) for node in found.nodes)
+        return tuple(session.ranked(name, []))
+
+    def record(self, trajectory: Trajectory) -> None:
+        """Keep the trajectory of an agent that the course has sent out."""
+        self._asked.append(trajectory)
+
+    def _reply(self, prompt: str, schema: Mapping[str, Any] | None, values: Mapping[str, object]) -> Reply:
+        text = prompt_of(prompt)
+        opening = (
+            Message(role="system", content=text.system),
+            Message(role="user", content=Template(text.user).substitute(values)),
+        )
+        # A seed of its own for each call: several samples of one prompt are to differ.
+        sampling = Sampling(temperature=self._temperature, random_seed=self.run.random_seed + self.conversations)
+        begun = Trajectory(
+            question=self.question,
+            method=f"{self._method}: {prompt}",
+            model=self._model.name,
+            prompt_hash=text.sha256,
+            sampling=sampling,
+            opening=opening,
+        )
+        started = time.monotonic()
+        try:
+            reply = call(self._model, opening, run=self.run, schema=schema, sampling=sampling)
+        except ModelError as failed:
+            self._asked.append(begun.model_copy(update={"stopped_by": "error", "error": str(failed)}))
+            raise
+        step = Step(reply=reply, seconds=time.monotonic() - started, agent=len(self._asked) + 1)
+        self._asked.append(begun.model_copy(update={"steps": (step,), "answer": reply.message.content}))
+        self.run.tell(step)
+        return reply
+
+
+class Prompt(NamedTuple):
+    """What a prompt's file holds: above its line `---` the system message, below it the user's with placeholders."""
+
+    system: str
+    user: str
+    sha256: str
+
+
+@cache
+def prompt_of(name: str) -> Prompt:
+    """Return the prompt of a name."""
+    text = files("orienteer.strategies").joinpath(f"prompts/{name}.md").read_text(encoding="utf-8")
+    system, _, user = text.partition("\n---\n")
+    return Prompt(system.strip(), user.strip(), hashlib.sha256(text.encode()).hexdigest())
