@@ -1,4 +1,4 @@
-"""Other people's engines over the same texts. One that is not installed is None."""
+"""Other people's engines over the same texts, and our compiled searches. One that is not installed is None."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from reference import Postings
 from synthetic import Synthetic
 
@@ -48,6 +50,25 @@ def _top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     return np.asarray(at[np.lexsort((at, -scores[at]))])
 
 
+class Compiled:
+    """Our own searches, compiled by numba."""
+
+    name = "compiled"
+
+    def __init__(self, graph: Graph, data: Synthetic) -> None:
+        self._index, self._words = graph.text_index, data.words
+
+    def search(self, words: Sequence[int], k: int) -> list[int]:
+        """Return the best rows."""
+        rows: list[int] = self._index.search([self._words[word] for word in words], k).rows.tolist()
+        return rows
+
+    def among(self, words: Sequence[int], k: int, rows: Rows) -> list[int]:
+        """Return the best of some rows."""
+        found: list[int] = self._index.search([self._words[word] for word in words], k, among=rows).rows.tolist()
+        return found
+
+
 class Tantivy:
     """A search engine in Rust. Its scores are rounded: a text's length is kept in one byte."""
 
@@ -57,25 +78,31 @@ class Tantivy:
         import tantivy
 
         self._tantivy, self._words = tantivy, graph.words
-        started = time.perf_counter()
-        folder.mkdir(parents=True)
+        self.build_seconds: float | None = None
         builder = tantivy.SchemaBuilder()
         builder.add_unsigned_field("row", stored=False, indexed=False, fast=True)
         # Its default tokenizer parts at anything but letters and digits and folds case: our words pass unchanged.
         builder.add_text_field("text", stored=False, tokenizer_name="default", index_option="freq")
         self._schema = builder.build()
-        index = tantivy.Index(self._schema, path=str(folder))
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        index = tantivy.Index(self._schema, path=str(folder))  # opens what is there already
+        if is_new:
+            started = time.perf_counter()
+            self._fill(index, graph)
+            self.build_seconds = time.perf_counter() - started
+            index.reload()
+        self._searcher = index.searcher()
+
+    def _fill(self, index: Any, graph: Synthetic) -> None:  # Any: tantivy has no types
         writer = index.writer(heap_size=500_000_000, num_threads=1)
         for row, text in enumerate(graph.documents()):
-            document = tantivy.Document()
+            document = self._tantivy.Document()
             document.add_unsigned("row", row)
             document.add_text("text", text)
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
-        self.build_seconds = time.perf_counter() - started
-        index.reload()
-        self._searcher = index.searcher()
 
     def search(self, words: Sequence[int], k: int) -> list[int]:
         """Return the best rows."""

@@ -1,4 +1,4 @@
-"""What is measured in a process of its own: a build's memory, and what opening a graph costs one that did nothing yet.
+"""What is measured in a process of its own: the memory of a build or an import, and what opening a graph costs.
 
 Run by `store.py`; prints one JSON object.
 """
@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import json
 import resource
+import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orienteer.graph.edges import EdgeBatch
+    from orienteer.records import Node
     from synthetic import Synthetic
 
 _EDGE_BATCH = 500_000
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def build(name: str, work: Path, target: Path) -> dict[str, float]:
@@ -25,9 +31,9 @@ def build(name: str, work: Path, target: Path) -> dict[str, float]:
     data = load(name, work)
     _ = data.words  # made at first use: no part of any build
     started = time.perf_counter()
-    for _nodes in _records(data):
+    for _nodes in records(data):
         pass
-    for _edges in _edge_lists(data):
+    for _edges in edge_batches(data):
         pass
     reading = time.perf_counter() - started
     started = time.perf_counter()
@@ -36,18 +42,19 @@ def build(name: str, work: Path, target: Path) -> dict[str, float]:
 
 
 def build_graph(data: Synthetic, target: Path) -> None:
-    """Build the graph as an importer would: records of nodes, then columns of edges."""
-    from orienteer.graph.builder import EdgeBatch, GraphBuilder
+    """Build the graph as an importer would: records of nodes, then columns of edges, their ids coded."""
+    from orienteer.graph.builder import GraphBuilder
 
     with GraphBuilder(target, force=True, stem=False) as builder:
-        for node in _records(data):
+        for node in records(data):
             builder.add_node(node)
-        for sources, types, targets in _edge_lists(data):
-            builder.add_edges(EdgeBatch(sources=sources, types=types, targets=targets))
+        for batch in edge_batches(data):
+            builder.add_edges(batch)
         builder.publish()
 
 
-def _records(data: Synthetic):  # type: ignore[no-untyped-def]  # records are imported late: opening must not pay for it
+def records(data: Synthetic) -> Iterator[Node]:
+    """Make the nodes. Records are imported late here: opening a graph must not pay for it."""
     from orienteer.records import Node
 
     ids = data.ids
@@ -58,19 +65,30 @@ def _records(data: Synthetic):  # type: ignore[no-untyped-def]  # records are im
             yield Node(id=node_id, type=f"type{kind}", name=node_name, text=text, properties={"year": year})
 
 
-def _edge_lists(data: Synthetic):  # type: ignore[no-untyped-def]  # as above
+def edge_batches(data: Synthetic) -> Iterator[EdgeBatch]:
+    """Make the edges, in batches."""
+    from orienteer.graph.edges import Coded, EdgeBatch
+
     ids = data.ids
     names = [f"edge{number}" for number in range(data.size.edge_types)]
     for low in range(0, len(data.source), _EDGE_BATCH):
         sources, types, targets = (
-            data.read(name, low, min(low + _EDGE_BATCH, len(data.source))).tolist()
-            for name in ("source", "edge_type", "target")
+            data.read(name, low, min(low + _EDGE_BATCH, len(data.source))) for name in ("source", "edge_type", "target")
         )
-        yield (
-            list(map(ids.__getitem__, sources)),
-            list(map(names.__getitem__, types)),
-            list(map(ids.__getitem__, targets)),
-        )
+        yield EdgeBatch(sources=Coded(ids, sources), types=Coded(names, types), targets=Coded(ids, targets))
+
+
+def import_tables(folder: Path, target: Path) -> dict[str, float]:
+    """Import tables with the command line; return the seconds and the peak."""
+    command = [sys.executable, "-m", "orienteer", "import", str(folder), "-o", str(target), "--force"]
+    started = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "seconds": time.perf_counter() - started,
+        "processor": used.ru_utime + used.ru_stime,
+        "peak": used.ru_maxrss * _RSS_UNIT,
+    }
 
 
 def open_graph(path: Path, query: str) -> dict[str, float]:
@@ -103,13 +121,14 @@ def peak() -> int:
     status = Path("/proc/self/status")
     if status.exists():
         return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if "VmHWM" in line)
-    scale = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
 
 
 if __name__ == "__main__":
     action, *arguments = sys.argv[1:]
-    if action == "build":
+    if action == "import":
+        print(json.dumps(import_tables(Path(arguments[0]), Path(arguments[1]))))
+    elif action == "build":
         print(json.dumps(build(arguments[0], Path(arguments[1]), Path(arguments[2]))))
     else:
         print(json.dumps(open_graph(Path(arguments[0]), arguments[1])))

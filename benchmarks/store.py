@@ -1,10 +1,11 @@
 """The store on synthetic graphs, beside other engines in the same run: building, opening, searching, walking.
 
-    python benchmarks/store.py [--size XS|S|L] [--json FILE] [--work FOLDER] [--queries N]
+    python benchmarks/store.py [--size XS|S|L] [--json FILE] [--work FOLDER] [--queries N] [--no-build] [--import]
 
 One thread throughout. Every set of queries runs once to warm up, then three times, engines taking turns; a query's
 time is the least of the three, for what else the machine does only ever adds; p50 and p95 are over queries. The graph
-is built without stemming, so that all engines index the same words.
+is built without stemming, so that all engines index the same words. Searches are ours with numpy; where numba is
+installed the compiled ones have rows of their own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import peers
+import tables
+from orienteer import compiled
 from orienteer.graph.store import Graph, distinct
+from orienteer.index.arrays import Rows
 from reference import Best, K, Postings, agreement, best
 from report import Report, Target
 from synthetic import SIZES, Asked, Synthetic, load
@@ -48,10 +52,14 @@ TARGETS = {
     "open, again": Target(20),
     "resident after open": Target(60),
     "global, p50": Target(1, "tantivy"),
+    "global, compiled, p50": Target(1, "tantivy"),
     "global + common words, p50": Target(15),
     "around degree 10, p50": Target(0.1),
+    "around degree 10, compiled, p50": Target(0.1),
     "around degree 1,000, p50": Target(0.2),
+    "around degree 1,000, compiled, p50": Target(0.2),
     "around hub, p50": Target(2),
+    "around hub, compiled, p50": Target(2),
     "intersect three hubs, p50": Target(5),
     "path of up to 4 edges, p50": Target(5),
 }
@@ -71,6 +79,8 @@ class Setting(NamedTuple):
 
     data: Synthetic
     graph: Graph
+    compiled: Graph | None
+    """The same graph with compiled searches, where numba is installed."""
     right: Mapping[str, Sequence[Best]]
     report: Report
     queries: int
@@ -91,19 +101,25 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
     parser.add_argument("--queries", type=int, default=300, metavar="N", help="at most this many of each set")
+    parser.add_argument("--no-build", action="store_true", help="take the graph and the indexes of the run before")
+    parser.add_argument("--import", action="store_true", dest="imports", help="write tables and import them, besides")
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
     data = load(options.size, work)
     report = Report(_targets(options.size))
     path = work / f"graph-{options.size}"
-    _measure_build(report, options.size, work, path)
+    if not options.no_build:
+        _measure_build(report, options.size, work, path)
+    if options.imports:
+        _measure_import(report, data, work)
     _measure_disk(report, path)
     postings = Postings(data)
-    setting = Setting(data, Graph.open(path), best(data, postings), report, options.queries)
+    twin = Graph.open(path, compiled=True) if compiled.is_available() else None
+    setting = Setting(data, Graph.open(path), twin, best(data, postings), report, options.queries)
     _measure_open(setting, path)
-    others = _peers(options.size, data, work, report, postings)
+    others = _peers(options.size, setting, work, postings, is_built=options.no_build)
     _measure_global(setting, others)
-    _measure_neighborhoods(setting, peers.PlainNumpy(postings))
+    _measure_neighborhoods(setting, others)
     _measure_walks(setting)
     if options.json:
         report.write(options.json)
@@ -113,18 +129,22 @@ def _targets(size: str) -> dict[str, Target]:
     return {name: target for name, target in TARGETS.items() if size == "L" or target.times}
 
 
-def _peers(size: str, data: Synthetic, work: Path, report: Report, postings: Postings) -> dict[str, peers.Peer | None]:
+def _peers(
+    size: str, setting: Setting, work: Path, postings: Postings, *, is_built: bool
+) -> dict[str, peers.Peer | None]:
     """Return the peers by name; None for one that is not installed."""
-    folder = work / f"tantivy-{size}"
-    shutil.rmtree(folder, ignore_errors=True)
+    folder, data = work / f"tantivy-{size}", setting.data
+    if not is_built:
+        shutil.rmtree(folder, ignore_errors=True)
     tantivy = peers.tantivy(data, folder)
-    others: dict[str, peers.Peer | None] = {"numpy": peers.PlainNumpy(postings), "tantivy": tantivy}
+    twin = peers.Compiled(setting.compiled, data) if setting.compiled else None
+    others: dict[str, peers.Peer | None] = {"numpy": peers.PlainNumpy(postings), "compiled": twin, "tantivy": tantivy}
     built = {"tantivy": tantivy.build_seconds if tantivy else None}
     if size != "L":  # its Python tokenizer takes minutes and many gigabytes there
         bm25s = peers.bm25s(data)
         others["bm25s"], built["bm25s"] = bm25s, bm25s.build_seconds if bm25s else None
     for name, seconds in built.items():
-        report.add("build, the texts alone", None, "s", peer=_named(name, seconds), peer_value=seconds)
+        setting.report.add("build, the texts alone", None, "s", peer=_named(name, others[name]), peer_value=seconds)
     return others
 
 
@@ -147,6 +167,21 @@ def _measure_build(report: Report, size: str, work: Path, path: Path) -> None:
     report.add("build", built["seconds"], "s")
     report.add("build, of this making the input in Python", built["input"], "s")
     report.add("build, peak memory", built["peak"] / MEGABYTE, "MB")
+
+
+def _measure_import(report: Report, data: Synthetic, work: Path) -> None:
+    """Write the graph as tables of each format and import them with the command line; keep neither."""
+    for form in tables.FORMATS:
+        folder, target = work / f"tables-{form}", work / f"graph-{form}"
+        try:
+            tables.write(data, folder, form)
+            found = _probe("import", folder, target)
+        finally:
+            for made in (folder, target):
+                shutil.rmtree(made, ignore_errors=True)
+        report.add(f"import, {form}", found["seconds"], "s")
+        report.add(f"import, {form}, processor time", found["processor"], "s")
+        report.add(f"import, {form}, peak memory", found["peak"] / MEGABYTE, "MB")
 
 
 def _measure_disk(report: Report, path: Path) -> None:
@@ -223,26 +258,30 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
                 engines[peer_name] = _caller(partial(_ask, peer), numbers)
         timings = _timed(engines, len(asked))
         for peer_name in others:
-            timing = timings.get(peer_name)
-            _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
+            if peer_name != "compiled":
+                timing = timings.get(peer_name)
+                _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
+        _compare_compiled(report, name, timings)
         report.add(f"{name}, whole call, p50", timings["whole"].p50, "ms")
         _agree(setting, name, timings)
 
 
-def _measure_neighborhoods(setting: Setting, numpy_peer: peers.PlainNumpy) -> None:
+def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | None]) -> None:
     graph, ids = setting.graph, setting.data.ids
     for name in NEIGHBORHOODS:
         asked = setting.asked(name)
         rows = {node: distinct(graph.adjacency.entries(np.array([node], np.int32)).neighbor) for node in _nodes(asked)}
         cases = [(one, setting.words(one), ids[_node(one)], rows[_node(one)]) for one in asked]
-        timings = _timed(
-            {
-                "ours": _caller(lambda case: graph.text_index.search(case[1], K, among=case[3]).rows.tolist(), cases),
-                "numpy": _caller(lambda case: numpy_peer.among(case[0].words, K, case[3]), cases),
-            },
-            len(cases),
-        )
+        engines: dict[str, Search] = {
+            "ours": _caller(lambda case: graph.text_index.search(case[1], K, among=case[3]).rows.tolist(), cases)
+        }
+        searched = [(one.words, rows[_node(one)]) for one in asked]
+        for peer_name, peer in others.items():
+            if isinstance(peer, peers.PlainNumpy | peers.Compiled):
+                engines[peer_name] = _caller(partial(_ask_among, peer), searched)
+        timings = _timed(engines, len(cases))
         _compare(setting.report, name, timings["ours"], "numpy", timings["numpy"])
+        _compare_compiled(setting.report, name, timings)
         calls = [(node_id, " ".join(words)) for _, words, node_id, _ in cases]
         whole = _timed({"ours": _caller(lambda call: graph.neighbors(*call, k=K).hits, calls)}, len(calls))["ours"]
         setting.report.add(f"{name}, whole call, p50", whole.p50, "ms")
@@ -271,6 +310,11 @@ def _ask(peer: peers.Peer, words: Sequence[int]) -> list[int]:
     return peer.search(words, K)
 
 
+def _ask_among(peer: peers.PlainNumpy | peers.Compiled, case: tuple[Sequence[int], Rows]) -> list[int]:
+    words, rows = case
+    return peer.among(words, K, rows)
+
+
 def _joined(queries: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(words) for words in queries]
 
@@ -287,6 +331,15 @@ def _nodes(asked: Sequence[Asked]) -> set[int]:
 def _compare(report: Report, name: str, ours: Timing, peer: str, theirs: Timing | None) -> None:
     report.add(f"{name}, p50", ours.p50, "ms", peer=peer, peer_value=theirs.p50 if theirs else None)
     report.add(f"{name}, p95", ours.p95, "ms", peer=peer, peer_value=theirs.p95 if theirs else None)
+
+
+def _compare_compiled(report: Report, name: str, timings: Mapping[str, Timing]) -> None:
+    if "compiled" not in timings:
+        report.add(f"{name}, compiled, p50", None, "ms", peer="numba: not installed")
+        return
+    for peer, shown in (("ours", "ours with numpy"), ("tantivy", "tantivy")):
+        if peer in timings:
+            _compare(report, f"{name}, compiled", timings["compiled"], shown, timings[peer])
 
 
 def _agree(setting: Setting, name: str, timings: Mapping[str, Timing]) -> None:

@@ -57,8 +57,8 @@ class Adjacency:
             begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
             neighbor, kind = self.neighbor[begin:end], self.kind[begin:end]
             found = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, np.arange(begin, end))
-            loop = int(neighbor.searchsorted(row))
-            has_loop = loop < len(neighbor) and neighbor[loop] == row
+            low, high = span(neighbor, row)
+            has_loop = low < high
         else:
             owner, at = self._all(rows)
             found = Entries(owner, self.neighbor[at], self.kind[at], at)
@@ -75,14 +75,11 @@ class Adjacency:
             return self.neighbor[int(self.indptr[rows[0]]) : int(self.indptr[rows[0] + 1])]
         return self.neighbor[self._all(rows)[1]]
 
-    def neighbors(self, row: int) -> Rows:
-        """Return the distinct neighbours of one row, sorted, itself left out."""
+    def neighbors(self, row: int) -> NDArray[np.int32]:
+        """Return the neighbours of one row, sorted, itself left out; one that several edges lead to is repeated."""
         around = self.neighbor[int(self.indptr[row]) : int(self.indptr[row + 1])]
-        is_new = around[1:] != around[:-1]
-        if not is_new.all():
-            around = around[np.concatenate([[True], is_new])]
-        own = int(around.searchsorted(row))
-        return np.delete(around, own) if own < len(around) and around[own] == row else around
+        own, end = span(around, row)
+        return around if own == end else np.concatenate([around[:own], around[end:]])
 
     def _all(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the owner and the place of every edge end of some rows."""
@@ -99,10 +96,30 @@ class Adjacency:
     def between(self, row: int, other: int) -> Entries:
         """Return the edges of one row that lead to another."""
         begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
-        neighbors = self.neighbor[begin:end]
-        low, high = (begin + int(neighbors.searchsorted(other, side)) for side in ("left", "right"))
-        at = np.arange(low, high)
-        return Entries(np.full(len(at), row, np.int32), self.neighbor[at], self.kind[at], at)
+        low, high = span(self.neighbor[begin:end], other)
+        here = slice(begin + low, begin + high)
+        return Entries(
+            np.full(high - low, row, np.int32), self.neighbor[here], self.kind[here], np.arange(here.start, here.stop)
+        )
+
+
+def span(rows: NDArray[np.int32], row: int) -> tuple[int, int]:
+    """Return where, among sorted rows, one begins and ends."""
+    wanted = np.int32(row)  # a Python number would make numpy convert all rows first
+    low = int(rows.searchsorted(wanted))
+    if low == len(rows) or rows[low] != wanted:
+        return low, low
+    return low, int(rows.searchsorted(wanted, "right"))
+
+
+def distinct(rows: NDArray[np.int32]) -> Rows:
+    """Return the distinct rows, sorted; a single node's neighbours are sorted already."""
+    if len(rows) < 2:
+        return rows
+    is_new = rows[1:] != rows[:-1]
+    if not (rows[1:] >= rows[:-1]).all():
+        return np.unique(rows)
+    return rows if is_new.all() else rows[np.concatenate([[True], is_new])]
 
 
 def write(

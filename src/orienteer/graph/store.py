@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, nearest
-from orienteer.graph import format, paths, properties
-from orienteer.graph.adjacency import Adjacency, Entries, KindMask
+from orienteer.graph import format, meeting, paths, properties
+from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
 from orienteer.graph.format import Manifest
 from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Folder, Rows
@@ -40,6 +40,8 @@ from orienteer.records import (
     Path as GraphPath,
 )
 
+__all__ = ["LONGEST_PATH", "Graph", "distinct"]
+
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
 LONGEST_PATH = 8  # edges; further apart, everything is connected to everything
 
@@ -51,7 +53,7 @@ class Graph:
     strategies of this package.
     """
 
-    def __init__(self, path: Path, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, path: Path, folder: Path, manifest: Manifest, *, compiled: bool = False) -> None:
         self.path, self.manifest = path, manifest
         self._folder = Folder(folder, manifest.files)
         self.ids = self._folder.strings("id")
@@ -62,7 +64,7 @@ class Graph:
         self._aliases = self._folder.strings("aliases")
         # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
         self.tokenizer = _tokenizer(manifest, path)
-        self.text_index = TextIndex(self._folder, manifest.text["mean_length"])
+        self.text_index = TextIndex(self._folder, manifest.text["mean_length"], is_compiled=compiled)
         """The postings of names, aliases and texts."""
         self.name_index = NameIndex(self._folder, self.tokenizer)
         """The nodes by name."""
@@ -71,14 +73,18 @@ class Graph:
         self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
 
     @classmethod
-    def open(cls, path: str | Path) -> Graph:
-        """Open a graph directory. Raises `NotAGraph`."""
+    def open(cls, path: str | Path, *, compiled: bool = False) -> Graph:
+        """Open a graph directory. Raises `NotAGraph`.
+
+        Compiled searches give the same in less time, but take a second to load, and some ten once on a machine: for
+        processes that live long. They need the extra `fast`, else `MissingExtra` is raised.
+        """
         path = Path(path)
         pointer = format.read_pointer(path)
         while True:
             folder = path / "generations" / pointer.generation
             try:
-                return cls(path, folder, format.read_manifest(folder))
+                return cls(path, folder, format.read_manifest(folder), compiled=compiled)
             except FileNotFoundError as error:
                 # Another process may have published, and removed what this one was about to open.
                 latest = format.read_pointer(path)
@@ -117,6 +123,10 @@ class Graph:
 
     def __len__(self) -> int:
         return self.manifest.nodes
+
+    def __contains__(self, node: object) -> bool:
+        """Tell whether there is a node of this id."""
+        return isinstance(node, str) and self.ids.find(node) is not None
 
     def __repr__(self) -> str:
         return f"Graph({str(self.path)!r}, {self.manifest.nodes:,} nodes, {self.manifest.edges:,} edges)"
@@ -228,13 +238,16 @@ class Graph:
         `BadOption`.
         """
         _check(mode, k)
+        if not isinstance(query, str):
+            raise BadOption(f"the query must be text, is {query!r}")
         found = self.text_index.search(self.tokenizer.query(query), k, mask=self.mask(node_types, where))
         return tuple(Hit(self.ids[row], float(score)) for row, score in zip(found.rows, found.scores, strict=True))
 
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
         """Mark the nodes of these types that meet these conditions; None where all do."""
-        if isinstance(where, str):
-            raise BadOption(f"where is {where!r}: give a list of conditions, such as where=[{where!r}]")
+        for name, given in (("node_types", node_types), ("where", where)):
+            if isinstance(given, str):
+                raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
         mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
         if where:
             met = self.properties.mask(properties.parse(where))
@@ -348,8 +361,7 @@ class Graph:
     def edges_to(self, entries: Entries, row: int) -> tuple[Edge, ...]:
         """Return the edges among these that lead to one neighbour."""
         if len(entries.owner) and entries.owner[0] == entries.owner[-1]:  # one node's edges are sorted by neighbour
-            low, high = (int(entries.neighbor.searchsorted(row, side)) for side in ("left", "right"))
-            at = np.arange(low, high)
+            at = np.arange(*span(entries.neighbor, row))
         else:
             at = np.flatnonzero(entries.neighbor == row)
         return tuple(
@@ -389,23 +401,9 @@ class Graph:
             for row, count in zip(found[order], members[order], strict=True)
         )
 
-    def touching(self, groups: Sequence[Rows], mask: Mask | None = None) -> tuple[Rows, NDArray[np.int64]]:
+    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> meeting.Meeting:
         """Return the rows that stand in all of these groups, else those in two or more; and in how many each is."""
-        first, *others = sorted(groups, key=len)
-        common = first if mask is None else first[mask[first]]
-        for other in others:
-            if len(common) * 8 < len(other):
-                common = common[other.take(other.searchsorted(common), mode="clip") == common]
-            else:  # looking each up costs more than marking all
-                marked = np.zeros(len(self), np.bool_)
-                marked[other.astype(np.intp)] = True
-                common = common[marked[common]]
-        if len(common):
-            return common, np.full(len(common), len(groups))
-        together = np.concatenate(groups)
-        found, counts = np.unique(together if mask is None else together[mask[together]], return_counts=True)
-        several = counts > 1
-        return found[several].astype(np.int32), counts[several]
+        return meeting.meet(groups, len(self), mask)
 
     def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
         """Return all edges that join a node to any of some others."""
@@ -434,13 +432,6 @@ class Graph:
             )
             for walk in found
         )
-
-
-def distinct(rows: NDArray[np.int32]) -> Rows:
-    """Return the distinct rows, sorted; a single node's neighbours are sorted already."""
-    if len(rows) > 1 and not (rows[1:] >= rows[:-1]).all():
-        return np.unique(rows)
-    return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows
 
 
 def _check(mode: str, k: int, offset: int = 0) -> None:

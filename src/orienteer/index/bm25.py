@@ -3,7 +3,8 @@
 A document is a node's name, aliases and text. Scores are summed in float64, term by term, the term of the highest
 possible contribution first; ties go to the smaller row, which is the smaller id. Nothing is approximated: a posting
 or a candidate is left out only when an upper bound proves that it cannot reach the first `k` (Turtle and Flood's
-MaxScore, with maxima a block of postings as in Ding and Suel's block-max indexes).
+MaxScore, with maxima a block of postings as in Ding and Suel's block-max indexes). `compiled.query` has a twin of the
+searches, which gives the same.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer import compiled
 from orienteer.index.arrays import Folder, Rows
-from orienteer.index.postings import BLOCK, saturation
+from orienteer.index.postings import BLOCK, K1, B, saturation
 from orienteer.index.words import word_hash
+
+if TYPE_CHECKING:
+    from orienteer.compiled import query
 
 Mask = NDArray[np.bool_]
 """One entry a node of the graph."""
@@ -56,7 +61,7 @@ class Posting(NamedTuple):
 class TextIndex:
     """Ranks nodes by BM25. Safe to share among threads."""
 
-    def __init__(self, folder: Folder, mean_length: float) -> None:
+    def __init__(self, folder: Folder, mean_length: float, *, is_compiled: bool = False) -> None:
         self.mean_length = mean_length
         self._terms = folder.array("term", "u8")
         self._begins = folder.array("posting", "i8")
@@ -71,6 +76,7 @@ class TextIndex:
         self.count = len(self.lengths)
         self._local = threading.local()
         self._known: dict[str, Posting | None] = {}
+        self._compiled = self._load_compiled() if is_compiled else None
 
     def posting(self, term: str) -> Posting | None:
         """Look a term up; None where no node has it."""
@@ -111,11 +117,13 @@ class TextIndex:
         found = self.postings(terms)
         if k < 1 or not found or (among is not None and not len(among)):
             return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+        if among is not None and mask is not None:
+            among = among[mask[among]]
+        if self._compiled is not None:
+            return self._search_compiled(self._compiled, found, k, among, mask)
         if among is None:
             is_small = sum(posting.nodes for posting in found) <= _SMALL
             return self._exhaustive(found, k, mask) if is_small else self._pruned(found, k, mask)
-        if mask is not None:
-            among = among[mask[among]]
         if len(among) <= _FEW:
             return _top(among, self._sum(found, among) if len(among) <= _VERY_FEW else self._some(found, among, k), k)
         allowed = self._scratch("allowed")
@@ -129,6 +137,44 @@ class TextIndex:
     def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
         """Score each of these rows; 0 where a row has none of the terms."""
         return self._sum(self.postings(terms), rows)
+
+    def _load_compiled(self) -> query.Index:
+        compiled.require("a compiled search")
+        from orienteer.compiled import query  # whoever does not ask for it never loads numba
+
+        return query.Index(
+            self._rows,
+            self._frequencies,
+            self._large_at,
+            self._large,
+            self._block_best,
+            self.lengths,
+            block=BLOCK,
+            flat=K1 * (1 - B),  # in the order of operations of `saturation`: scores are equal to the last bit
+            slope=K1 * B / self.mean_length if self.mean_length else 0.0,
+        )
+
+    def _search_compiled(
+        self, index: query.Index, found: Sequence[Posting], k: int, among: Rows | None, mask: Mask | None
+    ) -> Scored:
+        from orienteer.compiled import query
+
+        terms = query.Query(
+            begins=np.array([posting.begin for posting in found]),
+            ends=np.array([posting.end for posting in found]),
+            blocks=np.array([posting.blocks for posting in found]),
+            idfs=np.array([posting.idf for posting in found]),
+            bounds=np.array([posting.bound for posting in found]),
+        )
+        k = min(k, sum(posting.nodes for posting in found))
+        if among is None:
+            best = query.everywhere(index, terms, _NO_MASK if mask is None else mask, k)
+        elif len(among) <= _FEW:
+            best = query.few(index, terms, _sealed(among), min(k, max(1, len(among))))
+        else:
+            best = query.many(index, terms, _sealed(among), self._scratch("allowed"), min(k, len(among)))
+        order = np.lexsort((best.rows, -best.scores))
+        return Scored(best.rows[order], best.scores[order])
 
     def _some(self, found: Sequence[Posting], rows: Rows, k: int) -> NDArray[np.float64]:
         """Score these rows as far as it takes to know the first k: one that cannot get there is not looked up again."""
@@ -273,6 +319,14 @@ class TextIndex:
 
 
 _NONE = np.zeros(0, np.int64)
+_NO_MASK = np.zeros(0, np.bool_)
+
+
+def _sealed(rows: Rows) -> Rows:
+    """Return the same rows, read-only: whether an array may be written to is a part of its type to a compiler."""
+    view = np.ascontiguousarray(rows).view()
+    view.flags.writeable = False
+    return view
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:
