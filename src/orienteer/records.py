@@ -288,6 +288,8 @@ class Trajectory(Record):
     stopped_by: StoppedBy = "finish"
     error: str | None = None
     notes: tuple[str, ...] = ()
+    set_joins: int = 0
+    """Sets of candidates that were intersected with typed neighbours beside the tool calls."""
 
     @property
     def usage(self) -> Usage:

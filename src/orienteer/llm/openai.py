@@ -148,7 +148,9 @@ class OpenAIModel:
     def _post(self, body: Body) -> str:
         """Return the text of the server's reply, after the SDK's own retries."""
         # The text itself, not the SDK's objects: those take what a careless server sends on trust.
-        text: str = self._connect().chat.completions.with_raw_response.create(**body).text
+        # As extra body, for the SDK would walk through every tool's schema to see what to rename in it.
+        create = self._connect().chat.completions.with_raw_response.create
+        text: str = create(model=body["model"], messages=[], extra_body=body).text
         return text
 
     def _read(self, text: str, asked: Asked) -> Answered:

@@ -16,7 +16,7 @@ from typer.exceptions import TyperException
 
 from orienteer.display import clean
 from orienteer.errors import Error, UsageError
-from orienteer.serve.cli import asking, importing, reading, tracing, upkeep
+from orienteer.serve.cli import asking, evaluating, importing, questioning, reading, tracing, upkeep
 from orienteer.serve.cli.output import with_output
 
 INTERRUPTED = 130
@@ -36,7 +36,7 @@ def application(first: str | None = None) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_version)
     groups: dict[str, typer.Typer] = {}
-    modules = (asking, importing, reading, tracing, upkeep)
+    modules = (asking, evaluating, questioning, importing, reading, tracing, upkeep)
     is_known = any(name.split()[0] == first for module in modules for name in module.COMMANDS)
     for module in modules:
         for name, (function, example) in module.COMMANDS.items():
@@ -44,7 +44,8 @@ def application(first: str | None = None) -> typer.Typer:
                 continue
             group, _, name = name.rpartition(" ")
             if group and group not in groups:
-                groups[group] = typer.Typer(help=module.GROUPS[group], rich_markup_mode=None)
+                about = module.GROUPS[group]
+                groups[group] = typer.Typer(help=about, short_help=about, rich_markup_mode=None)
                 app.add_typer(groups[group], name=group)
             target = groups[group] if group else app
             short = (function.__doc__ or "").partition("\n")[0]
@@ -92,6 +93,8 @@ def _prepare_process() -> None:
     """Log to standard error, and write UTF-8 whatever the locale says: JSON has one encoding, names every script."""
     # numpy starts threads for linear algebra, of which there is next to none here: an eighth of a command's start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # pydantic looks through all that is installed for plugins, of which a command needs none.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

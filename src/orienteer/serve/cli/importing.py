@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from orienteer.display import counted
 from orienteer.errors import BadOption, UsageError
 from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph
-from orienteer.serve.cli.output import Output, counted
+from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.build.report import Report

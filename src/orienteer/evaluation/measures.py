@@ -1,0 +1,156 @@
+"""Measures of a ranking, by rank alone: no score of a hit is ever looked at, so no evaluator's rule for scores applies.
+
+A ranking is node ids, best first; gold is node ids with their relevance, and what is above 0 is relevant. An id that
+stands twice in a ranking counts at its first place, and takes no second one. With R the number of relevant nodes:
+
+Hit@k        1 where one of the first k is relevant, else 0. TREC's Success@k.
+Recall@k     relevant among the first k / R, never / min(k, R): with R above k it cannot reach 1.
+Precision@k  relevant among the first k / k, also where the ranking is shorter.
+MRR          1 / place of the first relevant node in the whole ranking, 0 without one.
+MAP          precision at the place of each relevant node of the ranking, added up, / R. TREC's AP.
+nDCG@k       sum of relevance / log2(place + 1) over the first k, / the same sum of the best possible ranking.
+
+`k` is a whole number from 1 up, or `all` for the whole ranking (`Precision@all` is over its length). STaRK's official
+figures drop hits whose node type cannot answer before they rank; where a data set has such a rule (`candidates`), the
+plain name is the official measure and the name with ` (raw)` behind it is of the ranking as the method gave it. These
+equal trec_eval, and STaRK's evaluator wherever it is fed scores above 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from orienteer.errors import BadOption, nearest
+from orienteer.records import Ranked, Trajectory
+
+RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
+"""What a table shows of rankings unless other measures are named: those that the papers print."""
+RAW = " (raw)"
+_EXAMPLES = ("Hit@1", "Hit@5", "Recall@20", "Recall@all", "Precision@5", "nDCG@10", "MRR", "MAP")
+_NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*|all))?")
+
+
+def hit(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
+    """Return 1 where one of the first k is relevant."""
+    return float(any(gold.get(node, 0) > 0 for node in ranking[:k]))
+
+
+def recall(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
+    """Return the share of the relevant nodes that the first k hold."""
+    return _found(ranking[:k], gold) / _relevant(gold)
+
+
+def precision(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
+    """Return the share of the first k places that are relevant; places without a hit are not."""
+    return _found(ranking[:k], gold) / max(1, len(ranking) if k is None else k)
+
+
+def reciprocal_rank(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None = None) -> float:
+    """Return 1 / place of the first relevant node, 0 without one."""
+    return next((1 / place for place, node in enumerate(ranking, 1) if gold.get(node, 0) > 0), 0.0)
+
+
+def average_precision(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None = None) -> float:
+    """Return the mean over all relevant nodes of the precision at their places, 0 for those that are not found."""
+    places = [place for place, node in enumerate(ranking, 1) if gold.get(node, 0) > 0]
+    return math.fsum(found / place for found, place in enumerate(places, 1)) / _relevant(gold)
+
+
+def ndcg(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
+    """Return the discounted gain of the first k as a share of the best that could be had. The gain is the relevance."""
+    best = sorted((relevance for relevance in gold.values() if relevance > 0), reverse=True)
+    return _gain((max(0.0, gold.get(node, 0.0)) for node in ranking), k) / _gain(best, k)
+
+
+_CUT: Mapping[str, Callable[[Sequence[str], Mapping[str, float], int | None], float]] = {
+    "Hit": hit,
+    "Recall": recall,
+    "Precision": precision,
+    "nDCG": ndcg,
+}
+_WHOLE = {"MRR": reciprocal_rank, "MAP": average_precision}
+
+
+@dataclass(frozen=True, slots=True)
+class RankMeasure:
+    """A measure of rankings, by its name."""
+
+    name: str
+    is_raw: bool
+    """It is of the ranking as the method gave it, whatever may answer by the benchmark's rule."""
+    k: int | None
+    """How many places count. None: all."""
+    formula: Callable[[Sequence[str], Mapping[str, float], int | None], float]
+
+    def __call__(self, ranking: Sequence[str], gold: Mapping[str, float]) -> float:
+        """Return the value, from 0 to 1. Raises `ValueError` where no gold node is relevant: there is no such value."""
+        _relevant(gold)
+        return self.formula(tuple(dict.fromkeys(ranking)), gold, self.k)
+
+
+def rank_measure(name: str) -> RankMeasure:
+    """Return a measure by its name, such as `Hit@1`, `Recall@20`, `Recall@all`, `MRR`, `nDCG@10` or `Hit@1 (raw)`.
+
+    Raises `BadOption` for a name that is none, with the nearest one.
+    """
+    plain = name.removesuffix(RAW)
+    parts = _NAME.fullmatch(plain)
+    kind, k = (parts["kind"], parts["k"]) if parts else ("", None)
+    if kind in _WHOLE and k is None:
+        return RankMeasure(name, plain != name, None, _WHOLE[kind])
+    if kind in _CUT and k is not None:
+        return RankMeasure(name, plain != name, None if k == "all" else int(k), _CUT[kind])
+    raise BadOption(unknown_measure(name, _EXAMPLES))
+
+
+def unknown_measure(name: str, known: Iterable[str]) -> str:
+    """Say that there is no such measure, and what there is."""
+    known = tuple(known)
+    near = nearest(name, known, most=2)
+    hint = f"Near: {', '.join(near)}. " if near else ""
+    return f"There is no measure {name!r}. {hint}There are: {', '.join(known)}; any k may stand after @."
+
+
+def ranking_of(hits: Iterable[Ranked], candidates: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the ids of hits, best first, without those whose node type is no candidate. None lets all pass."""
+    allowed = None if candidates is None else frozenset(candidates)
+    return tuple(one.id for one in hits if allowed is None or one.type in allowed)
+
+
+def evidence_recall(trajectories: Iterable[Trajectory], gold: Mapping[str, float]) -> list[float]:
+    """Return the share of the relevant nodes that were seen in observations up to each step (GraphSearch, figure 6b).
+
+    Agents that work side by side take their steps together: step n is everybody's n-th. As long as the longest of the
+    trajectories; a caller who averages over questions lets a list that has ended keep its last value. Raises
+    `ValueError` where no gold node is relevant.
+    """
+    relevant = {node for node, relevance in gold.items() if relevance > 0}
+    total = _relevant(gold)
+    runs = [one.steps for one in trajectories]
+    seen: set[str] = set()
+    shares: list[float] = []
+    for place in range(max(map(len, runs), default=0)):
+        for steps in runs:
+            for step in steps[place : place + 1]:
+                seen.update(node for observation in step.observations for node in observation.nodes)
+        shares.append(len(seen & relevant) / total)
+    return shares
+
+
+def _relevant(gold: Mapping[str, float]) -> int:
+    count = sum(relevance > 0 for relevance in gold.values())
+    if not count:
+        raise ValueError("a ranking is measured against relevant nodes, and gold holds none")
+    return count
+
+
+def _found(nodes: Iterable[str], gold: Mapping[str, float]) -> int:
+    return sum(gold.get(node, 0) > 0 for node in nodes)
+
+
+def _gain(relevances: Iterable[float], k: int | None) -> float:
+    return math.fsum(relevance / math.log2(place + 1) for place, relevance in enumerate(islice(relevances, k), 1))

@@ -1,0 +1,156 @@
+"""Every measure by its name, as a function of one line of a run.
+
+A question that failed, or that got no answer, scores 0. A question whose gold cannot be compared with what a measure is
+about has no score at all: one without gold nodes for a ranking, one without gold answers for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from orienteer.errors import BadOption
+from orienteer.evaluation import answers
+from orienteer.evaluation.answers import answer_measure, short_answer
+from orienteer.evaluation.judge import CRITERIA, FULL_MARKS, SCORES, Judged, read_judged
+from orienteer.evaluation.measures import RANKING, RAW, rank_measure, ranking_of, unknown_measure
+from orienteer.evaluation.runs import Line, StoredRun, by_method
+
+_RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10")
+_JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
+Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judged]
+"""Verdicts by question, method and score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """A measure of one run's lines."""
+
+    name: str
+    of: Callable[[Line], float | None]
+    """The score of a line; None where the question has no gold for it, or the judge gave no verdict."""
+    is_of_answers: bool = False
+    scale: float = 1.0
+    """The highest score there is."""
+
+
+def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> Scorer:
+    """Return a measure by its name, for the lines of this run.
+
+    Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
+    """
+    if answers.is_answer_measure(name):
+        return Scorer(name, _answered(name), is_of_answers=True)
+    if name in _JUDGED_NAMES:
+        found = verdicts_of(run) if verdicts is None else verdicts
+        return Scorer(name, _judged(name, found), is_of_answers=True, scale=1.0 if name == "QwenScore" else FULL_MARKS)
+    try:
+        return Scorer(name, _ranked(name, run.manifest.candidates))
+    except BadOption as error:
+        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES))) from error
+
+
+def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[str, ...]:
+    """Return what a table shows of a run: rankings, and answers and verdicts where there are any.
+
+    Where the data set says what may answer, the raw measures stand beside the official ones.
+    """
+    found = verdicts_of(run) if verdicts is None else verdicts
+    named: list[str] = []
+    if any(example.gold.nodes for example in run.examples):
+        named += RANKING
+        named += [name + RAW for name in RANKING if run.manifest.candidates is not None]
+    if run.manifest.answers and any(example.gold.answers for example in run.examples):
+        named += answers.ANSWERS
+        named += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
+    for score in SCORES:
+        if any(key[2] == score for key in found):
+            named += [score, *CRITERIA[score]]
+    return tuple(named)
+
+
+def verdicts_of(run: StoredRun) -> Verdicts:
+    """Return what a judge has said of a run; nothing where none was asked.
+
+    For each score those of the judge, a model with a prompt, that spoke last: the marks of two are not mixed. A verdict
+    on another answer than the line now holds does not count.
+    """
+    said = {(line.id, line.method): line.answer for line in run.lines}
+    found = read_judged(run.path)
+    judges = {one.score: (one.model, one.prompt_sha256) for one in found}
+    return {
+        (one.id, one.method, one.score): one
+        for one in found
+        if (one.model, one.prompt_sha256) == judges[one.score] and one.is_about(said.get((one.id, one.method)))
+    }
+
+
+def latest(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """Group lines by method; where a question was asked again, its last line counts."""
+    return {method: list({line.id: line for line in group}.values()) for method, group in by_method(lines).items()}
+
+
+def _ranked(name: str, candidates: Sequence[str] | None) -> Callable[[Line], float | None]:
+    measure = rank_measure(name)
+    allowed = None if measure.is_raw else candidates
+
+    def of(line: Line) -> float | None:
+        if not is_ranked(line):
+            return None
+        return 0.0 if line.error is not None else measure(ranking_of(line.hits, allowed), line.gold.nodes)
+
+    return of
+
+
+def _answered(name: str) -> Callable[[Line], float | None]:
+    measure = answer_measure(name)
+
+    def of(line: Line) -> float | None:
+        if not line.gold.answers:
+            return None
+        said = line.answer if line.error is None and line.answer is not None else ""
+        score = measure(short_answer(said, line.ranking), line.gold, known=[hit.name for hit in line.hits])
+        return score if said or score is None else 0.0
+
+    return of
+
+
+def _judged(name: str, verdicts: Verdicts) -> Callable[[Line], float | None]:
+    score = next(score for score in SCORES if name == score or name in CRITERIA[score])
+    if not any(key[2] == score for key in verdicts):
+        raise BadOption(f"there are no verdicts for {name} in this run: judge it first, for {score}")
+
+    def of(line: Line) -> float | None:
+        if not _has_gold(line, score):
+            return None
+        if line.error is not None or not line.answer:
+            return 0.0
+        verdict = verdicts.get((line.id, line.method, score))
+        if verdict is None or verdict.error is not None:
+            return None
+        return verdict.mean if name == score else verdict.criteria[name]
+
+    return of
+
+
+def gives_answers(lines: Sequence[Line]) -> bool:
+    """Tell whether a method answers in words at all: one that only ranks is left out where answers are measured."""
+    return any(line.answer is not None for line in lines) or all(line.error is not None for line in lines)
+
+
+def is_ranked(line: Line) -> bool:
+    """Tell whether a question has gold nodes that a ranking can be measured against."""
+    return any(relevance > 0 for relevance in line.gold.nodes.values())
+
+
+def lacks_verdict(line: Line, score: str, verdicts: Verdicts) -> bool:
+    """Tell whether an answer that can be judged has no verdict, for it could not be read or was never asked for."""
+    if line.error is not None or not line.answer or not _has_gold(line, score):
+        return False
+    verdict = verdicts.get((line.id, line.method, score))
+    return verdict is None or verdict.error is not None
+
+
+def _has_gold(line: Line, score: str) -> bool:
+    return bool(line.gold.answers) or (score == "E-Score" and is_ranked(line))

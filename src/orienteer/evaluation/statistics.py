@@ -1,0 +1,196 @@
+"""How sure a mean is, and a difference between two methods on the same questions.
+
+Everything is seeded, deterministic and vectorised. The scores of a method are mostly 0, 1 and a few shares: to draw how
+often each value comes up is the same experiment as to draw the questions one by one, and far cheaper. Where values are
+many, what is drawn serves all columns that are asked about together; a column's figures do not depend on the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLES = 10_000  # the ends of a 95 % interval then move by about a twentieth of its width between seeds
+CONFIDENCE = 0.95
+EXACT = 14  # questions on which two methods differ, up to which every assignment of signs is tried
+_BATCH = 2_000_000  # numbers held at once
+_REPEATED = 10  # questions for each distinct value, from which on it is cheaper to draw how often each comes up
+_NORMAL_975, _NORMAL_80 = 1.959964, 0.841621  # quantiles of the normal distribution
+
+Columns: TypeAlias = Sequence[Sequence[float]] | Sequence[NDArray[np.float64]]
+"""Several lists of scores of the same questions."""
+
+
+class Interval(NamedTuple):
+    """A mean and the interval it lies in."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_interval(
+    values: Sequence[float], *, random_seed: int = 0, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
+) -> Interval:
+    """Return the mean with its percentile bootstrap interval (Efron and Tibshirani 1993, chapter 13).
+
+    Values that are all equal, a single one included, give an interval without width: the bootstrap knows nothing beyond
+    its sample, so read it with n beside it. Raises `ValueError` without values.
+    """
+    return mean_intervals([values], random_seed=random_seed, resamples=resamples, confidence=confidence)[0]
+
+
+def mean_intervals(
+    columns: Columns,
+    *,
+    random_seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> list[Interval]:
+    """Return the `mean_interval` of each column; all are of the same questions. Raises `ValueError` without values."""
+    if not columns:
+        return []
+    table = np.array(columns, np.float64)  # (columns, questions)
+    if not table.shape[1]:
+        raise ValueError("there is no mean of no values")
+    n = table.shape[1]
+    tail = 100 * (1 - confidence) / 2
+    found: list[Interval] = []
+    for row, totals in zip(table, _resampled_totals(table, random_seed, resamples), strict=True):
+        mean = float(row[0]) if (row == row[0]).all() else math.fsum(row) / n
+        low, high = np.percentile(totals / n, (tail, 100 - tail)) if (row != row[0]).any() else (mean, mean)
+        found.append(Interval(mean, min(mean, float(low)), max(mean, float(high))))
+    return found
+
+
+def difference_interval(
+    ours: Sequence[float],
+    theirs: Sequence[float],
+    *,
+    random_seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> Interval:
+    """Return the mean of ours - theirs with its paired bootstrap interval: whole questions are drawn again.
+
+    Raises `ValueError` where the two are not of one length, or empty.
+    """
+    return mean_interval(differences(ours, theirs), random_seed=random_seed, resamples=resamples, confidence=confidence)
+
+
+def permutation_p(
+    ours: Sequence[float], theirs: Sequence[float], *, random_seed: int = 0, resamples: int = RESAMPLES
+) -> float:
+    """Return the two-sided p of the paired sign-flip test: how often chance alone gives so large a difference.
+
+    Exact where the two differ on at most `EXACT` questions; else from random flips, the observed one counted among
+    them, so that p is never 0 (Phipson and Smyth 2010). 1 where they never differ.
+    """
+    return permutation_ps([differences(ours, theirs)], random_seed=random_seed, resamples=resamples)[0]
+
+
+def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = RESAMPLES) -> list[float]:
+    """Return `permutation_p` for each column of differences; all are of the same questions."""
+    if not columns:
+        return []
+    table = np.array(columns, np.float64)  # (columns, questions)
+    found = np.zeros(len(table))
+    drawn = np.count_nonzero(table, axis=1) > EXACT
+    for place in np.flatnonzero(~drawn):
+        found[place] = _exact_p(table[place][table[place] != 0])
+    if drawn.any():
+        found[drawn] = _drawn_ps(table[drawn], random_seed, resamples)
+    return [float(one) for one in found]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p values for their number, in the order given (Holm 1979)."""
+    corrected = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, p_values[place] * (len(p_values) - rank)))
+        corrected[place] = highest
+    return corrected
+
+
+def questions_needed(ours: Sequence[float], theirs: Sequence[float], *, smallest: float) -> int | None:
+    """Estimate how many questions would tell the two apart, were their difference what it seems to be.
+
+    Enough for a 95 % interval that leaves out 0 in four of five experiments, by the normal approximation. A difference
+    below `smallest` is taken to be that large. None where the differences have no spread to reckon with.
+    """
+    found = np.asarray(differences(ours, theirs), np.float64)
+    if len(found) < 2 or not (spread := float(found.std(ddof=1))):
+        return None
+    size = max(smallest, abs(float(found.mean())))
+    return math.ceil(((_NORMAL_975 + _NORMAL_80) * spread / size) ** 2)
+
+
+def differences(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Return ours - theirs, question by question. Raises `ValueError` where the two are not of one length."""
+    return [our - their for our, their in zip(ours, theirs, strict=True)]
+
+
+def _resampled_totals(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
+    """Return the sums of each resample of the questions, (columns, resamples)."""
+    n = table.shape[1]
+    totals = np.zeros((len(table), resamples))
+    many: list[int] = []
+    for place, row in enumerate(table):
+        distinct, counts = np.unique(row, return_counts=True)
+        if n < _REPEATED * len(distinct):
+            many.append(place)
+            continue
+        generator = np.random.default_rng(random_seed)
+        totals[place] = np.concatenate(
+            [
+                generator.multinomial(n, counts / n, size=size) @ distinct  # (resamples of this batch,)
+                for size in _batches(resamples, len(distinct))
+            ]
+        )
+    if many:
+        generator = np.random.default_rng(random_seed)
+        chosen = table[many].T  # (questions, columns)
+        weights = (_times_drawn(generator, size, n) for size in _batches(resamples, n))
+        totals[many] = np.concatenate([one @ chosen for one in weights]).T
+    return totals
+
+
+def _times_drawn(generator: np.random.Generator, resamples: int, n: int) -> NDArray[np.float64]:
+    """Draw n questions for each resample, and count how often each was drawn: (resamples, questions)."""
+    drawn = generator.integers(0, n, (resamples, n)) + n * np.arange(resamples)[:, None]
+    return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
+
+
+def _exact_p(found: NDArray[np.float64]) -> float:
+    """Try every assignment of signs to differences that are not 0."""
+    signs = 1 - 2 * ((np.arange(2 ** len(found))[:, None] >> np.arange(len(found))) & 1)  # (assignments, questions)
+    return float(np.mean(np.abs(signs @ found) >= _reached(found)))
+
+
+def _drawn_ps(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
+    """Flip signs at random, the same for all columns."""
+    n = table.shape[1]
+    reached = np.array([_reached(row) for row in table])  # (columns,)
+    as_large = np.zeros(len(table), np.int64)
+    generator = np.random.default_rng(random_seed)
+    for size in _batches(resamples, n):
+        bits = np.frombuffer(generator.bytes(size * ((n + 7) // 8)), np.uint8).reshape(size, -1)
+        signs = 1.0 - 2.0 * np.unpackbits(bits, axis=1, count=n)  # (flips, questions)
+        as_large += np.count_nonzero(np.abs(signs @ table.T) >= reached, axis=0)
+    return (1 + as_large) / (1 + resamples)
+
+
+def _reached(found: NDArray[np.float64]) -> float:
+    """Return the observed sum, without its last bits: equal sums in another order may differ there."""
+    return abs(math.fsum(found)) * (1 - 1e-9) - 1e-9
+
+
+def _batches(total: int, width: int) -> list[int]:
+    """Cut a number of rows into batches that fit into memory at this width."""
+    most = max(1, _BATCH // max(1, width))
+    return [min(most, total - done) for done in range(0, total, most)]

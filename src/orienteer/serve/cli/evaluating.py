@@ -1,0 +1,374 @@
+"""Commands that measure: eval run, sweep, show, compare, judge."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.display import counted
+from orienteer.errors import BadOption, UsageError
+from orienteer.serve.cli import figures
+from orienteer.serve.cli.arguments import Directory, K, file_trouble, open_graph, settings
+from orienteer.serve.cli.asking import Set
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.evaluation.judge import Judged
+    from orienteer.evaluation.runner import Progress, RunConfig
+    from orienteer.evaluation.runs import StoredRun
+    from orienteer.llm.budget import Budget
+    from orienteer.settings import Settings
+
+GROUPS: Mapping[str, str] = {"eval": "Put methods side by side on questions whose answers are known."}
+_TICK = 0.1  # seconds between two looks of a line that moves
+_LINE = 30.0  # seconds between two lines where none moves
+_JUDGES = 8  # answers that are judged at once
+
+Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, or a data set's folder.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="What eval run -o wrote.")]
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="What eval run -o wrote.")]
+Target = Annotated[
+    Path, typer.Option("--output", "-o", metavar="RUN", help="The run's folder; a run that is there goes on.")
+]
+Methods = Annotated[
+    list[str],
+    typer.Option("--method", "-m", metavar="M", help="A method, with options perhaps: 'ark agents=1'. Repeatable."),
+]
+ModelName = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model as its server spells it.")]
+Address = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="The server's address, ending in /v1.")]
+DatasetName = Annotated[
+    str | None, typer.Option("--dataset", metavar="NAME", help="What the questions are, where it is not recognised.")
+]
+Split = Annotated[str | None, typer.Option("--split", metavar="S", help="Which split of the data set.")]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="FIELD=VALUE", help="Ask questions whose field fits: = != < <= > >=. Repeatable."),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", help="Ask N of them, drawn with the seed; a larger N keeps the smaller draw."),
+]
+Seed = Annotated[int, typer.Option("--random-seed", metavar="K", help="What is random derives from it.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", "-w", metavar="W", help="Questions at once: 8 with a model, else one by one."),
+]
+Answers = Annotated[bool, typer.Option("--answers", help="Ask for answers too, not for rankings alone.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed in an earlier attempt.")]
+Calls = Annotated[int | None, typer.Option("--budget-calls", metavar="N", help="Model calls a question at the most.")]
+Tokens = Annotated[int | None, typer.Option("--budget-tokens", metavar="N", help="Tokens a question at the most.")]
+Seconds = Annotated[float | None, typer.Option("--budget-seconds", metavar="S", help="Seconds a question at the most.")]
+Dollars = Annotated[float | None, typer.Option("--budget-usd", metavar="X", help="US dollars a question at the most.")]
+By = Annotated[str | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions.")]
+Measures = Annotated[
+    list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as Hit@1, Recall@20, nDCG@10. Repeatable.")
+]
+
+
+def run(
+    out: Output,
+    directory: Directory,
+    questions: Questions,
+    method: Methods,
+    target: Target,
+    model: ModelName = None,
+    base_url: Address = None,
+    dataset: DatasetName = None,
+    split: Split = None,
+    where: Fields = None,
+    limit: Limit = None,
+    random_seed: Seed = 0,
+    workers: Workers = None,
+    k: K = 20,
+    answers: Answers = False,
+    set_options: Set = None,
+    retry_failed: RetryFailed = False,
+    budget_calls: Calls = None,
+    budget_tokens: Tokens = None,
+    budget_seconds: Seconds = None,
+    budget_usd: Dollars = None,
+) -> int:
+    """Ask every question under every method, and write what comes of it; goes on where it was cut off."""
+    from orienteer.evaluation.runner import RunConfig
+    from orienteer.options import pairs_of
+
+    configured = settings().with_flags(model=model, base_url=base_url)
+    return _evaluate(
+        out,
+        directory,
+        questions,
+        method,
+        target,
+        dataset=dataset,
+        options=pairs_of(set_options or ()),
+        configured=configured,
+        budget=configured.limits(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd),
+        config=RunConfig(
+            k=k,
+            random_seed=random_seed,
+            split=split,
+            where=tuple(where or ()),
+            limit=limit,
+            answers=answers,
+            workers=workers,
+            retry_failed=retry_failed,
+        ),
+    )
+
+
+def sweep(
+    out: Output,
+    directory: Directory,
+    questions: Questions,
+    method: Methods,
+    target: Target,
+    set_options: Annotated[
+        list[str], typer.Option("--set", metavar="NAME=V1,V2", help="An option and its values. Repeatable.")
+    ],
+    model: ModelName = None,
+    base_url: Address = None,
+    dataset: DatasetName = None,
+    split: Split = None,
+    where: Fields = None,
+    limit: Limit = None,
+    random_seed: Seed = 0,
+    workers: Workers = None,
+    k: K = 20,
+    answers: Answers = False,
+    retry_failed: RetryFailed = False,
+    budget_calls: Calls = None,
+    budget_tokens: Tokens = None,
+    budget_seconds: Seconds = None,
+    budget_usd: Dollars = None,
+) -> int:
+    """Ask every question under a method with each combination of some options' values, as one run."""
+    from orienteer.evaluation.runner import RunConfig
+    from orienteer.evaluation.sweep import axes, grid
+
+    configured = settings().with_flags(model=model, base_url=base_url)
+    return _evaluate(
+        out,
+        directory,
+        questions,
+        grid(method, axes(set_options)),
+        target,
+        dataset=dataset,
+        options={},
+        configured=configured,
+        budget=configured.limits(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd),
+        config=RunConfig(
+            k=k,
+            random_seed=random_seed,
+            split=split,
+            where=tuple(where or ()),
+            limit=limit,
+            answers=answers,
+            workers=workers,
+            retry_failed=retry_failed,
+        ),
+    )
+
+
+def show(
+    out: Output,
+    runs: Runs,
+    by: By = None,
+    measure: Measures = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Add rows out of papers, of methods that need training.")
+    ] = False,
+) -> None:
+    """Print a row for each method: every measure with its interval, n, milliseconds, work done."""
+    _show(out, [_read(path) for path in runs], by=by, measures=measure or (), published=published)
+
+
+def compare(
+    out: Output,
+    runs: Runs,
+    measure: Annotated[
+        str | None, typer.Option("--measure", metavar="NAME", help="What is compared; the runs' first by default.")
+    ] = None,
+    by: By = None,
+    random_seed: Seed = 0,
+) -> None:
+    """Say in a sentence whether the graph helped on these questions, and by how much; then what that rests on."""
+    from orienteer.evaluation.compare import compare
+
+    found = compare([_read(path) for path in runs], measure=measure, by=by, random_seed=random_seed)
+    for note in found.notes:
+        out.note(f"note: {note}")
+    if out.as_json:
+        out.json(found)
+    else:
+        figures.comparison(out, found)
+
+
+def judge(
+    out: Output,
+    path: RunFolder,
+    model: ModelName = None,
+    base_url: Address = None,
+    score: Annotated[
+        list[str] | None, typer.Option("--score", metavar="NAME", help="A-Score, E-Score, QwenScore. Repeatable.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="DIR", help="The graph: the E-Score reads its gold nodes.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Answers at once.")] = _JUDGES,
+) -> None:
+    """Let a model mark the answers of a run; what it has marked is not asked again."""
+    from orienteer.evaluation.judge import SCORES, gold_evidence, judge_run
+
+    scores = score or [name for name in SCORES if name != "E-Score" or graph is not None]
+    if "E-Score" in scores and graph is None:
+        raise UsageError("the E-Score reads the gold nodes: name the graph with --graph, or leave the E-Score out")
+    configured = settings().with_flags(model=model, base_url=base_url)
+    if configured.model is None:
+        raise BadOption("no model is named to judge: add --model, or set ORIENTEER_MODEL")
+    found = _read(path)
+    opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model(configured.model)
+    evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
+    spent = _Judging(out)
+    with _going_on(out, path), file_trouble("check the path and its permissions"):
+        judge_run(found, opened, scores=scores, evidence=evidence, workers=workers, listener=spent)
+    spent.end()
+    _show(out, [found], by=None, measures=(), published=False)
+
+
+def _evaluate(
+    out: Output,
+    directory: Path,
+    questions: Path,
+    methods: Sequence[str],
+    target: Path,
+    *,
+    dataset: str | None,
+    options: Mapping[str, str],
+    configured: Settings,
+    budget: Budget,
+    config: RunConfig,
+) -> int:
+    """Run, show the table, and return 1 where every single question failed."""
+    from orienteer.evaluation.datasets import load
+    from orienteer.evaluation.runner import evaluate
+
+    graph = open_graph(directory, out)
+    with file_trouble("check the path and its permissions"):
+        asked = load(questions, dataset=dataset, split=config.split, graph=graph)
+    for note in asked.notes:
+        out.note(f"note: {note}")
+    with _going_on(out, target), file_trouble("check the path, its permissions and the space left"):
+        done = evaluate(
+            graph,
+            asked,
+            methods,
+            target,
+            config=config,
+            options=options,
+            budget=budget,
+            settings=configured,
+            progress=_Ticker(out),
+        )
+    out.note(f"{done.done:,} of {done.total:,} results in {target}: {figures.progress(done)}")
+    found = _read(target)
+    failed = next((line for line in found.lines if line.error is not None), None)
+    if failed is not None:
+        out.note(f"the first that failed is {failed.id!r} under {failed.method}: {failed.error}")
+    _show(out, [found], by=None, measures=(), published=False)
+    return int(done.failed == done.total)
+
+
+def _show(out: Output, runs: Sequence[StoredRun], *, by: str | None, measures: Sequence[str], published: bool) -> None:
+    from orienteer.evaluation.published import published_rows
+    from orienteer.evaluation.table import rows
+
+    made = rows(runs, measures=measures, by=by)
+    known = {one.model_dump_json(): one for run in runs for one in published_rows(run.manifest)} if published else {}
+    papers = tuple(known.values())
+    if published and not papers:
+        out.note("note: no figures of papers are known for these questions")
+    for run in runs:
+        for note in run.manifest.notes:
+            out.note(f"note: {run.path.name}: {note}")
+    if out.as_json:
+        out.json([*made, *papers])
+    else:
+        figures.table(out, made, papers)
+
+
+def _read(path: Path) -> StoredRun:
+    from orienteer.evaluation.runs import read_run
+
+    with file_trouble("check the path and its permissions"):
+        return read_run(path)
+
+
+@contextmanager
+def _going_on(out: Output, path: Path) -> Iterator[None]:
+    """Say, where it is interrupted, that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        out.note(f"what is done stays in {path}: the same command goes on from there")
+        raise
+
+
+class _Ticker:
+    """Shows how far a run has come: a line that moves on a terminal, else a line now and then."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._moves = sys.stderr.isatty()
+        self._next = 0.0
+
+    def __call__(self, found: Progress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + (_TICK if self._moves else _LINE)
+        if not found.asked:
+            if found.done:
+                self._out.note(f"going on: {found.done:,} of {found.total:,} results are there")
+            return
+        said = f"{found.done:,} of {found.total:,}: {figures.progress(found)}"
+        if self._moves:
+            self._out.progress(said[: shutil.get_terminal_size().columns - 12], found.done)
+        else:
+            self._out.note(said)
+
+
+class _Judging:
+    """Shows verdicts as they come."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self.verdicts = self.unread = 0
+
+    def __call__(self, found: Judged) -> None:
+        self.verdicts += 1
+        self.unread += found.error is not None
+        self._out.progress("verdicts", self.verdicts)
+
+    def end(self) -> None:
+        """Say how many there are."""
+        unread = f", {self.unread:,} of them unreadable" if self.unread else ""
+        self._out.note(f"{counted(self.verdicts, 'new verdict')}{unread}")
+
+
+COMMANDS = {
+    "eval run": (run, "eval run FOLDER questions.jsonl --method bm25 --method anchor -o RUN"),
+    "eval sweep": (
+        sweep,
+        "eval sweep FOLDER questions.jsonl --method ark --set agents=1,3 --set max_steps=5,20 -o RUN",
+    ),
+    "eval show": (show, "eval show RUN --by level"),
+    "eval compare": (compare, "eval compare RUN --measure Hit@1"),
+    "eval judge": (judge, "eval judge RUN --model NAME"),
+}

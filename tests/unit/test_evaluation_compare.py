@@ -1,0 +1,259 @@
+"""The verdict in one sentence, in each of its cases, and the differences that it rests on."""
+
+import numpy as np
+import pytest
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.evaluation.compare import FEWEST, FLAT, Comparison, compare, kind_of, lines_of
+from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation.runs import Line, Manifest, StoredRun
+from orienteer.evaluation.statistics import difference_interval, holm, permutation_p
+from orienteer.records import Question, Ranked, Usage
+
+GOLD = Gold(nodes={"a": 1.0})
+HIT, MISS = (Ranked(id="a", type="t", name="a", score=1.0),), (Ranked(id="x", type="t", name="x", score=1.0),)
+
+
+def lines(method, found, *, gold=GOLD, fields=None, **other):
+    """Make a method's lines: whether it hit at 1, question by question; None is a failure."""
+    return [
+        Line(
+            id=f"q{number}",
+            method=method,
+            question="?",
+            hits=HIT if one else MISS,
+            gold=gold,
+            fields=fields(number) if fields else {},
+            error="broke" if one is None else None,
+            **other,
+        )
+        for number, one in enumerate(found)
+    ]
+
+
+def make_run(path, *groups, **manifest):
+    every = [line for group in groups for line in group]
+    examples = {line.id: Example(question=Question(id=line.id, text="?"), gold=line.gold) for line in every}
+    given = {
+        "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
+        "count": len(examples), "orienteer": "0", "python": "3", "created": "now", **manifest,
+    }  # fmt: skip
+    return StoredRun(path, Manifest(**given), tuple(examples.values()), tuple(every))
+
+
+def some(share, n):
+    """Hit a share of n questions, the first ones."""
+    return [number < round(share * n) for number in range(n)]
+
+
+def test_the_graph_helped(tmp_path):
+    flat = lines("bm25", some(0.40, 200), seconds=0.004)
+    graph = lines("anchor", some(0.55, 200), seconds=0.035, usage=Usage(calls=2, usd=0.01))
+    found = compare([make_run(tmp_path, flat, graph, lines("hybrid", some(0.3, 200)))])
+    assert (found.outcome, found.best_graph, found.best_flat, found.measure, found.n) == (
+        "helped",
+        "anchor",
+        "bm25",
+        "Hit@1",
+        200,
+    )
+    gain = difference_interval([100.0 * one for one in some(0.55, 200)], [100.0 * one for one in some(0.4, 200)])
+    assert (found.gain.points, found.gain.low, found.gain.high) == pytest.approx(gain)
+    assert found.gain.points == pytest.approx(15)
+    assert (found.gain.better, found.gain.worse) == (30, 0)
+    assert found.verdict == (
+        "Use the graph: on these 200 questions anchor scores 15.0 points more Hit@1 than bm25, the best flat list "
+        f"(95 % interval {gain.low:+.1f} to {gain.high:+.1f}, p = {found.gain.p:.2g}), "
+        "at +31 ms, +2.0 calls and +0.0100 USD a question."
+    )
+
+
+def test_the_graph_lost(tmp_path):
+    found = compare([make_run(tmp_path, lines("bm25", some(0.9, 60)), lines("anchor", some(0.5, 60)))])
+    assert found.outcome == "did not help"
+    assert found.verdict.startswith(
+        "Do without the graph: on these 60 questions anchor scores 40.0 points less Hit@1 than bm25"
+    )
+
+
+def test_the_graph_made_no_difference_on_many_questions(tmp_path):
+    many = [number % 2 == 0 for number in range(3000)]
+    nearly = [not one if number % 200 == 0 else one for number, one in enumerate(many)]
+    swapped = [not one if number % 200 == 1 else one for number, one in enumerate(nearly)]
+    found = compare([make_run(tmp_path, lines("bm25", many), lines("anchor", swapped))])
+    assert found.gain.high < 2
+    assert (found.outcome, found.questions_needed) == ("did not help", None)
+
+
+def test_a_gain_that_is_certain_and_tiny_is_no_reason_for_a_graph(tmp_path):
+    flat = [number % 2 == 0 for number in range(3000)]
+    graph = [one or number % 150 == 1 for number, one in enumerate(flat)]
+    found = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph))])
+    assert 0 < found.gain.low < found.gain.high < 2
+    assert found.outcome == "did not help"
+
+
+def test_too_few_questions_cannot_tell_and_it_says_how_many_would(tmp_path):
+    found = compare(
+        [make_run(tmp_path, lines("bm25", [1, 0, 1, 0] * 10), lines("anchor", [1, 0, 0, 1] * 9 + [1, 1, 1, 1]))]
+    )
+    assert found.outcome == "cannot tell"
+    assert found.questions_needed == 1602
+    assert found.verdict.startswith("Ask about 1,600 questions: ")
+    assert "these 40 cannot tell whether the graph helps" in found.verdict
+
+
+def test_a_perfect_score_on_three_questions_proves_nothing(tmp_path):
+    """The bootstrap of three equal differences has no width; the permutation test knows better."""
+    found = compare([make_run(tmp_path, lines("bm25", [0, 0, 0]), lines("anchor", [1, 1, 1]))])
+    assert (found.gain.low, found.gain.high, found.gain.p) == (100, 100, 0.25)
+    assert found.outcome == "cannot tell"
+    assert found.questions_needed == 6
+    assert found.verdict.endswith("+0 ms a question and no call of a model.")
+
+
+def test_being_level_on_a_few_questions_proves_nothing_either(tmp_path):
+    found = compare([make_run(tmp_path, lines("bm25", [1] * 20), lines("anchor", [1] * 20))])
+    assert (found.outcome, found.questions_needed) == ("cannot tell", FEWEST)
+    level = compare([make_run(tmp_path, lines("bm25", [1] * FEWEST), lines("anchor", [1] * FEWEST))])
+    assert level.outcome == "did not help"
+
+
+def test_trying_many_graph_methods_is_paid_for(tmp_path):
+    flat, graph = [0] * 7 + [1] * 20, [1] * 7 + [1] * 20
+    one = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph))])
+    assert one.outcome == "helped"
+    others = [lines(f"anchor depth={number}", flat) for number in range(4)]
+    many = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph), *others)])
+    assert many.gain.p == pytest.approx(5 * one.gain.p)
+    assert many.outcome == "cannot tell"
+
+
+def test_without_a_flat_list_without_a_graph_and_with_one_method_there_is_no_verdict(tmp_path):
+    graphs = compare([make_run(tmp_path, lines("ark", some(0.5, 20)), lines("anchor", some(0.4, 20)))])
+    flats = compare([make_run(tmp_path, lines("bm25", some(0.5, 20)), lines("react", some(0.4, 20)))])
+    alone = compare([make_run(tmp_path, lines("bm25", some(0.5, 20)))])
+    assert {one.outcome for one in (graphs, flats, alone)} == {"nothing to compare"}
+    assert graphs.verdict.startswith("Run bm25 on the same questions")
+    assert "no flat list" in graphs.verdict
+    assert flats.verdict.startswith("Run anchor on the same questions")
+    assert "no method goes along the edges" in flats.verdict
+    assert "only bm25 was run, Hit@1 0.500" in alone.verdict
+    assert len(graphs.pairs) == len(flats.pairs) == 1
+    assert alone.pairs == ()
+
+
+def test_every_pair_with_its_corrected_p(tmp_path):
+    generator = np.random.default_rng(2)
+    scores = {
+        name: (generator.random(80) < share).tolist() for name, share in (("bm25", 0.3), ("anchor", 0.5), ("ark", 0.6))
+    }
+    found = compare([make_run(tmp_path, *(lines(name, one) for name, one in scores.items()))], random_seed=3)
+    assert [one.method for one in found.standings] == ["ark", "anchor", "bm25"]
+    assert [(one.ours, one.theirs) for one in found.pairs] == [("ark", "anchor"), ("ark", "bm25"), ("anchor", "bm25")]
+    points = {name: [100.0 * one for one in found] for name, found in scores.items()}
+    raw = [permutation_p(points[one.ours], points[one.theirs], random_seed=3) for one in found.pairs]
+    assert [one.p for one in found.pairs] == pytest.approx(holm(raw))
+    for one in found.pairs:
+        assert one.points == pytest.approx(np.mean(points[one.ours]) - np.mean(points[one.theirs]))
+        assert one.low <= one.points <= one.high
+
+
+def test_by_field_every_method_against_the_best_flat_list(tmp_path):
+    def fields(number):
+        return {"hops": 1 if number < 30 else 2}
+
+    flat = lines("bm25", [1] * 30 + [0] * 10, fields=fields)
+    graph = lines("anchor", [1] * 25 + [0] * 5 + [1] * 10, fields=fields)
+    found = compare([make_run(tmp_path, flat, graph)], by="hops")
+    assert [(one.by, one.ours, one.theirs, one.n) for one in found.groups] == [
+        ({"hops": "1"}, "anchor", "bm25", 30),
+        ({"hops": "2"}, "anchor", "bm25", 10),
+    ]
+    assert [one.points for one in found.groups] == pytest.approx([-100 / 6, 100])
+    with pytest.raises(BadOption, match="Near: hops"):
+        compare([make_run(tmp_path, flat)], by="hop")
+
+
+def test_methods_of_several_runs_on_the_questions_they_share(tmp_path):
+    one = make_run(tmp_path / "one", lines("bm25", some(0.5, 30)), k=20)
+    two = make_run(tmp_path / "two", lines("anchor", some(0.5, 20)), k=50)
+    found = compare([one, two])
+    assert found.n == 20
+    assert "10 of 30 questions were not asked of every method: left out" in found.notes
+    assert "the runs differ in k: 20, 50" in found.notes
+
+
+def test_one_method_in_two_runs_goes_by_the_run_too(tmp_path):
+    one, two = (make_run(tmp_path / name, lines("bm25", some(0.5, 10))) for name in ("one", "two"))
+    assert {standing.method for standing in compare([one, two]).standings} == {
+        f"bm25 [{run.path}]" for run in (one, two)
+    }
+
+
+@pytest.mark.parametrize(("field", "what"), [("graph_sha256", "graph"), ("questions_sha256", "questions")])
+def test_runs_of_another_graph_or_of_other_questions_are_refused(tmp_path, field, what):
+    one = make_run(tmp_path / "one", lines("bm25", [1]))
+    two = make_run(tmp_path / "two", lines("anchor", [1]), **{field: "other"})
+    with pytest.raises(BadInput, match=f"different {what}"):
+        compare([one, two])
+
+
+def test_nothing_to_compare_is_an_error(tmp_path):
+    with pytest.raises(BadInput, match="no results"):
+        compare([make_run(tmp_path)])
+    with pytest.raises(BadInput, match="no results"):
+        compare([])
+    with pytest.raises(BadInput, match="no question"):
+        compare([make_run(tmp_path, lines("bm25", [1], gold=Gold()))])
+    with pytest.raises(BadOption, match="no measure"):
+        compare([make_run(tmp_path, lines("bm25", [1]))], measure="Hits@1")
+
+
+def test_failures_count_as_zero_and_are_told(tmp_path):
+    found = compare([make_run(tmp_path, lines("bm25", [1, 1, 1, 1]), lines("ark", [1, 1, None, None]))])
+    assert {one.method: one.mean for one in found.standings} == {"bm25": 1.0, "ark": 0.5}
+    assert "ark failed on 2 questions, which count as 0" in found.notes
+
+
+def test_a_method_without_answers_is_left_out_where_answers_are_compared(tmp_path):
+    gold = Gold(answers=("Salt",))
+    run = make_run(
+        tmp_path, lines("bm25", [1, 1], gold=gold), lines("hyde", [1, 1], gold=gold, answer="Salt"),
+        lines("ark", [1, 1], gold=gold, answer="Pepper"), answers=True,
+    )  # fmt: skip
+    found = compare([run])
+    assert found.measure == "EM"  # the first of this run's own measures: it has no gold nodes
+    assert [one.method for one in found.standings] == ["hyde", "ark"]
+    assert "bm25 gives no answers and is left out" in found.notes
+
+
+def test_an_unknown_price_is_said_to_be_unknown(tmp_path):
+    graph = lines("ark", some(0.9, 40), usage=Usage(calls=1, usd=None))
+    found = compare([make_run(tmp_path, lines("bm25", some(0.2, 40)), graph)])
+    assert "+1.0 calls and an unknown sum a question" in found.verdict
+
+
+def test_kinds_of_methods():
+    assert {kind_of(name) for name in FLAT} == {"flat"}
+    assert kind_of("hyde model=x") == kind_of("hyde:bm25") == "flat"
+    assert kind_of("react") == kind_of("ircot:bm25") == "text agent"
+    assert {kind_of(name) for name in ("anchor", "ark agents=1", "sage:spark", "ircot:hippo", "my.module:Own")} == {
+        "graph"
+    }
+
+
+def test_the_lines_open_with_the_verdict_and_name_everything(tmp_path):
+    run = make_run(tmp_path, lines("bm25", some(0.4, 50)), lines("anchor", some(0.8, 50), fields=lambda _: {"hops": 1}))
+    found = compare([run], by="hops")
+    text = lines_of(found)
+    assert text[0] == found.verdict
+    together = "\n".join(text)
+    for part in ("bm25", "anchor over bm25: +40.0", "hops", "20 better, 0 worse", "0.800"):
+        assert part in together
+    assert Comparison.model_validate_json(found.model_dump_json()) == found
+
+
+def test_the_same_seed_gives_the_same_comparison(tmp_path):
+    run = make_run(tmp_path, lines("bm25", some(0.4, 90)), lines("anchor", [not one for one in some(0.4, 90)]))
+    assert compare([run], random_seed=5) == compare([run], random_seed=5)

@@ -1,0 +1,335 @@
+"""Running: every question under every method, failures counted, nothing done twice or paid twice."""
+
+import threading
+from collections import Counter
+
+import pytest
+
+from clinic import EDGES, NODES
+from orienteer.errors import BadInput, BadOption, ModelError
+from orienteer.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.evaluation.replies import Replies
+from orienteer.evaluation.runner import FAILURES, RunConfig, evaluate
+from orienteer.evaluation.runs import REPLIES, by_method, read_run
+from orienteer.llm import Budget, ScriptedModel
+from orienteer.records import Message, Question, Reply, Usage
+from orienteer.settings import Settings
+
+COUNT = 12
+
+
+def questions(count=COUNT, sha256="s"):
+    return QuestionSet(
+        "jsonl",
+        tuple(
+            Example(
+                question=Question(id=f"q{number}", text=f"Which compounds treat Headache, for the {number}th time?"),
+                gold=Gold(nodes={"c1": 1.0}, answers=("secret",)),
+                fields={"half": number % 2},
+            )
+            for number in range(count)
+        ),
+        sha256,
+        notes=("one was left out",),
+    )
+
+
+@pytest.fixture(scope="module")
+def graph(build):
+    return build(NODES, EDGES)
+
+
+@pytest.fixture
+def run(graph, tmp_path):
+    """Give a function that runs methods over the questions, and returns the progress and what is on disk."""
+
+    def made(*methods, asked=None, **options):
+        names = RunConfig.__dataclass_fields__
+        config = RunConfig(**{name: options.pop(name) for name in list(options) if name in names})
+        done = evaluate(
+            graph, asked or questions(), methods, tmp_path / "run", config=config, settings=Settings(), **options
+        )
+        return done, read_run(tmp_path / "run")
+
+    return made
+
+
+class Counting:
+    """A scripted model that counts the requests it answers, and can be told which questions it dies of."""
+
+    name = "scripted"
+
+    def __init__(self, *, fails=lambda text, turns: False):
+        self.answered = Counter()
+        self._fails = fails
+        self._lock = threading.Lock()
+        usage = Usage(calls=1, prompt_tokens=10, completion_tokens=5, usd=0.25)
+        self._model = ScriptedModel(self._policy, usage=usage)
+
+    @staticmethod
+    def _policy(messages, tools, sampling):
+        if not tools:
+            return "Aspirin does [c1]."
+        turns = sum(message.role == "assistant" for message in messages)
+        if turns < 2:
+            return [("search_in_graph", {"query": f"pain {turns}"})]
+        return [("add_to_answer", {"nodes": ["c1"], "reasoning": "it relieves pain"}), ("finish", {})]
+
+    def chat(self, messages, *, tools=(), schema=None, sampling=None):
+        text = "\n".join(message.content or "" for message in messages)
+        assert "secret" not in text, "a method saw gold"
+        if self._fails(text, sum(message.role == "assistant" for message in messages)):
+            raise ModelError("the server died")
+        reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling)
+        with self._lock:
+            self.answered[text, str(sampling)] += 1
+        return reply.model_copy(update={"model": "scripted-2026"})
+
+
+class Killed(BaseException):
+    """What ends a process, as far as one can be ended within a test."""
+
+
+class Mortal(Counting):
+    """A model that ends the whole run after some replies."""
+
+    def __init__(self, replies):
+        super().__init__()
+        self._replies = replies
+
+    def chat(self, messages, **options):
+        if sum(self.answered.values()) >= self._replies:
+            raise Killed
+        return super().chat(messages, **options)
+
+
+# ---------------------------------------------------------------------------------------------------- what is written
+
+
+def test_every_question_has_a_line_under_every_method(run):
+    told = []
+    done, found = run("bm25", "anchor", progress=told.append)
+    assert (done.done, done.total, done.failed, done.asked) == (2 * COUNT, 2 * COUNT, 0, 2 * COUNT)
+    lines = by_method(found.lines)
+    assert {method: len(those) for method, those in lines.items()} == {"bm25": COUNT, "anchor": COUNT}
+    assert [one.id for one in lines["anchor"]] == [f"q{number}" for number in range(COUNT)]
+    assert all(one.ranking and one.gold.nodes == {"c1": 1.0} and one.seconds > 0 for one in found.lines)
+    assert [one.done for one in told] == list(range(2 * COUNT + 1))
+    assert len(list(found.trajectories())) == 2 * COUNT
+    assert not (found.path / REPLIES).exists()
+
+
+def test_the_manifest_says_what_the_figures_depend_on(run):
+    model = Counting()
+    _, found = run("ark agents=1", "bm25", model=model, k=5, random_seed=3, budget=Budget(calls=9))
+    manifest = found.manifest
+    assert (manifest.count, manifest.dataset, manifest.questions_sha256) == (COUNT, "jsonl", "s")
+    assert (manifest.k, manifest.random_seed, manifest.budget["calls"]) == (5, 3, 9)
+    assert manifest.methods["ark agents=1"]["agents"] == 1
+    assert manifest.methods["ark agents=1"]["max_steps"] == 20
+    assert manifest.methods["bm25"]["k"] == 5
+    assert (manifest.model, manifest.served_model) == ("scripted", "scripted-2026")
+    assert "ark.md" in manifest.prompts
+    assert manifest.notes == ("one was left out",)
+    assert len(found.examples) == COUNT
+    assert all(len(one.hits) <= 5 for one in found.lines)
+
+
+def test_a_model_without_a_method_that_needs_it_is_no_condition(run):
+    run("bm25", model=Counting())
+    assert run("bm25")[1].manifest.model is None
+
+
+def test_rankings_leave_out_the_answer_and_answers_do_not(run):
+    model = Counting()
+    _, found = run("ark agents=1", model=model)
+    assert {one.answer for one in found.lines} == {None}
+    assert sum(model.answered.values()) == 3 * COUNT
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_answers_are_asked_for_under_methods_without_a_model_too(run, workers):
+    model = Counting()
+    _, found = run("bm25", "ark agents=1", model=model, answers=True, workers=workers)
+    assert {one.answer for one in found.lines} == {"Aspirin does [c1]."}
+    usage = {method: sum(one.usage.calls for one in lines) for method, lines in by_method(found.lines).items()}
+    assert usage == {"bm25": COUNT, "ark agents=1": 4 * COUNT}
+
+
+def test_equal_runs_side_by_side_and_one_by_one(run, graph, tmp_path):
+    _, found = run("ark", model=Counting(), workers=8)
+    evaluate(graph, questions(), ["ark"], tmp_path / "other", model=Counting(), config=RunConfig(workers=1))
+    other = read_run(tmp_path / "other")
+    assert plain(found.lines) == plain(other.lines)
+
+
+def plain(lines):
+    """Return lines in the order of their ids, without their times."""
+    kept = [line.model_dump(exclude={"seconds": True, "usage": {"seconds"}}) for line in lines]
+    return sorted(kept, key=lambda line: (line["method"], line["id"]))
+
+
+# ------------------------------------------------------------------------------------------------------------ resume
+
+
+def test_what_is_done_is_not_done_again(run):
+    _, first = run("bm25")
+    done, second = run("bm25", "anchor")
+    assert (done.done, done.asked) == (2 * COUNT, COUNT)
+    assert second.lines[:COUNT] == first.lines
+    assert second.manifest.methods.keys() == {"bm25", "anchor"}
+
+
+def test_a_raised_limit_asks_the_others(run):
+    _, few = run("bm25", limit=5)
+    assert len(few.lines) == len(few.examples) == few.manifest.count == 5
+    _, more = run("bm25", limit=8)
+    assert more.lines[:5] == few.lines
+    assert (len(more.lines), len(more.examples), more.manifest.limit) == (8, 8, 8)
+    assert len(run("bm25")[1].lines) == COUNT
+    with pytest.raises(BadInput, match="the number of questions was 12 and is 5"):
+        run("bm25", limit=5)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"k": 5}, "k was 20 and is 5. Ask"),
+        ({"random_seed": 1}, "random_seed"),
+        ({"where": ("half=1",)}, "where"),
+        ({"asked": questions(sha256="other")}, "the questions changed"),
+        ({"options": {"most_hops": "1"}}, "'anchor': most_hops was 3 and is 1"),
+    ],
+)
+def test_other_conditions_are_refused_and_nothing_is_changed(run, tmp_path, change, said):
+    run("anchor")
+    before = {one.name: one.read_bytes() for one in (tmp_path / "run").iterdir()}
+    with pytest.raises(BadInput, match=said):
+        run("anchor", **change)
+    assert {one.name: one.read_bytes() for one in (tmp_path / "run").iterdir()} == before
+
+
+def test_a_reply_that_came_is_not_paid_twice(run):
+    answered = Counter()
+    for replies in (1, 17, 30):
+        model = Mortal(replies)
+        with pytest.raises(Killed):
+            run("ark", model=model, workers=1)
+        answered += model.answered
+    last = Counting()
+    done, found = run("ark", model=last)
+    assert done.done == COUNT
+    answered += last.answered
+    assert sum(answered.values()) == 3 * 3 * COUNT
+    assert set(answered.values()) == {1}
+    assert sum(one.usage.calls for one in found.lines) == 3 * 3 * COUNT
+    assert done.usage.usd == 0.25 * 3 * 3 * COUNT
+    reused = [int(note.split()[3]) for note in found.manifest.notes if note.startswith("gone on with")]
+    assert len(reused) >= 2
+    assert all(reused)
+    assert not (found.path / REPLIES).exists()
+
+
+def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path, graph):
+    """The n-th of equal requests finds the n-th reply, and the first one that was not kept is asked."""
+    from threading import Event
+
+    from orienteer.evaluation.replies import KeepingModel
+
+    class Numbering:
+        name, said = "numbering", 0
+
+        def chat(self, messages, *, tools=(), schema=None, sampling=None):
+            self.said += 1
+            return Reply(message=Message(role="assistant", content=str(self.said)), usage=Usage(calls=1))
+
+    replies = Replies(tmp_path)
+    replies.prepare()
+    asked = [Message(role="user", content="?")]
+    numbering = Numbering()
+    for expected in (["1", "2"], ["1", "2", "3"]):
+        model = KeepingModel(numbering, stopping=Event(), served=set())
+        model.begin(replies.file(("q/../1", "ark")))
+        assert [model.chat(asked).message.content for _ in expected] == expected
+        assert model.spent.calls == len(expected)
+    model.begin(replies.file(("q2", "ark")))
+    assert model.chat(asked).message.content == "4"
+    assert model.chat([Message(role="user", content="!")]).message.content == "5"
+
+
+# ---------------------------------------------------------------------------------------------------------- failures
+
+
+def test_a_question_that_fails_has_a_line_with_its_error(run):
+    done, found = run("ark agents=1", model=Counting(fails=lambda text, turns: "the 3th" in text))
+    failed = [one for one in found.lines if one.error]
+    assert (done.failed, [one.id for one in failed], failed[0].error) == (1, ["q3"], "the server died")
+    assert (failed[0].stopped_by, failed[0].hits) == ("error", ())
+    assert len(found.lines) == COUNT
+
+
+def test_failed_questions_are_asked_again_on_request_and_keep_what_was_paid(run):
+    first = Counting(fails=lambda text, turns: "the 3th" in text and turns == 2)
+    run("ark agents=1", model=first)
+    second = Counting()
+    done, found = run("ark agents=1", model=second)
+    assert (done.asked, done.failed, sum(second.answered.values())) == (0, 1, 0)
+    done, found = run("ark agents=1", model=second, retry_failed=True)
+    assert (done.asked, done.failed) == (1, 0)
+    both = first.answered + second.answered
+    assert set(both.values()) == {1}
+    assert sum(both.values()) == 3 * COUNT
+    assert not [one for one in found.lines if one.error]
+    assert len(list(found.trajectories())) == COUNT
+
+
+def test_a_budget_with_nothing_found_is_a_failure(run):
+    # The paper's own form: ours would give what it saw last.
+    _, found = run("ark agents=1 faithful=true", model=Counting(), budget=Budget(calls=1))
+    assert {one.error for one in found.lines} == {"nothing was found before the budget of calls ended"}
+    assert {one.stopped_by for one in found.lines} == {"calls"}
+
+
+def test_a_dead_model_ends_the_run_before_all_is_lost(run, tmp_path):
+    many = questions(FAILURES * 3)
+    with pytest.raises(
+        ModelError, match="20 questions in a row failed, the last with: the server died.*--retry-failed"
+    ):
+        run("ark agents=1", model=Counting(fails=lambda text, turns: True), asked=many, workers=1)
+    assert len(read_run(tmp_path / "run").lines) == FAILURES
+    done, found = run("ark agents=1", model=Counting(), asked=many, retry_failed=True)
+    assert (done.done, done.failed, len(found.lines)) == (FAILURES * 3, 0, FAILURES * 3)
+
+
+def test_a_wrong_request_leaves_no_folder(run, tmp_path):
+    for methods, options, said in [
+        (["bm26"], {}, "bm25"),
+        (["ark"], {}, "needs a model"),
+        (["bm25"], {"where": ("nothing=1",)}, "half"),
+        (["bm25"], {"workers": 0}, "1 or more"),
+        (["bm25"], {"options": {"agents": "1"}}, "agents"),
+        (["ark"], {"model": Counting(), "budget": Budget(usd=1.0)}, "price"),
+    ]:
+        with pytest.raises(BadOption, match=said):
+            run(*methods, **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(run, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.tex").write_text("x")
+    with pytest.raises(BadInput, match=r"thesis\.tex"):
+        run("bm25")
+    assert [one.name for one in (tmp_path / "run").iterdir()] == ["thesis.tex"]
+
+
+def test_what_befalls_every_question_ends_the_run(run, monkeypatch):
+    from orienteer.strategies.bm25 import Bm25
+
+    def broken(self, question, run):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Bm25, "retrieve", broken)
+    for workers in (1, 3):
+        with pytest.raises(ZeroDivisionError):
+            run("bm25", workers=workers)

@@ -1,0 +1,320 @@
+"""A run on disk: whole after any end, read back as it was written, one writer at a time."""
+
+import json
+
+import pytest
+
+from orienteer.errors import BadInput, GraphBusy
+from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation.journal import Journal
+from orienteer.evaluation.manifest import differences, graph_hash, joined, prompt_hashes
+from orienteer.evaluation.runs import (
+    MANIFEST,
+    QUESTIONS,
+    RESULTS,
+    TRAJECTORIES,
+    Line,
+    Manifest,
+    append,
+    by_method,
+    locked,
+    mend,
+    read_lines,
+    read_run,
+    work_of,
+    write_whole,
+)
+from orienteer.evaluation.selection import select
+from orienteer.records import Edge, Message, Node, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
+
+MANIFEST_OF = Manifest(
+    graph="g",
+    graph_sha256="a" * 64,
+    nodes=1,
+    edges=0,
+    dataset="jsonl",
+    questions_sha256="b" * 64,
+    count=3,
+    methods={"ark": {"agents": 3}},
+    prompts={"ark.md": "c" * 64},
+    model="m",
+    base_url="http://one/v1",
+    budget={"calls": 3},
+    orienteer="0",
+    python="3",
+    commit="one",
+    created="then",
+)
+
+
+def line(number, method="bm25", error=None):
+    hits = (Ranked(id="n", type="t", name="N", score=1.0),)
+    return Line(id=f"q{number}", method=method, question="?", hits=hits, usage=Usage(calls=2), error=error)
+
+
+def trajectory(*tools, usage=Usage(calls=1)):  # noqa: B008 -- frozen
+    calls = tuple(ToolCall(id=str(at), name=name, arguments="{}") for at, name in enumerate(tools))
+    step = Step(reply=Reply(message=Message(role="assistant", tool_calls=calls), usage=usage))
+    return Trajectory(question=Question(text="?"), method="ark", steps=(step,))
+
+
+@pytest.fixture
+def path(tmp_path):
+    write_whole(tmp_path / MANIFEST, MANIFEST_OF.model_dump_json())
+    write_whole(tmp_path / QUESTIONS, "")
+    return tmp_path
+
+
+# ------------------------------------------------------------------------------------------------------- journal
+
+
+def test_what_is_added_is_read_back(path):
+    journal = Journal(path)
+    for number in range(3):
+        journal.add(line(number), [trajectory("search_in_graph")])
+    found = read_run(path)
+    assert found.lines == (line(0), line(1), line(2))
+    assert [(one, method, len(all_)) for one, method, all_ in found.trajectories()] == [
+        (f"q{number}", "bm25", 1) for number in range(3)
+    ]
+    assert found.lines[0].ranking == ("n",)
+    assert sorted(one.name for one in path.iterdir()) == sorted([MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES])
+
+
+@pytest.mark.parametrize("cut", [RESULTS, TRAJECTORIES])
+def test_a_torn_last_line_is_cut_off_wherever_it_was_torn(path, cut):
+    Journal(path).add(line(0), [trajectory("search_in_graph")])
+    whole = (path / cut).read_bytes()
+    Journal(path).add(line(1), [trajectory("search_in_graph")])
+    both = (path / cut).read_bytes()
+    for length in (0, 1, 2, len(both) - len(whole) - 1):
+        (path / cut).write_bytes(both[: len(whole) + length])
+        mend(path / cut)
+        assert (path / cut).read_bytes() == whole
+
+
+@pytest.mark.parametrize("length", [0, 1, 65_535, 65_536, 65_537, 200_000])
+def test_mending_finds_the_last_line_however_far_back(tmp_path, length):
+    file = tmp_path / "f"
+    for before in (b"", b"a\nb\n"):
+        file.write_bytes(before + b"x" * length)
+        mend(file)
+        assert file.read_bytes() == before
+
+
+def test_trajectories_without_their_result_are_not_read_and_are_cleared_away(path):
+    journal = Journal(path)
+    journal.add(line(0), [trajectory("a")])
+    journal.add(line(1), [trajectory("a")])
+    results = (path / RESULTS).read_bytes()
+    (path / RESULTS).write_bytes(results[: results.index(b"\n") + 20])  # killed while the second result was written
+    assert [one for one, _, _ in read_run(path).trajectories()] == ["q0"]
+    journal = Journal(path)
+    assert journal.done == {("q0", "bm25")}
+    journal.add(line(1), [trajectory("b")])
+    assert [one for one, _, _ in read_run(path).trajectories()] == ["q0", "q1"]
+    assert len(list(read_lines(path / TRAJECTORIES))) == 2
+
+
+def test_failed_questions_are_forgotten_where_asked(path):
+    journal = Journal(path)
+    for number, error in enumerate([None, "dead", None]):
+        journal.add(line(number, error=error), [trajectory("a")])
+    kept = Journal(path)
+    assert (len(kept.done), kept.failed, kept.usage.calls) == (3, {("q1", "bm25")}, 6)
+    again = Journal(path, forgets_failed=True)
+    assert (again.done, again.failed) == ({("q0", "bm25"), ("q2", "bm25")}, set())
+    assert [one for one, _, _ in read_run(path).trajectories()] == ["q0", "q2"]
+
+
+def test_a_line_that_is_no_result_is_told(path):
+    (path / RESULTS).write_text("[1]\n")
+    with pytest.raises(BadInput, match="no result"):
+        Journal(path)
+    with pytest.raises(BadInput, match="no result"):
+        read_run(path)
+
+
+def test_one_process_writes_at_a_time(path):
+    with locked(path), pytest.raises(GraphBusy, match="another process"), locked(path):
+        pass
+    with locked(path):
+        pass
+
+
+def test_a_folder_without_a_run_is_told(tmp_path):
+    with pytest.raises(BadInput, match="is no run"):
+        read_run(tmp_path)
+    (tmp_path / MANIFEST).write_text('{"version": 2}')
+    with pytest.raises(BadInput, match="no manifest of this version"):
+        read_run(tmp_path)
+
+
+def test_a_disk_that_is_full_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr("os.write", lambda _, data: len(data) - 1)
+    with pytest.raises(OSError, match="No space left"):
+        append(tmp_path / "f", {"a": 1})
+
+
+# -------------------------------------------------------------------------------------------------------- records
+
+
+def test_work_counts_turns_reading_tools_and_set_joins():
+    work = work_of([trajectory("search_in_graph", "intersect", "finish"), trajectory("add_to_answer", "intersect")])
+    assert (work.iterations, work.retrievals, work.set_joins) == (2, 3, 2)
+    assert work.tools == {"add_to_answer": 1, "finish": 1, "intersect": 2, "search_in_graph": 1}
+
+
+def test_calls_that_no_model_made_are_work_but_no_turns():
+    assert work_of([trajectory("follow", usage=Usage())]).iterations == 0
+    assert work_of([trajectory("follow", usage=Usage())]).retrievals == 1
+
+
+def test_a_method_without_a_trajectory_makes_one_search():
+    assert work_of(()).retrievals == 1
+
+
+def test_lines_are_grouped_by_method_in_their_order():
+    grouped = by_method([line(0, "b"), line(0, "a"), line(1, "b")])
+    assert [(method, [one.id for one in lines]) for method, lines in grouped.items()] == [
+        ("b", ["q0", "q1"]),
+        ("a", ["q0"]),
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------- manifest
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"graph_sha256": "d" * 64}, "the graph changed (aaaaaaaaaaaa then, dddddddddddd now)"),
+        ({"questions_sha256": "d" * 64}, "the questions changed"),
+        ({"dataset": "stark"}, "dataset was jsonl and is stark"),
+        ({"split": "test"}, "split was null and is test"),
+        ({"where": ("a=1",)}, 'where was [] and is ["a=1"]'),
+        ({"k": 5}, "k was 20 and is 5"),
+        ({"random_seed": 7}, "random_seed was 0 and is 7"),
+        ({"answers": True}, "answers was false and is true"),
+        ({"orienteer": "1"}, "orienteer was 0 and is 1"),
+        ({"model": "n"}, "model was m and is n"),
+        ({"budget": {"calls": 4}}, "budget was"),
+        ({"methods": {"ark": {"agents": 1}}}, "'ark': agents was 3 and is 1"),
+        ({"prompts": {"ark.md": "d" * 64}}, "the prompt ark.md was cccccccccccc and is dddddddddddd"),
+        ({"count": 2}, "the number of questions was 3 and is 2"),
+    ],
+)
+def test_other_conditions_are_told(change, said):
+    (found,) = differences(MANIFEST_OF, MANIFEST_OF.model_copy(update=change))
+    assert said in found
+
+
+def test_a_smaller_limit_is_another_condition():
+    old = MANIFEST_OF.model_copy(update={"limit": 3})
+    (said,) = differences(old, old.model_copy(update={"limit": 2, "count": 2}))
+    assert said == "limit was 3 and is 2"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"methods": {"bm25": {}}, "prompts": {}},
+        {"limit": 10, "count": 10},
+        {"model": None, "budget": {}, "base_url": None, "methods": {"bm25": {}}},
+        {"base_url": "http://two/v1", "commit": "two", "python": "4", "created": "now"},
+    ],
+)
+def test_what_may_change_does(change):
+    new = MANIFEST_OF.model_copy(update=change)
+    assert differences(MANIFEST_OF, new) == []
+    made = joined(MANIFEST_OF, new)
+    assert made.methods == {**MANIFEST_OF.methods, **new.methods}
+    assert (made.count, made.created, made.model) == (new.count, "then", "m")
+    assert differences(made, MANIFEST_OF.model_copy(update={"limit": new.limit, "count": new.count})) == []
+
+
+def test_a_run_that_goes_on_elsewhere_says_so():
+    made = joined(MANIFEST_OF, MANIFEST_OF.model_copy(update={"base_url": "http://two/v1", "created": "now"}))
+    assert made.notes == ("gone on with base_url http://two/v1 on now",)
+
+
+def test_equal_graphs_have_equal_hashes_wherever_they_lie(build):
+    nodes, edges = [Node("a", name="A"), Node("b", name="B")], [Edge("a", "r", "b")]
+    assert graph_hash(build(nodes, edges)) == graph_hash(build(nodes, edges))
+    others = [build(nodes, [Edge("b", "r", "a")]), build(nodes, []), build([nodes[0], Node("b", name="C")], edges)]
+    assert len({graph_hash(one) for one in [build(nodes, edges), *others]}) == 4
+
+
+def test_prompts_are_those_of_the_methods():
+    hashes = prompt_hashes(["ark"], answers=True)
+    assert {"ark.md", "ark-faithful.md", "answer.md"} <= hashes.keys()
+    assert all(name.startswith(("ark.", "ark-", "answer.")) for name in hashes)
+    assert all(len(one) == 64 for one in hashes.values())
+    assert prompt_hashes(["bm25"], answers=False) == {}
+
+
+# ------------------------------------------------------------------------------------------------------ selection
+
+
+def examples(*fields):
+    return [
+        Example(question=Question(id=str(at), text="?"), gold=Gold(answer_type="set" if at else None), fields=one)
+        for at, one in enumerate(fields)
+    ]
+
+
+FIELDS = examples(
+    {"level": "Easy", "hops": 1}, {"level": "hard", "hops": 3, "tags": ["a", "b"]}, {"year": "2001-05-04"}
+)
+
+
+@pytest.mark.parametrize(
+    ("where", "ids"),
+    [
+        (["level=easy"], "0"),
+        (["level!=easy"], "1"),
+        (["hops>=1", "hops<3"], "0"),
+        (["hops=3.0"], "1"),
+        (["tags=b"], "1"),
+        (["tags!=c"], "1"),
+        (["year>2001"], "2"),
+        (["answer_type=set"], "12"),
+        ([], "012"),
+    ],
+)
+def test_conditions_on_fields(where, ids):
+    assert "".join(one.question.id for one in select(FIELDS, where=where)) == ids
+
+
+def test_a_limit_draws_a_sample_that_a_larger_one_keeps():
+    many = examples(*({} for _ in range(200)))
+    drawn = [[one.question.id for one in select(many, limit=n, random_seed=3)] for n in (10, 50, 500)]
+    assert list(map(len, drawn)) == [10, 50, 200]
+    assert set(drawn[0]) < set(drawn[1]) < set(drawn[2])
+    assert all(one == sorted(one, key=int) for one in drawn)
+    assert drawn[0] != [one.question.id for one in select(many, limit=10, random_seed=4)]
+    assert max(map(int, drawn[0])) > 100, "the first ones are no sample"
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "said"),
+    [
+        (FIELDS, {"where": ["levle=easy"]}, "Near: level"),
+        (FIELDS, {"where": ["level"]}, "no condition"),
+        (FIELDS, {"where": ["level=none"]}, "no question meets"),
+        (FIELDS, {"limit": 0}, "1 or more"),
+        ([], {}, "no question to ask"),
+        ([*FIELDS, FIELDS[0]], {}, "two questions have the id '0'"),
+        ([Example(question=Question(text="who?"))], {}, "no id"),
+    ],
+)
+def test_a_selection_of_nothing_is_told(given, options, said):
+    with pytest.raises(Exception, match=said) as raised:
+        select(given, **options)
+    assert type(raised.value).__name__ in ("BadOption", "BadInput")
+
+
+def test_lines_are_json_that_anyone_reads(path):
+    Journal(path).add(line(0), [])
+    (found,) = map(json.loads, (path / RESULTS).read_text().splitlines())
+    assert {"id", "method", "question", "hits", "answer", "gold", "usage", "seconds", "error"} <= found.keys()

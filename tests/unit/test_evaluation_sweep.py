@@ -1,0 +1,67 @@
+"""Methods with options set, and grids of option values."""
+
+import pytest
+
+from orienteer.errors import BadOption
+from orienteer.evaluation.sweep import axes, grid, options_in, variants
+from orienteer.settings import Settings
+
+
+def read(*texts, **options):
+    return variants(texts, options=options, settings=Settings())
+
+
+def test_a_method_carries_options_of_its_own_under_its_text():
+    (one,) = read("ark agents=1  max_steps=5")
+    assert (one.label, one.method.name) == ("ark agents=1 max_steps=5", "ark")
+    assert one.options == {"agents": 1, "max_steps": 5}
+    assert one.settled()["temperature"] == 0.7
+    assert one.settled(k=3)["k"] == 3
+    assert one.agents == 1
+
+
+def test_options_hold_for_each_method_that_knows_them_and_own_ones_beat_them():
+    bm25, plain, own = read("bm25", "ark", "ark agents=5", agents="2")
+    assert (bm25.options, plain.options, own.options) == ({}, {"agents": 2}, {"agents": 5})
+
+
+def test_the_settings_options_are_beaten_by_all_others():
+    settings = Settings(methods={"ark": {"agents": 7, "max_steps": 7}})
+    one, other = variants(["ark", "ark agents=1"], options={"max_steps": "2"}, settings=settings)
+    assert one.options == {"agents": 7, "max_steps": 2}
+    assert other.options == {"agents": 1, "max_steps": 2}
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "said"),
+    [
+        ([], {}, "no method is named"),
+        (["auto"], {}, "name the one that is meant"),
+        (["bm26"], {}, "Near: bm25"),
+        ([" "], {}, "empty"),
+        (["ark agents='1"], {}, "cannot be read"),
+        (["ark agents"], {}, "NAME=VALUE"),
+        (["ark agent=1"], {}, "Near: agents"),
+        (["ark agents=many"], {}, "agents must be int"),
+        (["bm25", "bm25 "], {}, "named twice"),
+        (["bm25"], {"agents": "2"}, "There is no option 'agents'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_remedy(texts, options, said):
+    with pytest.raises(BadOption, match=said):
+        variants(texts, options=options, settings=Settings())
+
+
+def test_a_grid_has_every_combination():
+    values = axes(["agents=1,3", "max_steps = 5, 20,5"])
+    assert values == {"agents": ("1", "3"), "max_steps": ("5", "20")}
+    texts = grid(["ark faithful=true"], values)
+    assert texts == [f"ark faithful=true agents={a} max_steps={t}" for a in (1, 3) for t in (5, 20)]
+    assert [one.options["max_steps"] for one in read(*texts)] == [5, 20, 5, 20]
+    assert options_in(texts[0]) == {"faithful": "true", "agents": "1", "max_steps": "5"}
+
+
+@pytest.mark.parametrize("values", [{}, {"agents": ()}])
+def test_a_grid_of_nothing_is_refused(values):
+    with pytest.raises(BadOption, match="sweep"):
+        grid(["ark"], values)

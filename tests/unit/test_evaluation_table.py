@@ -1,0 +1,283 @@
+"""The rows of `eval show`: what counts as what, what is left out and counted apart, splits, and published rows."""
+
+import json
+import math
+
+import pytest
+
+from orienteer.errors import BadOption
+from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation.judge import JUDGED, Judged, judge_run
+from orienteer.evaluation.published import STARK, published_rows
+from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, Work, append
+from orienteer.evaluation.statistics import mean_interval
+from orienteer.evaluation.table import evidence_curves, rows
+from orienteer.llm import ScriptedModel
+from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
+
+INTERFACE = {"method", "n", "failed", "measures", "milliseconds", "usage"}  # what interface.md promises
+
+
+def hits(*ids):
+    """Make hits; an id that begins with b is of a brand, any other of a product."""
+    return tuple(
+        Ranked(id=one, type="brand" if one[0] == "b" else "product", name=f"Name {one}", score=1.0) for one in ids
+    )
+
+
+def line(number, found=(), *, nodes=("a",), method="bm25", answers=(), kind=None, **other):
+    gold = Gold(nodes=dict.fromkeys(nodes, 1.0), answers=answers, answer_type=kind)
+    return Line(id=f"q{number}", method=method, question="?", hits=hits(*found), gold=gold, **other)
+
+
+def make_run(tmp_path, *lines, **manifest):
+    given = {
+        "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
+        "count": len(lines), "orienteer": "0", "python": "3", "created": "now", **manifest,
+    }  # fmt: skip
+    examples = {
+        one.id: Example(question=Question(id=one.id, text="?"), gold=one.gold, fields=one.fields) for one in lines
+    }
+    return StoredRun(tmp_path, Manifest(**given), tuple(examples.values()), lines)
+
+
+def mean_of(row, name):
+    return row.measures[name].mean
+
+
+def test_a_row_has_what_the_interface_promises_and_is_json(tmp_path):
+    (row,) = rows([make_run(tmp_path, line(1, ["a"]), line(2, ["x", "a"]))])
+    made = json.loads(row.model_dump_json())
+    assert set(made) >= INTERFACE
+    assert list(made["measures"]) == ["Hit@1", "Hit@5", "Recall@20", "MRR"]
+    assert set(made["measures"]["Hit@1"]) >= {"mean", "low", "high"}
+    assert set(made["milliseconds"]) == {"p50", "p95"}
+    assert made["run"] == tmp_path.name
+    assert (mean_of(row, "Hit@1"), mean_of(row, "MRR"), row.n) == (0.5, 0.75, 2)
+
+
+def test_intervals_are_the_bootstrap_of_the_questions(tmp_path):
+    lines = [line(number, ["a"] if number % 3 else ["x"]) for number in range(60)]
+    (row,) = rows([make_run(tmp_path, *lines)], random_seed=4)
+    estimate = row.measures["Hit@1"]
+    assert (estimate.mean, estimate.low, estimate.high) == mean_interval(
+        [float(n % 3 > 0) for n in range(60)], random_seed=4
+    )
+    assert estimate.n == 60
+
+
+def test_a_failed_question_counts_as_zero_everywhere(tmp_path):
+    lines = [
+        line(1, ["a"], answers=("yes",), answer="yes"),
+        line(2, ["a"], answers=("yes",), answer="yes", error="broke"),
+    ]
+    (row,) = rows([make_run(tmp_path, *lines, answers=True)], measures=["Hit@1", "MAP", "EM", "SubEM (lenient)"])
+    assert row.failed == 1
+    assert {name: one.mean for name, one in row.measures.items()} == dict.fromkeys(row.measures, 0.5)
+    assert len(row.measures) == 4
+
+
+def test_questions_without_gold_nodes_are_left_out_of_rankings_and_counted(tmp_path):
+    lines = [line(1, ["a"]), line(2, ["a"], nodes=()), line(3, [], nodes=(), error="broke")]
+    (row,) = rows([make_run(tmp_path, *lines)])
+    assert (row.n, row.unranked, row.failed) == (3, 2, 1)
+    assert row.measures["Hit@1"] == row.measures["Hit@1"].model_copy(update={"mean": 1.0, "n": 1})
+
+
+def test_official_and_raw_where_the_data_set_says_what_may_answer(tmp_path):
+    run = make_run(tmp_path, line(1, ["b1", "b2", "a"]), candidates=("product",))
+    (row,) = rows([run])
+    assert list(row.measures) == [
+        "Hit@1", "Hit@5", "Recall@20", "MRR", "Hit@1 (raw)", "Hit@5 (raw)", "Recall@20 (raw)", "MRR (raw)",
+    ]  # fmt: skip
+    assert (mean_of(row, "Hit@1"), mean_of(row, "Hit@1 (raw)"), mean_of(row, "MRR (raw)")) == (1.0, 0.0, 1 / 3)
+    assert row.outside == 2
+    (plain,) = rows([make_run(tmp_path, line(1, ["b1", "a"]))])
+    assert (plain.outside, mean_of(plain, "Hit@1")) == (0, 0.0)
+
+
+def test_answers_are_measured_where_they_were_asked_for(tmp_path):
+    lines = [
+        line(1, ["a"], answers=("Salt",), answer="Salt [a]"),
+        line(2, ["a"], answers=("Name z", "Name a"), kind="set", answer="Name a, Name x"),
+        line(3, ["a"]),
+    ]
+    (row,) = rows([make_run(tmp_path, *lines, answers=True)])
+    assert list(row.measures) == ["Hit@1", "Hit@5", "Recall@20", "MRR", "EM", "F1", "SubEM", "SetF1"]
+    assert (mean_of(row, "EM"), row.measures["EM"].n) == (0.5, 2)  # the citation is no part of the answer
+    assert (mean_of(row, "SetF1"), row.measures["SetF1"].n) == (0.5, 1)
+    (unasked,) = rows([make_run(tmp_path, *lines)])
+    assert "EM" not in unasked.measures
+
+
+def test_a_method_that_only_ranks_has_no_measure_of_answers(tmp_path):
+    lines = [line(1, ["a"], answers=("Salt",)), line(1, ["a"], answers=("Salt",), method="ark", answer="Salt")]
+    ranks, says = rows([make_run(tmp_path, *lines, answers=True)])
+    assert (ranks.method, "EM" in ranks.measures) == ("bm25", False)
+    assert (says.method, mean_of(says, "EM")) == ("ark", 1.0)
+
+
+def test_one_row_for_each_method_in_order_and_what_a_run_has_not_got_to(tmp_path):
+    run = make_run(tmp_path, line(1), line(1, method="anchor"), line(2), line(3))
+    assert [(row.method, row.n, row.missing) for row in rows([run])] == [("bm25", 3, 0), ("anchor", 1, 2)]
+
+
+def test_a_question_that_was_asked_again_counts_once_by_its_last_line(tmp_path):
+    (row,) = rows([make_run(tmp_path, line(1, error="broke"), line(1, ["a"]))])
+    assert (row.n, row.failed, mean_of(row, "Hit@1")) == (1, 0, 1.0)
+
+
+def test_time_usage_and_work(tmp_path):
+    lines = [
+        line(
+            number,
+            ["a"],
+            seconds=number / 1000,
+            usage=Usage(calls=2, prompt_tokens=10, usd=0.5),
+            work=Work(iterations=number, retrievals=3, set_joins=1),
+        )
+        for number in range(101)
+    ]
+    (row,) = rows([make_run(tmp_path, *lines)])
+    assert row.milliseconds == pytest.approx({"p50": 50, "p95": 95})
+    assert (row.usage.calls, row.usage.prompt_tokens, row.usage.usd) == (202, 1010, 50.5)
+    assert row.work == {"calls": 2, "iterations": 50, "retrievals": 3, "set_joins": 1}
+
+
+def test_an_unknown_price_stays_unknown(tmp_path):
+    (row,) = rows([make_run(tmp_path, line(1, usage=Usage(usd=1.0)), line(2, usage=Usage(usd=None)))])
+    assert row.usage.usd is None
+
+
+def test_split_by_a_field(tmp_path):
+    lines = [
+        line(1, ["a"], fields={"hops": 2, "tags": ["x", "y", "x"]}),
+        line(2, ["x"], fields={"hops": 10}),
+        line(3, ["a"], fields={"hops": None, "tags": []}),
+        line(1, ["x"], method="anchor", fields={"hops": 2, "tags": ["x", "y"]}),
+    ]
+    run = make_run(tmp_path, *lines)
+    made = [(row.by["hops"], row.method, row.n, mean_of(row, "Hit@1")) for row in rows([run], by="hops")]
+    assert made == [("2", "bm25", 1, 1.0), ("2", "anchor", 1, 0.0), ("10", "bm25", 1, 0.0), ("-", "bm25", 1, 1.0)]
+    assert [(row.by["tags"], row.n) for row in rows([run], by="tags") if row.method == "bm25"] == [
+        ("x", 1),
+        ("y", 1),
+        ("-", 2),
+    ]
+
+
+def test_split_by_the_type_that_gold_says(tmp_path):
+    run = make_run(tmp_path, line(1, kind="set"), line(2))
+    assert [row.by["answer_type"] for row in rows([run], by="answer_type")] == ["set", "-"]
+
+
+def test_unknown_fields_and_measures_are_errors(tmp_path):
+    run = make_run(tmp_path, line(1, fields={"hops": 1}))
+    with pytest.raises(BadOption, match="Near: hops"):
+        rows([run], by="hop")
+    with pytest.raises(BadOption, match=r"no measure 'Recal@20'.*SubEM.*A-Score"):
+        rows([run], measures=["Recal@20"])
+    with pytest.raises(BadOption, match="judge it first, for A-Score"):
+        rows([run], measures=["coherence"])
+
+
+def test_judged_measures_with_their_criteria_and_what_has_no_verdict(tmp_path):
+    lines = [line(number, answers=("x",), answer=f"answer {number}") for number in range(4)]
+    lines += [line(4, answers=("x",), answer="answer 4", error="broke"), line(5, answers=("x",))]
+    run = make_run(tmp_path, *lines, answers=True)
+
+    def policy(messages, *_):
+        if "answer 3" in messages[1].content:
+            return "no idea"
+        mark = int(messages[1].content[-1]) * 2
+        return json.dumps(
+            {
+                name: {"reason": "", "mark": mark + place}
+                for place, name in enumerate(("correctness", "coherence", "comprehensiveness"))
+            }
+        )
+
+    judge_run(run, ScriptedModel(policy, "judge"))
+    (row,) = rows([run])
+    assert row.unjudged == 1  # and no 5 for it
+    assert row.measures["correctness"].n == 5  # three verdicts, one failed question, one without an answer
+    assert mean_of(row, "correctness") == pytest.approx((0 + 2 + 4 + 0 + 0) / 5)
+    assert mean_of(row, "A-Score") == pytest.approx((1 + 3 + 5 + 0 + 0) / 5)
+    assert mean_of(row, "comprehensiveness") == pytest.approx((2 + 4 + 6 + 0 + 0) / 5)
+
+
+def test_verdicts_of_two_judges_are_not_mixed(tmp_path):
+    run = make_run(tmp_path, *(line(number, answers=("x",), answer="x") for number in range(2)), answers=True)
+    judge_run(run, ScriptedModel(lambda *_: '{"verdict": "no"}', "one"), scores=["QwenScore"])
+    last = ScriptedModel(lambda *_: '{"verdict": "yes"}', "two")
+    judge_run(StoredRun(run.path, run.manifest, run.examples, run.lines[:1]), last, scores=["QwenScore"])
+    (row,) = rows([run], measures=["QwenScore"])
+    assert (mean_of(row, "QwenScore"), row.measures["QwenScore"].n, row.unjudged) == (1.0, 1, 1)
+
+
+def test_a_verdict_on_an_answer_that_has_changed_does_not_count(tmp_path):
+    run = make_run(tmp_path, line(1, answers=("x",), answer="x"), answers=True)
+    hashes = {"prompt_sha256": "p", "request_sha256": "r", "answer_sha256": "of another answer"}
+    append(
+        tmp_path / JUDGED,
+        Judged(id="q1", method="bm25", score="QwenScore", criteria={"verdict": 1}, model="m", **hashes),
+    )
+    with pytest.raises(BadOption, match="no verdicts"):
+        rows([run], measures=["QwenScore"])
+
+
+def seeing(*steps):
+    """Make a trajectory of the nodes that each step showed."""
+    return Trajectory(
+        question=Question(text="?"),
+        method="ark",
+        steps=tuple(
+            Step(
+                reply=Reply(message=Message(role="assistant")),
+                observations=(Observed(call_id="c", text="", nodes=tuple(nodes)),),
+            )
+            for nodes in steps
+        ),
+    )
+
+
+def test_evidence_curves(tmp_path):
+    trajectories = {
+        1: [seeing(["x"], ["a"], ["b"])],
+        2: [seeing(["a", "b"])],  # ends early: keeps its share
+        3: [seeing(["a"])],  # failed
+        4: [],  # took no step
+    }
+    lines = [
+        line(number, nodes=("a", "b"), method="ark", error="broke" if number == 3 else None) for number in trajectories
+    ]
+    lines += [line(5, nodes=(), method="ark"), line(1)]
+    for number, found in trajectories.items():
+        written = [one.model_dump(mode="json") for one in found]
+        append(tmp_path / TRAJECTORIES, {"id": f"q{number}", "method": "ark", "trajectories": written})
+    assert evidence_curves(make_run(tmp_path, *lines)) == {"ark": [1 / 4, (0.5 + 1) / 4, 2 / 4]}
+
+
+def test_published_rows_stand_beside_the_right_data_set(tmp_path):
+    def of(**named):
+        return {row.method: row for row in published_rows(make_run(tmp_path, **named).manifest)}
+
+    prime = of(dataset="stark", graph="stark-prime")
+    assert {"qa-gnn", "avatar", "mfar", "mor", "graphflow", "grasp"} <= set(prime)
+    assert prime["mor"].measures["Hit@1"].mean == 0.364
+    assert prime["mor"].measures["Hit@1"].low is None
+    assert "Hit@5" not in prime["mfar"].measures
+    assert of(dataset="stark", graph="g", candidates=("paper",))["grasp"].measures["Hit@1"].mean == 0.828
+    assert of(dataset="jsonl", graph="prime") == of(dataset="stark", graph="g") == {}
+
+
+def test_every_published_figure_is_a_share_of_the_test_split():
+    for name in STARK:
+        for row in published_rows(make_run(None, dataset="stark", graph=name).manifest):
+            assert row.split == "test"
+            assert row.published
+            assert row.measures
+            assert all(
+                0 < one.mean < 1 and math.isclose(one.mean * 1e4, round(one.mean * 1e4))
+                for one in row.measures.values()
+            )

@@ -1,0 +1,280 @@
+"""Questions from a graph: the same for the same seed, balanced, sound, and paraphrased within limits."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from orienteer.display import escape_json
+from orienteer.errors import BadInput, BadOption, ModelError, UnknownType, UsageError
+from orienteer.evaluation.questions import PATTERNS, as_lines, generate
+from orienteer.evaluation.questions.paraphrase import paraphrase
+from orienteer.evaluation.questions.rejection import anchor_fault, is_leaking
+from orienteer.graph.store import Graph
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.records import Edge, Node
+from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.questioning import questions as command
+
+
+def _library():
+    """Return a graph of books: one edge type is a thousand times rarer than the commonest."""
+    subjects = [
+        "sailing",
+        "cooking",
+        "painting",
+        "stars",
+        "chess",
+        "weaving",
+        "bread",
+        "rope",
+        "glass",
+        "kites",
+        "honey",
+    ]
+    nodes = [
+        Node(f"b{n}", "book", f"Volume {_called(n)}", f"A guide to {subjects[n % 11]} at home.") for n in range(160)
+    ]
+    nodes += [Node(f"p{n}", "person", f"Writer {_called(n)}", "Writes.") for n in range(40)]
+    nodes += [Node(f"t{n}", "topic", f"Topic {_called(n)}") for n in range(12)]
+    edges = [Edge(f"p{n % 40}", "wrote", f"b{n}") for n in range(160)]
+    edges += [Edge(f"b{n}", "has_topic", f"t{n * m % 12}") for n in range(160) for m in (1, 5)]
+    edges += [Edge("p1", "illustrates", "b7"), Edge("p1", "illustrates", "b9"), Edge("p2", "illustrates", "b7")]
+    return nodes, edges
+
+
+def _called(number):
+    marks = ("mil", "dor", "ven", "sal", "bet", "cun", "fir", "gos", "hap", "jil", "kem", "lox", "nuv")
+    return (marks[number % 13] + marks[number // 13]).capitalize()
+
+
+@pytest.fixture(scope="module")
+def library(build):
+    return build(*_library())
+
+
+@pytest.fixture(scope="module")
+def generated(library):
+    return generate(library, 60, random_seed=7)
+
+
+def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
+    code = (
+        "import sys; from orienteer.graph.store import Graph; from orienteer.evaluation.questions import *;"
+        "sys.stdout.buffer.write(as_lines(generate(Graph.open(sys.argv[1]), 60, random_seed=7).questions).encode())"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(library.path)],
+        env={**os.environ, "PYTHONHASHSEED": "77"},
+        capture_output=True,
+        check=True,
+    )
+    assert ran.stdout.decode() == as_lines(generated.questions)
+
+
+def test_other_seeds_give_other_questions(library, generated):
+    others = generate(library, 60, random_seed=8)
+    assert {one.question for one in others.questions} != {one.question for one in generated.questions}
+
+
+def test_the_same_sources_give_the_same_hash(library, generated):
+    again = Graph.from_records(*_library())
+    assert as_lines(generate(again, 60, random_seed=7).questions) == as_lines(generated.questions)
+
+
+def test_patterns_get_their_turn(generated):
+    counts = Counter(one.pattern for one in generated.questions)
+    fed = [counts[name] for name in PATTERNS if name not in generated.exhausted]
+    assert len(fed) >= 4
+    assert max(fed) - min(fed) <= 1
+
+
+def test_a_rare_edge_type_gets_its_turn(library):
+    made = generate(library, 8, random_seed=1, patterns=["one_hop"]).questions
+    assert "illustrates" in {name for one in made for name in one.edge_types}
+
+
+def test_no_question_is_asked_twice_or_names_its_answer(library, generated):
+    texts = [one.question.casefold() for one in generated.questions]
+    assert len(set(texts)) == len(texts)
+    for one in generated.questions:
+        assert not [name for name in one.answers if name.casefold() in one.question.casefold()]
+        for anchor in one.anchors:
+            assert library.node(anchor).name in one.question
+        assert one.question[0].isupper()
+        assert one.question.endswith(("?", "."))
+
+
+def test_constraints_are_in_the_question_and_in_the_answers(library, generated):
+    bound = [one for one in generated.questions if one.constraint]
+    assert bound
+    for one in bound:
+        assert str(one.constraint["phrase"]) in one.question
+        for node in one.nodes:
+            assert set(one.constraint["terms"]) <= set(library.tokenizer.terms(library.node(node).text))
+
+
+def test_difficulty_counts_what_must_come_together(generated):
+    for one, draft in zip(generated.questions, generated.drafts, strict=True):
+        things = sum(len(condition.steps) for condition in draft.conditions)
+        things += (one.constraint is not None) + (len(one.nodes) > 5)
+        assert one.difficulty == {1: "simple", 2: "medium"}.get(things, "hard")
+
+
+def test_filters(library):
+    made = generate(library, 10, random_seed=1, patterns=["two_hops"], answer_types=["person"]).questions
+    assert made
+    assert {(one.pattern, one.node_type) for one in made} == {("two_hops", "person")}
+    with pytest.raises(BadOption, match="two_hops"):
+        generate(library, 1, patterns=["two_hop"])
+    with pytest.raises(UnknownType):
+        generate(library, 1, answer_types=["persons"])
+    with pytest.raises(BadOption):
+        generate(library, -1)
+
+
+def test_a_graph_that_gives_no_more_says_why(build):
+    graph = build([Node("a", "x", "Alpha"), Node("b", "x", "Beta"), Node("c", "y", "Gamma")], [Edge("a", "sees", "c")])
+    found = generate(graph, 50)
+    assert len(found.questions) < 50
+    assert set(found.exhausted) == set(PATTERNS)
+    assert found.rejected["trivial"]  # the only node of its type
+    assert generate(build([Node("a", "x", "Alpha")]), 5).questions == ()
+    assert generate(graph, 0).questions == ()
+
+
+def test_names_that_cannot_be_anchors(build):
+    graph = build(
+        [
+            Node("1", "x", "Mercury"),
+            Node("2", "x", "mercury"),
+            Node("3", "x", "GO:0006230"),
+            Node("4", "x", "a" * 200),
+            Node("5", "x", ""),
+            Node("6", "x", "Venus"),
+            Node("7", "y", "Venus"),
+            Node("8", "x", "3f2a9c81d07b4e55"),
+            Node("9", "x", "http://example.org/9"),
+            Node("10", "x", "IL6"),
+        ]
+    )
+    faults = {node: anchor_fault(graph, graph.row(node)) for node in map(str, range(1, 11))}
+    assert {node for node, fault in faults.items() if fault == "ambiguous"} == {"1", "2"}
+    assert {node for node, fault in faults.items() if fault == "unwritable"} == {"3", "4", "5", "8", "9"}
+    assert {node for node, fault in faults.items() if fault is None} == {"6", "7", "10"}
+
+
+def test_leaks(build):
+    graph = build([Node("1", "gene", "Insulin", aliases=("IN", "ins gene")), Node("2", "gene", "C++")])
+    assert is_leaking(graph, "Which genes make insulin?", [0])
+    assert is_leaking(graph, "Which is the Ins  Gene?", [0])
+    assert is_leaking(graph, "Which genes act IN it?", [0])
+    assert not is_leaking(graph, "Which genes act in it?", [0])
+    assert not is_leaking(graph, "Which genes make insulins?", [0])
+
+
+# ---------------------------------------------------------------------------------------------------- paraphrases
+
+
+def _said(policy):
+    return ScriptedModel(lambda messages, tools, sampling: policy(messages[-1].content))
+
+
+def test_a_paraphrase_keeps_the_plain_words(library, generated):
+    found = paraphrase(library, generated.questions, model=_said(lambda text: f"Say: {text}"), run=Allowance(reserve=0))
+    assert found.stopped is None
+    assert [one.plain for one in found.questions] == [one.question for one in generated.questions]
+    assert {one.question.startswith("Say: ") for one in found.questions} == {True}
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (lambda text: "Which ones?", "an anchor's name is lost"),
+        (lambda text: f"{text}\nThe answer is easy.", "no single line of text"),
+        (lambda text: "", "no single line of text"),
+    ],
+)
+def test_an_unsound_paraphrase_is_dropped(library, generated, reply, reason):
+    found = paraphrase(library, generated.questions[:5], model=_said(reply), run=Allowance(reserve=0))
+    assert found.questions == generated.questions[:5]
+    assert found.kept_plain == {reason: 5}
+
+
+def test_a_paraphrase_may_not_name_an_answer_or_lose_the_constraint(library, generated):
+    first = generated.questions[0]
+    leaks = paraphrase(
+        library, [first], model=_said(lambda text: f"{text} {first.answers[0]}"), run=Allowance(reserve=0)
+    )
+    assert leaks.kept_plain == {"an answer is named": 1}
+    bound = next(one for one in generated.questions if one.constraint)
+    phrase = str(bound.constraint["phrase"])
+    lost = paraphrase(library, [bound], model=_said(lambda text: text.replace(phrase, "")), run=Allowance(reserve=0))
+    assert lost.kept_plain == {"the words of the constraint are lost": 1}
+
+
+def test_the_budget_of_paraphrases_is_kept(library, generated):
+    run = Allowance(Budget(calls=3), reserve=0)
+    found = paraphrase(library, generated.questions, model=_said(lambda text: f"Say: {text}"), run=run)
+    assert sum(one.plain is not None for one in found.questions) == 3
+    assert found.stopped is not None
+    assert run.usage().calls == 3
+
+
+def test_a_dead_model_leaves_the_questions_plain(library, generated):
+    def fail(text):
+        raise ModelError("gone")
+
+    found = paraphrase(library, generated.questions, model=_said(fail), run=Allowance(reserve=0))
+    assert found.questions == generated.questions
+    assert str(found.stopped) == "gone"
+
+
+# ---------------------------------------------------------------------------------------------------- the command
+
+
+def test_the_command_writes_a_file_and_says_what_it_did(library, generated, tmp_path, capsys):
+    target = tmp_path / "q.jsonl"
+    command(Output(as_json=True), library.path, target, count=60, random_seed=7)
+    captured = capsys.readouterr()
+    summary = json.loads(captured.out)
+    lines = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    assert target.read_text(encoding="utf-8") == escape_json(as_lines(generated.questions))
+    assert [file.name for file in tmp_path.iterdir()] == ["q.jsonl"]
+    assert summary["questions"] == len(lines) == sum(summary["patterns"].values())
+    assert summary["rejected"] == dict(generated.rejected)
+    assert "rejected" in captured.err
+    assert {
+        "id",
+        "question",
+        "nodes",
+        "answers",
+        "answer_type",
+        "pattern",
+        "difficulty",
+        "anchors",
+        "gold_query",
+    } <= set(lines[0])
+
+
+def test_the_command_writes_to_standard_output(library, generated, capsys):
+    from pathlib import Path
+
+    command(Output(quiet=True), library.path, Path("-"), count=60, random_seed=7)
+    captured = capsys.readouterr()
+    assert captured.out == escape_json(as_lines(generated.questions))
+    assert captured.err == ""
+    with pytest.raises(UsageError, match="-o"):
+        command(Output(as_json=True), library.path, Path("-"))
+
+
+def test_the_command_says_that_there_are_fewer(library, tmp_path, capsys):
+    command(Output(), library.path, tmp_path / "q.jsonl", count=500, patterns=["one_hop"], types=["topic"])
+    assert "500 were asked for: the graph gives no more questions of one_hop" in capsys.readouterr().err
+    with pytest.raises(BadInput, match="folder"):
+        command(Output(), library.path, tmp_path / "none" / "q.jsonl")
+    with pytest.raises(BadInput, match="folder"):
+        command(Output(), library.path, tmp_path)

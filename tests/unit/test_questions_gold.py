@@ -1,0 +1,214 @@
+"""Every generated question against brute force over the edges, and its Cypher against a reading of it by hand."""
+
+import random
+import re
+
+import networkx
+import pytest
+
+from orienteer.evaluation.questions import PATTERNS, generate
+from orienteer.evaluation.questions.gold import answers, gold_query
+from orienteer.evaluation.questions.patterns import Condition, Draft, Step
+from orienteer.records import Edge, Node
+
+_TOPICS = ["river", "mountain", "forest", "harbour", "castle", "garden", "bridge", "market", "tower", "valley"]
+
+
+def _records(seed, types, edge_types, *, nodes=80, edges=340):
+    """Return a graph with parallel edges, mutual edges and loops; names hold a quote and a backslash here and there."""
+    chance = random.Random(seed)
+    made = []
+    for number in range(nodes):
+        kind = types[number % len(types)]
+        words = " ".join(chance.sample(_TOPICS, 3))
+        mark = "'" if number % 17 == 0 else "\\" if number % 19 == 0 else ""
+        syllables = "".join(chance.choice(["ba", "ko", "li", "mu", "ne", "ra", "tos"]) for _ in range(4))
+        properties = {"area": chance.choice(["northern", "southern"])} if number % 2 else {}
+        name = f"{syllables}{chr(97 + number % 26)}{chr(97 + number // 26)}"
+        made.append(Node(f"n{mark}{number}", kind, name, f"Known for its {words}.", (), properties))
+    joined = []
+    for _ in range(edges):
+        source, target = chance.choice(made), chance.choice(made)
+        joined.append(Edge(source.id, chance.choice(edge_types), target.id))
+        if chance.random() < 0.1:
+            joined.append(joined[-1])
+        if chance.random() < 0.1:
+            joined.append(Edge(target.id, joined[-1].type, source.id))
+    return made, joined
+
+
+GRAPHS = [
+    pytest.param(_records(1, ["town", "person", "club"], ["located in", "member of", "knows"]), id="three types"),
+    pytest.param(_records(2, ["node"], ["is_a"]), id="one type"),
+    pytest.param(_records(3, ["a b", "c`d"], ["has tag", "odd`type", "cites"]), id="odd names"),
+]
+
+
+@pytest.fixture(scope="module", params=GRAPHS)
+def graph(request, build):
+    return build(*request.param)
+
+
+@pytest.fixture(scope="module")
+def generated(graph):
+    return generate(graph, 50, random_seed=3)
+
+
+def _network(graph):
+    network = networkx.MultiDiGraph()
+    for row, node_id in enumerate(graph.node_ids()):
+        network.add_node(node_id, type=graph.type_at(row))
+    for edge in graph.iter_edges():
+        network.add_edge(edge.source, edge.target, type=edge.type)
+    return network
+
+
+def _moved(network, node, step):
+    """Return where a step leads from a node, by looking at each of its edges."""
+    out = {b for _, b, kind in network.out_edges(node, data="type") if step.edge_type in (None, kind)}
+    into = {a for a, _, kind in network.in_edges(node, data="type") if step.edge_type in (None, kind)}
+    found = out | into if step.is_forward is None else out if step.is_forward else into
+    return {one for one in found if network.nodes[one]["type"] == step.end}
+
+
+def _walks(network, anchor, steps):
+    """Return the ends of all walks along these steps on which no node comes twice."""
+    walks = [(anchor,)]
+    for step in steps:
+        walks = [(*walk, one) for walk in walks for one in _moved(network, walk[-1], step) if one not in walk]
+    return {walk[-1] for walk in walks}
+
+
+def _holds(graph, constraint, node):
+    if constraint is None:
+        return True
+    if constraint.property is not None:
+        value = graph.node(node).properties.get(constraint.property)
+        return isinstance(value, str) and value.casefold() == constraint.phrase.casefold()
+    found = graph.node(node)
+    return set(constraint.terms) <= set(graph.tokenizer.terms(" ".join([found.name, *found.aliases, found.text])))
+
+
+def _by_hand(graph, network, draft):
+    sets = [_walks(network, graph.ids[one.anchor], one.steps) for one in draft.conditions]
+    found = set.intersection(*sets) - {graph.ids[row] for row in draft.anchors}
+    return {one for one in found if _holds(graph, draft.constraint, one)}
+
+
+def test_gold_is_complete(graph, generated):
+    network = _network(graph)
+    assert len(generated.questions) > 20
+    for question, draft in zip(generated.questions, generated.drafts, strict=True):
+        assert set(question.nodes) == _by_hand(graph, network, draft), question
+        assert list(question.nodes) == sorted(question.nodes)
+        assert 1 <= len(question.nodes) <= 20
+        assert len(set(question.anchors)) == len(PATTERNS[question.pattern].hops)
+        assert set(question.anchors).isdisjoint(question.nodes)
+        assert question.answer_type == ("entity" if len(question.nodes) == 1 else "set")
+        assert {graph.node(one).type for one in question.nodes} == {question.node_type}
+        assert {graph.node(one).name for one in question.nodes} == set(question.answers)
+
+
+def test_every_condition_is_needed(graph, generated):
+    network = _network(graph)
+    for question, draft in zip(generated.questions, generated.drafts, strict=True):
+        gold = set(question.nodes)
+        of_type = {one for one, kind in network.nodes(data="type") if kind == question.node_type}
+        assert gold != of_type - set(question.anchors)
+        if draft.constraint is not None:
+            assert gold < _by_hand(graph, network, Draft(draft.pattern, draft.conditions))
+            assert gold < {one for one in of_type if _holds(graph, draft.constraint, one)}
+        for left_out in range(len(draft.conditions)) if len(draft.conditions) > 1 else ():
+            rest = (*draft.conditions[:left_out], *draft.conditions[left_out + 1 :])
+            assert gold < _by_hand(graph, network, Draft(draft.pattern, rest, draft.constraint))
+
+
+# ------------------------------------------------------------------------- Cypher, as far as these questions use it
+
+_NAME = r"`((?:[^`]|``)*)`"
+_STRING = r"'((?:[^'\\]|\\.)*)'"
+_NODE = re.compile(rf"\((\w+):{_NAME}(?: \{{id: {_STRING}\}})?\)")
+_EDGE = re.compile(rf"(<?)-(?:\[:{_NAME}\])?-(>?)")
+
+
+def _plain(text):
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _matches(network, path, bound):
+    """Return all ways to lay one path over the graph that agree with what is bound."""
+    node = _NODE.match(path)
+    rows = [{**bound}]
+    rows = _bind(network, rows, node, None, None)
+    at = node.end()
+    while at < len(path):
+        edge = _EDGE.match(path, at)
+        after = _NODE.match(path, edge.end())
+        rows = _bind(network, rows, after, node[1], edge)
+        node, at = after, after.end()
+    return rows
+
+
+def _bind(network, rows, node, before, edge):
+    name, label = node[1], node[2].replace("``", "`")
+    found = []
+    for row in rows:
+        for one, kind in network.nodes(data="type"):
+            if kind != label or row.get(name, one) != one or (node[3] is not None and _plain(node[3]) != one):
+                continue
+            if edge is None or _joined(network, row[before], one, edge):
+                found.append({**row, name: one})
+    return found
+
+
+def _joined(network, a, b, edge):
+    wanted = None if edge[2] is None else edge[2].replace("``", "`")
+
+    def along(source, target):
+        return any(wanted in (None, one["type"]) for one in (network.get_edge_data(source, target) or {}).values())
+
+    return (along(a, b) and not edge[1]) or (along(b, a) and not edge[3])
+
+
+def _run(graph, network, query):
+    matches, where = query.removesuffix(" RETURN DISTINCT x.id").split(" WHERE ", 1)
+    rows = [{}]
+    for path in re.split(r"(?:^| )MATCH ", matches)[1:]:
+        rows = [new for row in rows for new in _matches(network, path, row)]
+    for condition in where.split(" AND "):
+        if apart := re.fullmatch(r"(\w+)\.id <> (\w+)\.id", condition):
+            rows = [row for row in rows if row[apart[1]] != row[apart[2]]]
+        else:
+            value = re.fullmatch(rf"toLower\(toString\(x\.{_NAME}\)\) = {_STRING}", condition)
+            name, wanted = value[1].replace("``", "`"), _plain(value[2])
+            rows = [row for row in rows if str(graph.node(row["x"]).properties.get(name)).lower() == wanted]
+    return {row["x"] for row in rows}
+
+
+def test_the_query_proves_the_answers(graph, generated):
+    network = _network(graph)
+    for question, draft in zip(generated.questions[:25], generated.drafts[:25], strict=True):
+        found = _run(graph, network, question.gold_query)
+        if draft.constraint is not None and draft.constraint.property is None:
+            found = {one for one in found if _holds(graph, draft.constraint, one)}
+        assert found == set(question.nodes), question.gold_query
+
+
+def test_directions_loops_and_parallel_edges(small):
+    anchor = small.row("p1")
+    both = Step("person", "admires", None, "person")
+    out = Step("person", "wrote", True, "film")
+    back = Step("film", "wrote", False, "person")
+    pattern = PATTERNS["one_hop"]
+
+    def found(*conditions):
+        return [small.ids[row] for row in answers(small, Draft(pattern, conditions))]
+
+    assert found(Condition(anchor, (both,))) == ["p2"]
+    assert found(Condition(anchor, (out,))) == ["f2"]
+    assert found(Condition(small.row("f2"), (back,))) == ["p1"]
+    assert found(Condition(small.row("c1"), (Step("place", "twinned with", None, "place"),))) == []
+    assert found(Condition(anchor, (out, back))) == []
+    assert gold_query(small, Draft(pattern, (Condition(anchor, (out,)),))) == (
+        "MATCH (a1:`person` {id: 'p1'})-[:`wrote`]->(x:`film`) WHERE a1.id <> x.id RETURN DISTINCT x.id"
+    )
