@@ -603,7 +603,7 @@ def test_fill_takes_plain_hits_up_to_k_after_the_chosen_ones(graph):
     expected = ["t05", "cnut", *(one for one in plain if one not in ("t05", "cnut"))][:8]
     assert [hit.id for hit in result.hits] == expected
     assert [hit.votes for hit in result.hits] == [3, 3] + [0] * 6
-    assert any("6 hits were filled in" in note for note in result.notes)
+    assert any("6 hits filled in" in note for note in result.notes)
 
 
 def test_fill_keeps_to_the_filters(graph):

@@ -23,6 +23,7 @@ NODE_NAMES: Mapping[str, tuple[str, ...]] = {
         "uri",
         "iri",
         "node",
+        "pid",
     ),
     "type": ("kind", "type", "pos", "category", "node_type", "entity_type"),
     "name": ("name", "title", "label", "display_name", "displayname", "node_name"),

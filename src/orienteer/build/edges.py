@@ -12,7 +12,7 @@ from orienteer.build.importers.table import shown
 from orienteer.build.nodes import NodeMaker
 from orienteer.build.report import Place, Tally
 from orienteer.build.values import identifier, number, opened, plain, text_of
-from orienteer.graph.builder import EdgeBatch
+from orienteer.graph.edges import Coded, EdgeBatch
 from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "edge"
@@ -75,13 +75,16 @@ class EdgeMaker:
     @staticmethod
     def _ids(batch: Batch, column: str) -> Sequence[str]:
         values = batch.columns.get(column, (None,) * len(batch))
-        return values if set(map(type, values)) <= {str} else list(map(identifier, values))
+        if isinstance(values, Coded) or set(map(type, values)) <= {str}:
+            return values
+        return list(map(identifier, values))
 
     def _types(self, batch: Batch) -> Sequence[str]:
         if self._roles.type is None or self._roles.type not in batch.columns:
             return [DEFAULT_TYPE] * len(batch)
         types = self._ids(batch, self._roles.type)
-        return [name or DEFAULT_TYPE for name in types] if "" in types else types
+        distinct = types.values if isinstance(types, Coded) else types
+        return [name or DEFAULT_TYPE for name in types] if "" in distinct else types
 
     def _extras(self, batch: Batch, types: Sequence[str]) -> list[Extra | None] | None:
         """Gather what the columns besides ends and type hold, column by column; None where there are none."""
@@ -141,6 +144,9 @@ class EdgeMaker:
 
 def _blank(ids: Sequence[str]) -> set[int]:
     """Return the places of ids that say nothing."""
+    if isinstance(ids, Coded):
+        blank = _blank(ids.values)
+        return {row for row, code in enumerate(ids.codes.tolist()) if code in blank} if blank else blank
     if "" not in ids and not any(map(str.isspace, ids)):
         return set()
     return {row for row, node_id in enumerate(ids) if not node_id.strip()}

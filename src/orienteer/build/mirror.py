@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.build.importers.table import shown
 from orienteer.build.report import SHOWN, Place, Tally
-from orienteer.graph.builder import EdgeTable
+from orienteer.graph.edges import EdgeTable
 
 MIRRORED_PERCENT = 99
 """Rows of a relation, loops apart, that need their reverse before the relation counts as mirrored."""

@@ -14,6 +14,8 @@ from orienteer.build.values import identifier, items, number, opened, plain, tex
 from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "node"
+CHUNK_TYPE = "chunk"
+"""What a row of a corpus is where it says nothing else."""
 
 
 class Placed(NamedTuple):

@@ -19,6 +19,11 @@ from orienteer.graph.format import is_graph
 NODE_WORDS = frozenset({"node", "nodes", "vertex", "vertices", "entities", "concepts"})
 EDGE_WORDS = frozenset({"edge", "edges", "relationships", "relations", "links", "triples", "statements"})
 """Words of a file's name that tell what it holds."""
+CORPUS_WORDS = frozenset({"corpus", "passages", "chunks"})
+"""Of a table of texts: its nodes are chunks where no column says what they are."""
+ASKED = frozenset({"question", "query"})
+ANSWERED = frozenset({"answer", "answers", "answer_ids", "gold_pids"})
+"""A table with a column of each kind holds a benchmark's questions, and is no part of the graph beside it."""
 PROSE = frozenset({"readme", "license", "licence", "copying", "notice", "changelog", "requirements"})
 """Names of texts that lie beside tables."""
 NO_TABLES = frozenset({".md", ".rst", ".py", ".ipynb", ".sh", ".pdf", ".html", ".png", ".jpg", ".svg", ".toml"})
@@ -46,6 +51,11 @@ class Table:
     has_header: bool = True
     is_named: bool = False
     """Named by hand or alone, so that not knowing what it holds is an error."""
+
+    @property
+    def is_corpus(self) -> bool:
+        """Say whether the file's name says that it holds texts."""
+        return bool(_words(self.path) & CORPUS_WORDS)
 
     def batches(self, *, rows: int, drop: Drop) -> Iterator[Batch]:
         """Read the table in batches."""
@@ -132,6 +142,16 @@ def listing(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
 
 
+def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, ...]:
+    """Return the tables in a folder that was read as a whole that are none of its files."""
+    inside = [path for source in sources if source.is_dir() for path in listing(source)]
+    return tuple(
+        Ignored(file=str(path), reason="no part of the graph")
+        for path in inside
+        if path not in files and _is_candidate(path)
+    )
+
+
 def _is_candidate(path: Path) -> bool:
     has_role = bool(_words(path) & (NODE_WORDS | EDGE_WORDS))
     is_prose = stem(path).casefold() in PROSE or (path.stat().st_size == 0 and not has_role)
@@ -187,7 +207,7 @@ def _sort(tables: Sequence[Table], columns: Columns) -> tuple[list[Table], list[
             edges.append(table)
         elif found is not None:
             bare.append(found)
-        elif (not by_name or table.is_named) and _describes(table, columns):
+        elif (not by_name or table.is_named) and _describes(table, columns) and not asks(table):
             nodes.append(table)
         else:
             others.append(table)
@@ -212,6 +232,12 @@ def _joins(table: Table, columns: Columns) -> bool:
         return False
     known = {NODE_RANKS.get(plainly(name), ("", 0))[0] for name in table.columns}
     return not {"id", "name"} <= known or columns.role("source") is not None
+
+
+def asks(table: Table) -> bool:
+    """Say whether a table that nobody named holds questions and their answers."""
+    names = set(map(plainly, table.columns))
+    return not table.is_named and bool(names & ASKED) and bool(names & ANSWERED)
 
 
 def _describes(table: Table, columns: Columns) -> bool:

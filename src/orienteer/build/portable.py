@@ -16,7 +16,8 @@ from orienteer.build.importers.jsonl import JsonLines
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.build.labels import Labels
 from orienteer.errors import BadInput
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
 from orienteer.records import Node
 
 KIND = "orienteer-dump"

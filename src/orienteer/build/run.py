@@ -6,25 +6,26 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from orienteer.build import mirror, portable
+from orienteer.build import layouts, mirror
 from orienteer.build.columns import Columns, check_named
 from orienteer.build.edges import EdgeMaker
 from orienteer.build.importers import Drop
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.build.labels import Labels
-from orienteer.build.nodes import NodeMaker
-from orienteer.build.plan import Plan, Table, plan, table_of
+from orienteer.build.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker
+from orienteer.build.plan import Plan, Table, asks, left_over, plan, table_of
 from orienteer.build.provenance import describe
 from orienteer.build.report import Ignored, Place, Report, Tally, peak_bytes
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput, DuplicateNode
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
 from orienteer.records import Node
 
 Progress = Callable[[str, int], None]
@@ -95,11 +96,13 @@ class _Reading:
     def __init__(self, sources: Sequence[Path], options: ImportOptions) -> None:
         self._options = options
         self._columns = Columns(options.columns, options.private, options.explode)
-        self._own = portable.found(sources) if not (options.nodes or options.edges) else None
-        self._plan = (
-            Plan((), ()) if self._own else plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
-        )
         self._tally = Tally(hides_rows=bool(self._options.private))
+        by_hand = options.nodes or options.edges
+        self._own = None if by_hand else layouts.found(sources, self._columns, self._tally)
+        if self._own is None:
+            self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
+        else:
+            self._plan = Plan((), (), ignored=left_over(sources, self._own.files))
         self._ignored: list[Ignored] = []
         self._seen: set[str] = set()
         self.labels = Labels()
@@ -133,6 +136,8 @@ class _Reading:
         id_column = table.id_column(self._columns)
         for batch in table.batches(rows=NODE_ROWS, drop=self._drop(table)):
             for node, line in maker.of_batch(batch, id_column=id_column, file=file):
+                if table.is_corpus and node.type == DEFAULT_TYPE:
+                    node = replace(node, type=CHUNK_TYPE)
                 try:
                     is_new = builder.add_node(node)
                 except DuplicateNode as error:
@@ -190,7 +195,8 @@ class _Reading:
         self._ignored += self._plan.ignored
         for table in self._plan.others:
             if not any([self.labels.read(table, types) for types in kinds]):
-                self._ignored.append(Ignored(file=str(table.path), reason="neither nodes nor edges"))
+                reason = "questions, no part of the graph" if asks(table) else "neither nodes nor edges"
+                self._ignored.append(Ignored(file=str(table.path), reason=reason))
 
     def _drop(self, table: Table) -> Drop:
         def drop(reason: str, line: int, value: str) -> None:
@@ -214,6 +220,7 @@ class _Reading:
             merged=self._tally.merged,
             private={column: self._tally.private.get(column, 0) for column in self._columns.private},
             ignored=tuple(self._ignored),
+            notes=tuple(self._tally.notes),
         )
 
 

@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -182,17 +183,39 @@ def publishing(path: Path) -> Iterator[Path]:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def publish(path: Path, work: Path, manifest: Manifest) -> Manifest:
+class Digests:
+    """Checksums of files, taken while others are still being written; each file is on the disk once it has one."""
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(2, "digests")
+        self._taken: dict[Path, Future[str]] = {}
+
+    def __enter__(self) -> Digests:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.shutdown(cancel_futures=True)
+
+    def add(self, *files: Path) -> None:
+        """Take the checksums of files that are written and closed."""
+        for file in files:
+            if file not in self._taken:
+                self._taken[file] = self._worker.submit(_settled, file)
+
+    def of(self, file: Path) -> str:
+        """Return the checksum of a file, waiting for it."""
+        self.add(file)
+        return self._taken[file].result()
+
+
+def publish(path: Path, work: Path, manifest: Manifest, digests: Digests) -> Manifest:
     """Make the files of `work` the current generation. Readers see the old one or the new one, never a mixture."""
-    files = {
-        file.name: FileRecord(bytes=file.stat().st_size, sha256=_sha256(file))
-        for file in sorted(work.iterdir())
-        if file.name != MANIFEST
-    }
+    written = sorted(file for file in work.iterdir() if file.name != MANIFEST)
+    digests.add(*written)
+    files = {file.name: FileRecord(bytes=file.stat().st_size, sha256=digests.of(file)) for file in written}
     manifest = manifest.model_copy(update={"files": files})
     (work / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
-    for file in work.iterdir():
-        _sync(file)
+    _sync(work / MANIFEST)
     generations = path / "generations"
     generations.mkdir(exist_ok=True)
     target = generations / manifest.generation
@@ -264,6 +287,13 @@ def _sync(path: Path) -> None:
 def _sha256(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _settled(file: Path) -> str:
+    """Return a file's checksum once its content is on the disk."""
+    digest = _sha256(file)
+    _sync(file)
+    return digest
 
 
 @contextmanager

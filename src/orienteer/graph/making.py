@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from orienteer.errors import BadInput, nearest
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
 from orienteer.records import Edge, Node
 
 _EDGE_BATCH = 50_000

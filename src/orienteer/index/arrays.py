@@ -87,6 +87,11 @@ class Strings(Sequence[str]):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
+    @property
+    def size(self) -> int:
+        """Count the bytes of all strings."""
+        return len(self._data)
+
     def __getitem__(self, index: Any) -> Any:  # Any: Sequence's overloads; slices are not used
         return decode(self.raw(index))
 
@@ -158,6 +163,12 @@ class StringWriter:
         with (self._folder / f"{self._name}.utf8").open("ab") as file:
             file.write(self._waiting)
         self._waiting.clear()
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """Name the two files."""
+        offsets = file_name(f"{self._name}.at", np.dtype(np.int64))
+        return self._folder / f"{self._name}.utf8", self._folder / offsets
 
     def close(self) -> None:
         """Finish both files."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from orienteer.index import words
 from orienteer.index.arrays import Folder, StringWriter, encode, save
+from orienteer.index.kernels import Kernels
 from orienteer.index.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
@@ -48,10 +49,10 @@ class Link(NamedTuple):
 class NamesWriter:
     """Collects names and writes their index."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> None:
+        self._tokenizer, self._kernels = tokenizer, kernels
         self._columns: list[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]] = []
-        self._vocabulary = words.Vocabulary()
+        self._vocabulary = words.Vocabulary(kernels)
         self._stems = np.zeros(0, np.uint64)
         self._spelling: list[str] = []
 
@@ -69,7 +70,7 @@ class NamesWriter:
                 )
 
     def _add(self, rows: NDArray[np.int32], kind: NameKind, texts: Sequence[str]) -> None:
-        found = words.split(texts, self._tokenizer)
+        found = words.split(texts, self._tokenizer, kernels=self._kernels)
         numbers, new = self._vocabulary.number(found.hashes)
         stems = found.hashes[new]
         written = np.flatnonzero(~found.are_numbers[new])

@@ -19,14 +19,16 @@ Files (one entry a term, in the order of the terms' hashes, unless said):
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index import words
 from orienteer.index.arrays import Array, create, runs, save
+from orienteer.index.kernels import Kernels
 from orienteer.index.tokenizer import Tokenizer
 
 K1 = 1.2  # Lucene's defaults, as everywhere in the field
@@ -38,15 +40,27 @@ _SLICE = 1 << 22  # postings handled at once while the maxima are taken
 
 class _Batch(NamedTuple):
     terms: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int32]
     at: int  # where the batch's postings begin in the spool
+
+
+class _Counted(NamedTuple):
+    """The postings of a batch, one term's after another's, rows ascending within a term."""
+
+    terms: NDArray[np.int32]
+    counts: NDArray[Any]  # Any: integers of some width, how many postings each term has
+    rows: NDArray[np.int32]
+    frequencies: NDArray[Any]  # Any: as above
+    lengths: NDArray[np.int32]  # of the texts
 
 
 class PostingsWriter:
     """Collects texts and writes the index of all of them."""
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
-        self._folder, self._tokenizer = folder, tokenizer
+    def __init__(self, folder: Path, tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> None:
+        self._folder, self._tokenizer, self._kernels = folder, tokenizer, kernels
+        self._worker = ThreadPoolExecutor(1, "postings")
+        self._running: Future[None] | None = None
         self._rows_spool = (folder / "spool.rows").open("wb")
         self._frequencies_spool = (folder / "spool.frequencies").open("wb")
         self._spooled = 0
@@ -54,46 +68,73 @@ class PostingsWriter:
         self._large: dict[int, int] = {}  # place in the spool -> frequency
         self._lengths: list[NDArray[np.int32]] = []
         self._rows = 0
-        self._words = words.Vocabulary()
-        self._terms = words.Vocabulary()
+        self._words = words.Vocabulary(kernels)
+        self._terms = words.Vocabulary(kernels)
         self._term_hashes: list[NDArray[np.uint64]] = []
-        self._expansion = np.full((1 << 16, 3), -1, np.int32)  # (words, 3): the terms of each word
-        self._has_several = np.zeros(1 << 16, np.bool_)
+        self._expansion = np.full((3, 1 << 16), -1, np.int32)  # (3, words): the terms of each word
+        self._state = np.zeros((0, 2), np.int32)  # (terms, 2): where the compiled count keeps its notes
 
     def __enter__(self) -> PostingsWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._worker.shutdown()
         self._rows_spool.close()
         self._frequencies_spool.close()
 
     def add(self, texts: Sequence[str]) -> None:
-        """Index the next texts, one row each."""
+        """Index the next texts, one row each, while the caller goes on; what goes wrong is raised by the next call."""
         batch: list[str] = []
         size = 0
         for text in texts:
             batch.append(text)
             size += len(text) + 1
             if size > BATCH_BYTES:
-                self._add(batch)
+                self._hand_over(batch)
                 batch, size = [], 0
         if batch:
-            self._add(batch)
+            self._hand_over(batch)
+
+    def _hand_over(self, texts: Sequence[str]) -> None:
+        """Index texts beside what the caller does; one batch at a time, so that few wait in memory."""
+        self._wait()
+        self._running = self._worker.submit(self._add, texts)
+
+    def _wait(self) -> None:
+        if self._running is not None:
+            self._running.result()
 
     def _add(self, texts: Sequence[str]) -> None:
-        found = words.split(texts, self._tokenizer)
+        found = words.split(texts, self._tokenizer, kernels=self._kernels)
         numbers, new = self._words.number(found.hashes)
         self._learn(found, new)
-        rows, term = found.texts, self._expansion[numbers, 0]
-        several = np.flatnonzero(self._has_several[numbers])
-        for extra in self._expansion[numbers[several], 1:].T:
+        counted = self._count(numbers, found) if self._kernels is None else self._counted(self._kernels, numbers, found)
+        self._lengths.append(counted.lengths)
+        self._spool(counted)
+        self._rows += len(texts)
+
+    def _count(self, numbers: NDArray[np.int32], found: words.Words) -> _Counted:
+        """Count the terms of each text, by one sort of (term, row)."""
+        rows, term = found.texts, self._expansion[0, numbers]
+        several = np.flatnonzero(self._expansion[1, numbers] >= 0)
+        for extra in self._expansion[1:, numbers[several]]:
             has = extra >= 0
             term = np.concatenate([term, extra[has]])
             rows = np.concatenate([rows, rows[several[has]]])
-        self._lengths.append(np.bincount(rows, minlength=len(texts)).astype(np.int32))
-        keys, frequencies = _count(term.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64))
-        self._spool(keys, frequencies)
-        self._rows += len(texts)
+        lengths = np.bincount(rows, minlength=len(found.firsts) - 1).astype(np.int32)
+        keys = term.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64)
+        keys.sort()
+        keys, frequencies = runs(keys)
+        terms, counts = runs((keys >> np.uint64(32)).astype(np.int32))
+        return _Counted(terms, counts, (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), frequencies, lengths)
+
+    def _counted(self, kernels: Kernels, numbers: NDArray[np.int32], found: words.Words) -> _Counted:
+        """Count the terms of each text with compiled code; the terms come in another order."""
+        if len(self._state) < len(self._terms):
+            self._state = np.full((len(self._terms) * 2, 2), -1, np.int32)
+            self._state[:, 1] = 0
+        lengths = np.zeros(len(found.firsts) - 1, np.int32)
+        return _Counted(*kernels.count_terms(numbers, found.firsts, self._expansion, self._state, lengths), lengths)
 
     def _learn(self, found: words.Words, new: NDArray[np.int64]) -> None:
         """Give the terms of new words their numbers."""
@@ -110,28 +151,24 @@ class PostingsWriter:
         has = np.flatnonzero(hashes)
         numbers, fresh = self._terms.number(hashes.ravel()[has])
         self._term_hashes.append(hashes.ravel()[has][fresh])
-        while len(self._words) > len(self._expansion):
-            self._expansion = np.concatenate([self._expansion, np.full_like(self._expansion, -1)])
-            self._has_several = np.concatenate([self._has_several, np.zeros_like(self._has_several)])
+        while len(self._words) > self._expansion.shape[1]:
+            self._expansion = np.concatenate([self._expansion, np.full_like(self._expansion, -1)], axis=1)
         learnt = np.full(hashes.size, -1, np.int32)
         learnt[has] = numbers
         known = len(self._words) - len(new)
-        self._expansion[known : len(self._words)] = learnt.reshape(-1, 3)
-        self._has_several[known : len(self._words)] = hashes[:, 1] != 0
+        self._expansion[:, known : len(self._words)] = learnt.reshape(-1, 3).T
 
-    def _spool(self, keys: NDArray[np.uint64], frequencies: NDArray[np.int64]) -> None:
-        terms = (keys >> np.uint64(32)).astype(np.int32)
-        rows = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32) + self._rows
-        for index in np.flatnonzero(frequencies >= 255):
-            self._large[self._spooled + int(index)] = int(frequencies[index])
-        rows.tofile(self._rows_spool)
-        np.minimum(frequencies, 255).astype(np.uint8).tofile(self._frequencies_spool)
-        unique, counts = runs(terms)
-        self._batches.append(_Batch(unique, counts, self._spooled))
-        self._spooled += len(keys)
+    def _spool(self, counted: _Counted) -> None:
+        for index in np.flatnonzero(counted.frequencies >= 255):
+            self._large[self._spooled + int(index)] = int(counted.frequencies[index])
+        (counted.rows + np.int32(self._rows)).tofile(self._rows_spool)
+        np.minimum(counted.frequencies, 255).astype(np.uint8).tofile(self._frequencies_spool)
+        self._batches.append(_Batch(counted.terms, counted.counts.astype(np.int32), self._spooled))
+        self._spooled += len(counted.rows)
 
     def finish(self) -> dict[str, float]:
         """Write all files; return the statistics that a manifest keeps."""
+        self._wait()
         self._rows_spool.close()
         self._frequencies_spool.close()
         lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int32)
@@ -149,7 +186,7 @@ class PostingsWriter:
         save(self._folder, "posting", begins)
         self._merge(begins, place)
         mean = float(lengths.mean()) if len(lengths) and lengths.any() else 1.0
-        _write_maxima(self._folder, begins, lengths, mean)
+        _write_maxima(self._folder, begins, lengths, mean, self._kernels)
         return {"terms": len(order), "postings": self._spooled, "mean_length": mean, "k1": K1, "b": B}
 
     def _merge(self, begins: NDArray[np.int64], place: NDArray[np.int64]) -> None:
@@ -159,26 +196,35 @@ class PostingsWriter:
         large: dict[int, int] = {}
         cursor = begins[:-1].copy()
         for batch in self._batches:
-            terms = place[batch.terms]
             size = int(batch.counts.sum())
-            starts = np.cumsum(batch.counts) - batch.counts
-            target = np.repeat(cursor[terms] - starts, batch.counts) + np.arange(size)
-            rows[target] = np.fromfile(spools[0], np.int32, size, offset=batch.at * 4)
+            spooled = np.fromfile(spools[0], np.int32, size, offset=batch.at * 4)
             frequency = np.fromfile(spools[1], np.uint8, size, offset=batch.at)
-            frequencies[target] = frequency
-            cursor[terms] += batch.counts
-            for at in np.flatnonzero(frequency == 255).tolist():
-                large[int(target[at])] = self._large[batch.at + at]
+            at = np.flatnonzero(frequency == 255)
+            place_runs = _place_runs if self._kernels is None else self._kernels.place_runs
+            target = place_runs(place[batch.terms], batch.counts, cursor, spooled, frequency, rows, frequencies)
+            large |= zip(target.tolist(), (self._large[one] for one in (batch.at + at).tolist()), strict=True)
         save(self._folder, "large_at", np.array(sorted(large), np.int64))
         save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
         for spool in spools:
             spool.unlink()
 
 
-def _count(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the distinct keys, sorted, and how often each stands."""
-    keys.sort()
-    return runs(keys)
+def _place_runs(
+    terms: NDArray[np.int64],
+    counts: NDArray[np.int32],
+    cursor: NDArray[np.int64],
+    source_rows: NDArray[np.int32],
+    source_frequencies: NDArray[np.uint8],
+    rows: NDArray[np.int32],
+    frequencies: NDArray[np.uint8],
+) -> NDArray[np.int64]:
+    """Copy each term's run of postings to where its cursor stands; return where those of frequency 255 went."""
+    starts = np.cumsum(counts, dtype=np.int64) - counts
+    target = np.repeat(cursor[terms] - starts, counts) + np.arange(len(source_rows))
+    rows[target] = source_rows
+    frequencies[target] = source_frequencies
+    cursor[terms] += counts
+    return np.asarray(target[source_frequencies == 255])
 
 
 def _read(path: Path, kind: type[np.generic]) -> Array:
@@ -190,7 +236,9 @@ def saturation(mean_length: float, lengths: NDArray[np.int32]) -> NDArray[np.flo
     return K1 * (1 - B) + (K1 * B / mean_length) * lengths.astype(np.float64)
 
 
-def _write_maxima(folder: Path, begins: NDArray[np.int64], lengths: NDArray[np.int32], mean: float) -> None:
+def _write_maxima(
+    folder: Path, begins: NDArray[np.int64], lengths: NDArray[np.int32], mean: float, kernels: Kernels | None
+) -> None:
     """Write the largest share tf / (tf + K) of every term and of every block of postings."""
     rows, frequencies = _read(folder / "row.i4", np.int32), _read(folder / "frequency.u1", np.uint8)
     counts = np.diff(begins)
@@ -198,17 +246,32 @@ def _write_maxima(folder: Path, begins: NDArray[np.int64], lengths: NDArray[np.i
     np.cumsum(-(-counts // BLOCK), out=blocks[1:])
     save(folder, "block", blocks)
     best = create(folder, "block_best", np.float32, int(blocks[-1]))
+    take_maxima = _block_maxima if kernels is None else kernels.block_maxima
+    take_maxima(begins, blocks, BLOCK, rows, frequencies, saturation(mean, lengths), best)
+    for low in range(0, len(best), _SLICE):
+        best[low : low + _SLICE] = np.nextafter(best[low : low + _SLICE], np.float32(2))
+    save(folder, "best", np.maximum.reduceat(best, blocks[:-1]) if len(best) else np.zeros(0, np.float32))
+    del best
+
+
+def _block_maxima(
+    begins: NDArray[np.int64],
+    blocks: NDArray[np.int64],
+    size: int,
+    rows: NDArray[np.int32],
+    frequencies: NDArray[np.uint8],
+    saturations: NDArray[np.float64],
+    best: NDArray[np.float32],
+) -> None:
+    """Fill in the largest tf / (tf + K) of each block of postings, rounded to the nearest float."""
     # Every block's first posting: reduceat then takes the maximum up to the next block's.
-    firsts = np.repeat(begins[:-1] - blocks[:-1] * BLOCK, np.diff(blocks)) + np.arange(blocks[-1]) * BLOCK
+    firsts = np.repeat(begins[:-1] - blocks[:-1] * size, np.diff(blocks)) + np.arange(blocks[-1]) * size
     low = 0
     while low < len(firsts):
         high = max(low + 1, int(np.searchsorted(firsts, firsts[low] + _SLICE)))
         end = int(firsts[high]) if high < len(firsts) else len(rows)
         tf = frequencies[firsts[low] : end].astype(np.float64)
-        share = tf / (tf + saturation(mean, lengths[rows[firsts[low] : end]]))
+        share = tf / (tf + saturations[rows[firsts[low] : end]])
         share[tf == 255] = 1  # the true frequency may be larger: no share is above 1
-        largest = np.maximum.reduceat(share, firsts[low:high] - firsts[low])
-        best[low:high] = np.nextafter(largest.astype(np.float32), np.float32(2))
+        best[low:high] = np.maximum.reduceat(share, firsts[low:high] - firsts[low])
         low = high
-    save(folder, "best", np.maximum.reduceat(best, blocks[:-1]) if len(best) else np.zeros(0, np.float32))
-    del best

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.index.kernels import Kernels
 from orienteer.index.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
@@ -112,9 +113,22 @@ def prepare(text: str, tokenizer: Tokenizer) -> bytes:
     return " ".join(tokenizer.words(text)).encode()
 
 
-def split(texts: Sequence[str], tokenizer: Tokenizer) -> Words:
+def split(texts: Sequence[str], tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> Words:
     """Find and hash the words of several texts."""
-    return _split([prepare(text, tokenizer) for text in texts])
+    return joined([prepare(text, tokenizer) for text in texts], kernels=kernels)
+
+
+def joined(prepared: Sequence[bytes], *, kernels: Kernels | None = None) -> Words:
+    """Find and hash the words of texts that went through `prepare`."""
+    if kernels is None:
+        return _split(prepared)
+    buffer = np.frombuffer(b" ".join(prepared) + b" ", np.uint8)
+    ends = np.cumsum([len(one) + 1 for one in prepared], dtype=np.int64) - 1
+    most = len(buffer) // 2 + 1
+    hashes, starts, lengths = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most, np.int64)
+    firsts = kernels.hash_words(buffer, ends, hashes, starts, lengths)
+    found = int(firsts[-1])
+    return Words(buffer, starts[:found], lengths[:found], firsts, hashes[:found])
 
 
 def _split(prepared: Sequence[bytes]) -> Words:
@@ -153,16 +167,19 @@ def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray
 class Vocabulary:
     """Numbers words by their hash, in the order in which they first come: an open-addressed table in numpy."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernels: Kernels | None = None) -> None:
         self._keys = np.zeros(1 << 16, np.uint64)
         self._values = np.zeros(1 << 16, np.int32)
         self._count = 0
+        self._kernels = kernels
 
     def __len__(self) -> int:
         return self._count
 
     def number(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the number of each word, and where in the input each new word first stands."""
+        if self._kernels is not None:
+            return self._number(self._kernels, hashes)
         numbers, missing = self._find(hashes)
         if not len(missing):
             return numbers, missing
@@ -173,6 +190,19 @@ class Vocabulary:
         numbers[missing] = self._count + inverse
         self._count += len(fresh)
         return numbers, missing[first]
+
+    def _number(self, kernels: Kernels, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        numbers, new = np.empty(len(hashes), np.int32), np.empty(len(hashes), np.int64)
+        done = found = 0
+        while done < len(hashes):
+            took, fresh = kernels.number_words(
+                hashes[done:], self._keys, self._values, self._count, numbers[done:], new[found:]
+            )
+            new[found : found + fresh] += done
+            done, found, self._count = done + took, found + fresh, self._count + fresh
+            if done < len(hashes):
+                self._grow()
+        return numbers, new[:found]
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the number of each word, -1 for those that were never seen."""

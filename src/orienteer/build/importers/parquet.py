@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,10 @@ from typing import Any
 from orienteer.build.importers.files import require
 from orienteer.build.importers.table import Batch, Drop, shown
 from orienteer.errors import BadInput, MissingExtra
+from orienteer.graph.edges import Coded
+
+CODED_FROM = 1_000
+"""Texts of a column that are looked at, to tell whether they repeat."""
 
 
 class Parquet:
@@ -57,7 +61,7 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
         raise BadInput(f"{path} is no whole Parquet file ({reason}); fetch the file again") from error
 
 
-def _values(column: Any) -> tuple[list[Any], set[int]]:  # Any: a pyarrow array
+def _values(column: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a pyarrow array
     """Return a column's values and the rows whose text is no UTF-8 (those come with replacement characters)."""
     import pyarrow
 
@@ -74,11 +78,17 @@ def _values(column: Any) -> tuple[list[Any], set[int]]:  # Any: a pyarrow array
         return values, bad
 
 
-def _list(column: Any) -> list[Any]:  # Any: a pyarrow array
-    """Return a column as Python values, by way of numpy where that is the same and several times faster."""
+def _list(column: Any) -> Sequence[Any]:  # Any: a pyarrow array
+    """Return a column as Python values, by way of numpy where that is the same and several times faster.
+
+    Texts that repeat come as `Coded`.
+    """
     from pyarrow import types
 
     kind = column.type
+    if _repeats(column):
+        column = column.dictionary_encode()
+        return Coded(_list(column.dictionary), column.indices.to_numpy())
     if types.is_dictionary(kind):
         words = [*_list(column.dictionary), None]
         return [words[place] for place in column.indices.fill_null(len(words) - 1).to_numpy().tolist()]
@@ -87,3 +97,14 @@ def _list(column: Any) -> list[Any]:  # Any: a pyarrow array
         column = column.to_numpy(zero_copy_only=False)
     values: list[Any] = column.tolist()
     return values
+
+
+def _repeats(column: Any) -> bool:  # Any: a pyarrow array
+    """Say whether a column's first texts are few different ones; coding other columns costs more than it saves."""
+    from pyarrow import compute, types
+
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return False
+    if len(column) < CODED_FROM or column.null_count:
+        return False
+    return bool(compute.count_distinct(column.slice(0, CODED_FROM)).as_py() * 10 <= CODED_FROM)

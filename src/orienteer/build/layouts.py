@@ -1,0 +1,50 @@
+"""Folders and files that are known as a whole, and read by a module of their own instead of table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from orienteer.build import portable
+from orienteer.build.columns import Columns
+from orienteer.build.labels import Labels
+from orienteer.build.report import Tally
+from orienteer.errors import BadOption
+from orienteer.graph.builder import GraphBuilder
+
+
+class Layout(Protocol):
+    """Something that was recognised as a whole."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that the graph is made of."""
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read everything into the builder, and return the labels of types."""
+
+
+def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> Layout | None:
+    """Return what the one source is known as, None where its tables have to be told apart.
+
+    Raises `BadOption` for an option about columns that has no meaning for it.
+    """
+    dump = portable.found(sources)
+    if dump is not None or len(sources) != 1:
+        return dump
+    from orienteer.build.importers import corpus, grbench, ottqa, stark  # whoever opens a graph needs none of them
+
+    source = sources[0]
+    base = stark.found(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
+    layout: Layout | None = base or grbench.found(source, tally) or ottqa.found(source) or corpus.found(source)
+    if layout is not None:
+        _check(source, columns, takes_fields=base is not None)
+    return layout
+
+
+def _check(source: Path, columns: Columns, *, takes_fields: bool) -> None:
+    given = {"--column": columns.roles, "--private": columns.private, "--explode": columns.explode}
+    for option, value in given.items():
+        if value and not (takes_fields and option != "--column"):
+            raise BadOption(f"{option} has no meaning for {source}, whose fields are known: leave it out")

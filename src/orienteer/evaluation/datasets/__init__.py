@@ -1,0 +1,58 @@
+"""Benchmarks and files of questions: one module each, one line each in the table, recognised by their content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orienteer.errors import BadInput, BadOption, nearest
+from orienteer.evaluation.datasets import grbench, jsonl, multihop, ottqa, stark, trec
+from orienteer.evaluation.datasets.dataset import Dataset
+from orienteer.evaluation.examples import QuestionSet
+from orienteer.graph.store import Graph
+
+DATASETS: tuple[Dataset, ...] = (
+    stark.DATASET,
+    grbench.DATASET,
+    ottqa.DATASET,
+    *multihop.DATASETS,
+    trec.DATASET,
+    jsonl.DATASET,
+)
+"""In the order in which they are tried: the particular before the general."""
+
+
+def load(
+    path: Path, *, dataset: str | None = None, split: str | None = None, graph: Graph | None = None
+) -> QuestionSet:
+    """Return the questions of a file or a folder, as the data set that its content shows or that is named.
+
+    The graph resolves answers that are names to nodes. Raises `BadInput` where nothing is recognised or a file is not
+    whole, and `BadOption` for a data set or a split that there is not.
+    """
+    if not path.exists():
+        raise BadInput(f"{path} does not exist: name a file of questions, or the folder of a data set")
+    return (recognise(path) if dataset is None else named(dataset)).read(path, split=split, graph=graph)
+
+
+def named(name: str) -> Dataset:
+    """Return a data set by its name. Raises `BadOption` that lists them."""
+    found = next((one for one in DATASETS if one.name == name), None)
+    if found is None:
+        names = [one.name for one in DATASETS]
+        near = "".join(f" Did you mean {one}?" for one in nearest(name, names, most=1))
+        raise BadOption(f"No data set {name!r}.{near} There are: {', '.join(names)}.")
+    return found
+
+
+def recognise(path: Path) -> Dataset:
+    """Return the data set that lies at a path. Raises `BadInput` that says what was looked for."""
+    found = next((one for one in DATASETS if one.recognises(path)), None)
+    if found is None:
+        looked = "; ".join(f"{one.name}: {one.looks_for}" for one in DATASETS)
+        raise BadInput(
+            f"{path} holds no questions that are known here. Looked for: {looked}. Say which with --dataset."
+        )
+    return found
+
+
+__all__ = ["DATASETS", "Dataset", "load", "named", "recognise"]

@@ -1,0 +1,52 @@
+"""What a data set is to the rest: a name, where it is from, how it is recognised, how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from orienteer.errors import BadOption
+from orienteer.evaluation.examples import Example, QuestionSet
+from orienteer.graph.store import Graph
+
+
+class Reads(Protocol):
+    """Reads a data set's questions from a file or a folder."""
+
+    def __call__(self, path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+        """Return the questions. Raises `BadInput` where the files are not whole, `BadOption` for an unknown split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """One benchmark. Nothing is ever downloaded: `url` is where a person gets the files."""
+
+    name: str
+    about: str
+    """What it is, its terms, and how the files that were read are hashed where that is not `digest`'s rule."""
+    looks_for: str
+    """What it is recognised by, for messages."""
+    recognises: Callable[[Path], bool]
+    """Says so of a file or a folder by columns, keys and names; never raises for what is something else."""
+    read: Reads
+    url: str = ""
+
+
+def of_split(examples: Sequence[Example], split: str | None, *, path: Path, field: str = "split") -> list[Example]:
+    """Return the examples of one split, all of them for None. Raises `BadOption` that lists the splits."""
+    if split is None:
+        return list(examples)
+    kept = [one for one in examples if one.fields.get(field) == split]
+    if not kept:
+        raise unknown_split(split, {str(one.fields[field]) for one in examples if field in one.fields}, path=path)
+    return kept
+
+
+def unknown_split(split: str, known: Iterable[str], *, path: Path) -> BadOption:
+    """Return the error for a split that the questions do not have."""
+    names = sorted(known)
+    if not names:
+        return BadOption(f"{path} has no splits: leave out --split {split}")
+    return BadOption(f"{path} has no split {split!r}. There are: {', '.join(names)}.")

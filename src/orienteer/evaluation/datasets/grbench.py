@@ -1,0 +1,208 @@
+"""GRBench, the questions of Graph-CoT: JSON lines `{"qid", "question", "answer"}`, one file a domain.
+
+Answers are names, joined by commas where there are several, and names may hold commas too; numbers; True and False.
+With a graph the names become nodes. The published files name no level, but come in blocks of ten for each template,
+and a template's place tells its level; only of the domains in LEVELS is that known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from orienteer.build.importers.files import suffix
+from orienteer.build.values import number
+from orienteer.errors import BadInput
+from orienteer.evaluation.datasets.dataset import Dataset, of_split
+from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
+from orienteer.graph.store import Graph
+from orienteer.records import Question
+
+COLUMNS = frozenset({"qid", "question", "answer"})
+OWN = ("qid", "question", "answer")
+BLOCK = 10
+"""Questions a template."""
+LEVELS: Mapping[str, tuple[int, ...]] = {"biomedical": (7, 20), "legal": (5, 11, 2)}
+"""Templates of each level, easy first."""
+LEVEL_NAMES = ("easy", "medium", "hard")
+SHOWN = 3
+
+
+def _found(path: Path) -> list[Path]:
+    return [one for one in files_in(path) if suffix(one) in (".jsonl", ".json") and keys(one) >= COLUMNS]
+
+
+def recognises(path: Path) -> bool:
+    """Say whether there is one file of JSON lines with `qid`, `question` and `answer`."""
+    return len(_found(path)) == 1
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+    """Read the questions; with a graph find the nodes that the answers name."""
+    found = _found(path)
+    if len(found) != 1:
+        names = ", ".join(one.name for one in found) or "none"
+        raise BadInput(f"{path} holds {len(found)} files of GRBench's questions ({names}): name the file itself")
+    file = found[0]
+    table = rows(file)
+    has_domains = any(row.get("domain") for row in table)
+    examples = [_example(row, file, has_domains=has_domains) for row in table]
+    unique((one.question.id for one in examples), path=file)
+    examples = of_split(examples, split, path=file)
+    notes: tuple[str, ...] = ()
+    if graph is not None:
+        examples, notes = with_nodes(examples, graph)
+    return QuestionSet("grbench", tuple(examples), digest([file]), notes=notes)
+
+
+def _example(row: Row, file: Path, *, has_domains: bool) -> Example:
+    qid = required(row, "qid", path=file)
+    kept = fields(row, but=OWN)
+    domain = str(kept.setdefault("domain", file.parent.name))
+    template = kept.get("template")
+    if not isinstance(template, int | float) and domain in LEVELS and qid.isascii() and qid.isdigit():
+        template = int(qid) // BLOCK
+    if isinstance(template, int | float):
+        kept["template"] = int(template)
+        kept.setdefault("level", _level(domain, int(template)))
+    answer = required(row, "answer", path=file).strip()
+    return Example(
+        question=Question(id=f"{domain}-{qid}" if has_domains else qid, text=required(row, "question", path=file)),
+        gold=Gold(answers=(answer,), answer_type=answer_type(answer)),
+        fields={name: value for name, value in kept.items() if value is not None},
+    )
+
+
+def _level(domain: str, template: int) -> str | None:
+    for name, count in zip(LEVEL_NAMES, LEVELS.get(domain, ()), strict=False):
+        if template < count:
+            return name
+        template -= count
+    return None
+
+
+def answer_type(answer: str) -> AnswerType | None:
+    """Return what kind of answer a text is; None for a name or names, which only a graph can tell apart."""
+    if answer in ("True", "False"):
+        return "boolean"
+    return "number" if isinstance(number(answer), int | float) else None
+
+
+# ------------------------------------------------------------------------------------------------- names to nodes
+
+
+def split_names(answer: str, names: Mapping[str, object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Cut an answer at commas into names that may hold commas: the longest run that is a name, from the left.
+
+    Returns the names that were found, each once, and the pieces that belong to none.
+    """
+    parts = [part.strip() for part in answer.split(",")]
+    found: dict[str, None] = {}
+    unknown: list[str] = []
+    at = 0
+    while at < len(parts):
+        ends = range(len(parts), at, -1)
+        end = next((end for end in ends if ", ".join(parts[at:end]) in names), None)
+        if end is None:
+            unknown.append(parts[at])
+        else:
+            found[", ".join(parts[at:end])] = None
+        at = at + 1 if end is None else end
+    return tuple(found), tuple(piece for piece in unknown if piece)
+
+
+class _Cut(NamedTuple):
+    """The names that an answer was cut into, and what is none of the graph's."""
+
+    names: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example], tuple[str, ...]]:
+    """Give each question the nodes that its answer names, exactly as it names them, and say what has none.
+
+    A name of several nodes means those of the type that the other answers of its template have, else all of them.
+    Where a piece of an answer is no name of the graph, the question stays without gold nodes; so do all of a domain
+    most of whose answers are none: it is about another graph, and what matches does so by chance.
+    """
+    rows_of: defaultdict[str, list[int]] = defaultdict(list)
+    for row, name in enumerate(graph.names):
+        rows_of[name].append(row)
+    cuts = [_Cut(*split_names(one.gold.answers[0], rows_of)) for one in examples if one.gold.answer_type is None]
+    named = [one for one in examples if one.gold.answer_type is None]
+    foreign = _foreign(named, cuts)
+    own = {
+        one.question.id: cut
+        for one, cut in zip(named, cuts, strict=True)
+        if one.fields.get("domain") not in foreign and not cut.unknown
+    }
+    types = _types(named, own, rows_of, graph)
+    resolved: list[Example] = []
+    ambiguous: set[str] = set()
+    for one in examples:
+        found: dict[str, float] = {}
+        names = own[one.question.id].names if one.question.id in own else ()
+        for name in names:
+            rows = _of_type(rows_of[name], types.get(_template(one)), graph)
+            ambiguous |= {name} if len(rows) > 1 else set()
+            found |= dict.fromkeys((graph.ids[row] for row in rows), 1.0)
+        gold = Gold(nodes=found, answers=names, answer_type="set" if len(names) > 1 else "entity")
+        resolved.append(one.model_copy(update={"gold": gold}) if names else one)
+    lost = [f"{one.question.id} ({cut.unknown[0]!r})" for one, cut in zip(named, cuts, strict=True) if cut.unknown]
+    return resolved, _notes(lost, ambiguous, len(named), foreign)
+
+
+def _foreign(named: Sequence[Example], cuts: Sequence[_Cut]) -> set[str]:
+    """Return the domains of which the graph knows fewer than half of the answers."""
+    asked = Counter(str(one.fields["domain"]) for one in named)
+    known = Counter(str(one.fields["domain"]) for one, cut in zip(named, cuts, strict=True) if not cut.unknown)
+    return {domain for domain, count in asked.items() if 2 * known[domain] < count}
+
+
+def _template(one: Example) -> str:
+    return f"{one.fields.get('domain')}/{one.fields.get('template')}"
+
+
+def _types(
+    examples: Iterable[Example], own: Mapping[str, _Cut], rows_of: Mapping[str, list[int]], graph: Graph
+) -> dict[str, str]:
+    """Return the node type of each template whose unambiguous answers are all of one type."""
+    seen: defaultdict[str, set[str]] = defaultdict(set)
+    for one in examples:
+        for name in own.get(one.question.id, _Cut()).names:
+            if len(rows_of[name]) == 1 and "template" in one.fields:
+                seen[_template(one)].add(graph.type_at(rows_of[name][0]))
+    return {template: next(iter(types)) for template, types in seen.items() if len(types) == 1}
+
+
+def _of_type(rows: Sequence[int], wanted: str | None, graph: Graph) -> Sequence[int]:
+    kept = [row for row in rows if graph.type_at(row) == wanted] if len(rows) > 1 and wanted else []
+    return kept or rows
+
+
+def _notes(lost: Sequence[str], ambiguous: Iterable[str], asked: int, foreign: set[str]) -> tuple[str, ...]:
+    notes = []
+    if lost:
+        notes.append(f"{len(lost)} of {asked} answers hold something that is no name in the graph: {_some(lost)}")
+    if foreign:
+        notes.append(f"The graph knows fewer than half of the answers of {_some(sorted(foreign))}: not its own")
+    if several := sorted(ambiguous):
+        notes.append(f"{len(several)} names stand for several nodes, all of which count as gold: {_some(several)}")
+    return tuple(notes)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (" and others" if len(names) > SHOWN else "")
+
+
+DATASET = Dataset(
+    name="grbench",
+    about="Graph-CoT's questions over ten graphs (Apache-2.0); `domain`, `template` and `level` are kept.",
+    url="https://github.com/PeterGriffinJin/Graph-CoT (data/processed_data/*/data.json)",
+    looks_for="one file of JSON lines with qid, question and answer",
+    recognises=recognises,
+    read=read,
+)

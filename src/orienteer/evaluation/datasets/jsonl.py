@@ -1,0 +1,91 @@
+"""Plain JSON lines, the form that is written here too: `{"id", "question", "nodes", "answers", ...}`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, get_args
+
+from orienteer.build.importers.files import suffix
+from orienteer.build.values import identifier
+from orienteer.errors import BadInput
+from orienteer.evaluation.datasets.dataset import Dataset, of_split
+from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, rows, unique
+from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
+from orienteer.graph.store import Graph
+from orienteer.records import Question
+
+SUFFIXES = (".jsonl", ".ndjson")
+OWN = ("id", "question", "nodes", "answers", "answer_type")
+
+
+def _found(path: Path) -> list[Path]:
+    return [one for one in files_in(path) if suffix(one) in SUFFIXES and "question" in keys(one)]
+
+
+def recognises(path: Path) -> bool:
+    """Say whether there is one file of JSON lines with questions."""
+    return len(_found(path)) == 1
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+    """Read the questions; one without an id gets its place in the file, from 1."""
+    found = _found(path)
+    if len(found) != 1:
+        names = ", ".join(one.name for one in found) or "none"
+        raise BadInput(f"{path} holds {len(found)} files of questions ({names}): name the file itself")
+    file = found[0]
+    examples = [_example(row, number, file) for number, row in enumerate(rows(file), 1)]
+    unique((one.question.id for one in examples), path=file)
+    return QuestionSet("jsonl", tuple(of_split(examples, split, path=file)), digest([file]))
+
+
+def _example(row: Row, number: int, file: Path) -> Example:
+    text = row.get("question")
+    if not isinstance(text, str) or not text.strip():
+        raise BadInput(f"{file}, question {number}: {text!r} is no question; it has to be text")
+    question = Question(id=identifier(row.get("id")) or str(number), text=text)
+    gold = Gold(
+        nodes=_nodes(row.get("nodes"), number, file),
+        answers=_answers(row.get("answers"), number, file),
+        answer_type=_answer_type(row.get("answer_type"), number, file),
+    )
+    return Example(question=question, gold=gold, fields=fields(row, but=OWN))
+
+
+def _nodes(value: Any, number: int, file: Path) -> dict[str, float]:  # Any: JSON
+    if value is None:
+        return {}
+    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
+        return {identifier(one): 1.0 for one in value}
+    if isinstance(value, dict) and all(_is_relevance(one) for one in value.values()):
+        return {node: float(relevance) for node, relevance in value.items() if relevance > 0}
+    raise BadInput(f"{file}, question {number}: nodes is {value!r}; it has to be a list of ids, or ids with relevances")
+
+
+def _is_relevance(value: Any) -> bool:  # Any: JSON
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JSON
+    if value is None:
+        return ()
+    if isinstance(value, list) and not any(isinstance(one, list | dict) or one is None for one in value):
+        return tuple(map(identifier, value))
+    raise BadInput(f"{file}, question {number}: answers is {value!r}; it has to be a list of texts")
+
+
+def _answer_type(value: Any, number: int, file: Path) -> AnswerType | None:  # Any: JSON
+    known: tuple[AnswerType, ...] = get_args(AnswerType)
+    if value is not None and value not in known:
+        raise BadInput(f"{file}, question {number}: answer_type is {value!r}; there are: {', '.join(known)}")
+    return next((one for one in known if one == value), None)
+
+
+DATASET = Dataset(
+    name="jsonl",
+    about='JSON lines: {"id", "question", "nodes": [ids] or {id: relevance}, "answers": [texts], ...}, also as .gz.',
+    looks_for="one .jsonl file whose lines have a 'question'",
+    recognises=recognises,
+    read=read,
+)

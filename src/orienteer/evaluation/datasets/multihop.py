@@ -1,0 +1,191 @@
+"""HotpotQA, 2WikiMultiHopQA and MuSiQue: questions over passages, in HippoRAG's files or as two tables.
+
+HippoRAG's files: `NAME.json`, a list of questions with their paragraphs or context, and `NAME_corpus.json`, a list of
+`{title, text}`. Tables: questions with `gold_pids`, and beside them a corpus with `pid`, `title` and `text`.
+A passage's node is its `pid`, or its place in the list, from 0: as importing the corpus gives it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from orienteer.build.importers.files import stem
+from orienteer.build.values import identifier
+from orienteer.errors import BadInput
+from orienteer.evaluation.datasets.dataset import Dataset, of_split
+from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.graph.store import Graph
+from orienteer.records import Question
+
+CORPUS = "_corpus"
+"""How HippoRAG ends the name of the file of passages."""
+TELLING: Mapping[str, frozenset[str]] = {
+    "musique": frozenset({"hops", "decomposition", "question_decomposition", "paragraphs"}),
+    "2wikimultihopqa": frozenset({"evidences", "evidences_id"}),
+    "hotpotqa": frozenset({"supporting_facts"}),
+}
+"""Columns that only this data set has, among the questions; those of 2WikiMultiHopQA come before HotpotQA's."""
+QUESTION_COLUMNS = frozenset({"question", "answer"})
+GOLD_COLUMNS = ("gold_pids", "supporting_facts", "paragraphs")
+OWN = ("id", "_id", "question", "answer", "answer_aliases", "gold_pids", "context_pids", "context", "paragraphs")
+WRITTEN_AS_JSON = ("decomposition", "evidences", "supporting_facts", "question_decomposition")
+
+
+def kind_of(file: Path) -> str | None:
+    """Return which of the three a file's columns show; None for a file that is none of them."""
+    columns = keys(file)
+    if not columns >= QUESTION_COLUMNS or not columns & set(GOLD_COLUMNS):
+        return None
+    return next((name for name, telling in TELLING.items() if columns & telling), None)
+
+
+def _found(path: Path, name: str) -> list[Path]:
+    return [file for file in files_in(path) if kind_of(file) == name]
+
+
+def recognises(path: Path, *, name: str) -> bool:
+    """Say whether there is one file with the columns of this data set, and none of the others."""
+    kinds = [kind for file in files_in(path) if (kind := kind_of(file)) is not None]
+    return kinds == [name]
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None, name: str) -> QuestionSet:
+    """Read the questions, and the passages where the gold ones are named by title and text."""
+    found = _found(path, name)
+    if len(found) != 1:
+        names = ", ".join(one.name for one in found) or "none"
+        raise BadInput(f"{path} holds {len(found)} files of the questions of {name} ({names}): name the file itself")
+    file = found[0]
+    used = [file]
+    table = rows(file)
+    passages: Passages | None = None
+    if "gold_pids" not in keys(file):
+        corpus = file.with_name(f"{stem(file)}{CORPUS}{file.suffix}")
+        passages = Passages(corpus)
+        used.append(corpus)
+    examples = [_example(row, file, name, passages) for row in table]
+    unique((one.question.id for one in examples), path=file)
+    lost = [one.question.id for one in examples if not one.gold.nodes]
+    notes = (
+        (f"{len(lost)} of {len(examples)} questions have no gold passages in the corpus: {lost[0]}",) if lost else ()
+    )
+    return QuestionSet(name, tuple(of_split(examples, split, path=file)), digest(used), notes=notes)
+
+
+class Passages:
+    """HippoRAG's corpus by title; `find` gives the place of a passage."""
+
+    def __init__(self, file: Path) -> None:
+        if not file.exists():
+            raise BadInput(f"{file} is missing: the passages lie beside the questions under this name")
+        self._by_title: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        for place, row in enumerate(rows(file)):
+            self._by_title[identifier(row.get("title"))].append((str(place), _plainly(identifier(row.get("text")))))
+
+    def find(self, title: str, text: str) -> str | None:
+        """Return the passage of this title and text; spaces do not count. None where there is none."""
+        wanted = _plainly(text)
+        return next((place for place, found in self._by_title.get(title, ()) if found == wanted), None)
+
+
+def _plainly(text: str) -> str:
+    return "".join(text.split())
+
+
+def _example(row: Row, file: Path, name: str, passages: Passages | None) -> Example:
+    question_id = identifier(row.get("id")) or required(row, "_id", path=file)
+    nodes = _gold(row, file) if passages is None else _by_text(row, passages)
+    aliases = [one for one in _list(row.get("answer_aliases")) if isinstance(one, str)]
+    answer = required(row, "answer", path=file)
+    return Example(
+        question=Question(id=question_id, text=required(row, "question", path=file)),
+        gold=Gold(
+            nodes=dict.fromkeys(nodes, 1.0),
+            answers=tuple(dict.fromkeys([answer, *aliases])),
+            answer_type="boolean" if answer in ("yes", "no") else "entity",
+        ),
+        fields=_fields(row, question_id, name),
+    )
+
+
+def _fields(row: Row, question_id: str, name: str) -> dict[str, Any]:  # Any: JSON
+    """Return the benchmark's own level, type and hops; MuSiQue says its type and hops in the id (`3hop1__...`)."""
+    opened = {key: _opened(row[key]) for key in WRITTEN_AS_JSON if key in row}
+    kept: dict[str, Any] = fields({**row, **opened}, but=OWN)
+    if name == "musique" and "hop" in (kind := question_id.split("__")[0]):
+        kept.setdefault("type", kind)
+        if kind[0].isdigit():
+            kept.setdefault("hops", int(kind[0]))
+    return kept
+
+
+def _opened(value: Any) -> Any:  # Any: JSON, or what a table holds
+    if isinstance(value, str) and value[:1] == "[":
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _list(value: Any) -> list[Any]:  # Any: a list, one written as JSON, or nothing
+    found = _opened(value)
+    return found if isinstance(found, list) else []
+
+
+def _gold(row: Row, file: Path) -> list[str]:
+    ids = _opened(row["gold_pids"])
+    if not isinstance(ids, list):
+        raise BadInput(f"{file}: gold_pids is {ids!r}; it has to be a list of passages")
+    return list(map(identifier, ids))
+
+
+def _by_text(row: Row, passages: Passages) -> list[str]:
+    """Return the gold passages of one of HippoRAG's questions; none where the corpus lacks one of them."""
+    found = [passages.find(title, text) for title, text in dict.fromkeys(_gold_texts(row))]
+    return [place for place in found if place is not None] if None not in found else []
+
+
+def _gold_texts(row: Row) -> Iterable[tuple[str, str]]:
+    """Return title and text of each gold passage."""
+    if "paragraphs" in row:
+        for one in row["paragraphs"]:
+            if one.get("is_supporting", True):
+                yield one["title"], one.get("paragraph_text") or one.get("text") or ""
+        return
+    titles = {fact[0] for fact in row["supporting_facts"]}
+    for title, sentences in row["context"]:
+        if title in titles:
+            yield title, " ".join(sentences)
+
+
+def _dataset(name: str, about: str, url: str, looks_for: str) -> Dataset:
+    return Dataset(name, about, looks_for, partial(recognises, name=name), partial(read, name=name), url)
+
+
+DATASETS = (
+    _dataset(
+        "2wikimultihopqa",
+        "Questions over two and more passages of Wikipedia, with their evidence as triples (Apache-2.0).",
+        "https://huggingface.co/datasets/osunlp/HippoRAG_2 (2wikimultihopqa.json, 2wikimultihopqa_corpus.json)",
+        "questions with answers and evidences, and gold_pids or context",
+    ),
+    _dataset(
+        "musique",
+        "Questions of two to four hops (CC BY 4.0); `type` is the shape that the id names: 2hop, 3hop1, 4hop3.",
+        "https://huggingface.co/datasets/osunlp/HippoRAG_2 (musique.json, musique_corpus.json)",
+        "questions with answers and hops or paragraphs, and gold_pids or is_supporting",
+    ),
+    _dataset(
+        "hotpotqa",
+        "Questions over two passages of Wikipedia (CC BY-SA 4.0); `type` is bridge or comparison.",
+        "https://huggingface.co/datasets/osunlp/HippoRAG_2 (hotpotqa.json, hotpotqa_corpus.json)",
+        "questions with answers and supporting_facts, and gold_pids or context",
+    ),
+)

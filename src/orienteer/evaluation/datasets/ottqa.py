@@ -1,0 +1,113 @@
+"""OTT-QA: questions over tables and passages, in its own files or as a table of questions beside tables and passages.
+
+Gold are the passages that hold the answer and the segments of the table whose rows lead to it, as importing the
+tables gives them. Only the traced questions (`dev.traced.json`, `train.traced.json`) say which they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from orienteer.build.importers import ottqa
+from orienteer.build.importers.files import stem
+from orienteer.build.values import identifier
+from orienteer.errors import BadInput
+from orienteer.evaluation.datasets.dataset import Dataset, of_split
+from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.graph.store import Graph
+from orienteer.records import Question
+
+COLUMNS = frozenset({"question_id", "question", "table_id"})
+ANSWERS = ("answer", "answer-text")
+NODES = ("answer_nodes", "answer-node")
+OWN = (*ANSWERS, *NODES, "question_id", "question", "gold_passages", "gold_rows", "question_postag", "version")
+FOLDERS = ("", "released_data")
+TRACED = ".traced.json"
+
+
+def _found(path: Path) -> list[Path]:
+    """Return the files of questions: where some are traced, only those."""
+    files = [file for name in FOLDERS for file in (files_in(path / name) if path.is_dir() else [])] or files_in(path)
+    found = [file for file in files if keys(file) >= COLUMNS]
+    return [file for file in found if file.name.endswith(TRACED)] or found
+
+
+def recognises(path: Path) -> bool:
+    """Say whether there are questions with `question_id` and `table_id`."""
+    return bool(_found(path))
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+    """Read one file of questions; of several the one that the split names."""
+    found = _found(path)
+    chosen = [file for file in found if split is not None and file.name.split(".")[0] == split] or found
+    if len(chosen) != 1:
+        names = ", ".join(one.name for one in chosen) or "none"
+        raise BadInput(f"{path} holds {len(chosen)} files of OTT-QA's questions ({names}): name the file, or a --split")
+    file = chosen[0]
+    counts, used = _row_counts(file)
+    table = rows(file)
+    examples = [_example(row, counts, file, _split(file)) for row in table]
+    unique((one.question.id for one in examples), path=file)
+    bare = sum(not one.gold.nodes for one in examples)
+    notes = (f"{bare} of {len(examples)} questions do not say where their answer stands",) if bare else ()
+    return QuestionSet("ottqa", tuple(of_split(examples, split, path=file)), digest([file, *used]), notes=notes)
+
+
+def _split(file: Path) -> str | None:
+    words = stem(file).casefold().replace(".", "_").split("_")
+    return next((word for word in words if word in ("train", "dev", "test")), None)
+
+
+def _row_counts(file: Path) -> tuple[Mapping[str, int], list[Path]]:
+    """Return the number of rows of each table that lies near the questions, and the files that were read for it."""
+    for folder in (file.parent, file.parent.parent):
+        tables = ottqa.found(folder)
+        if tables is not None:
+            read = [] if tables.is_official else [tables.files[0]]
+            return {table.id: len(table.rows) for table in tables.tables()}, read
+    return {}, []
+
+
+def _example(row: Row, counts: Mapping[str, int], file: Path, split: str | None) -> Example:
+    traced = _opened(next((row[key] for key in NODES if row.get(key)), []))
+    passages = _opened(row.get("gold_passages"))
+    lines = _opened(row.get("gold_rows"))
+    if passages is None:
+        passages = sorted({node[2] for node in traced if node[2]})
+        lines = sorted({node[1][0] for node in traced})
+    table_id = required(row, "table_id", path=file)
+    gold = [*passages, *(_segment(table_id, line, counts, file) for line in lines or ())]
+    answer = next((identifier(row[key]) for key in ANSWERS if row.get(key)), "")
+    kept = fields(row, but=OWN)
+    kept.setdefault("where", "+".join(sorted({node[3] for node in traced})) or None)
+    kept.setdefault("split", split)
+    return Example(
+        question=Question(id=required(row, "question_id", path=file), text=required(row, "question", path=file)),
+        gold=Gold(nodes=dict.fromkeys(gold, 1.0), answers=(answer,) if answer else (), answer_type="entity"),
+        fields={name: value for name, value in kept.items() if value is not None},
+    )
+
+
+def _segment(table_id: str, line: int, counts: Mapping[str, int], file: Path) -> str:
+    if table_id not in counts:
+        raise BadInput(f"{file}: the table {table_id!r} is not beside the questions: keep OTT-QA's folders together")
+    return ottqa.segment_of(table_id, line, counts[table_id])
+
+
+def _opened(value: Any) -> Any:  # Any: JSON, or what a table holds
+    return json.loads(value) if isinstance(value, str) and value[:1] == "[" else value
+
+
+DATASET = Dataset(
+    name="ottqa",
+    about="Questions over tables and passages of Wikipedia (MIT); gold passages and gold segments of tables.",
+    url="https://github.com/wenhuchen/OTT-QA (released_data/dev.traced.json, data/)",
+    looks_for="questions with question_id, question and table_id",
+    recognises=recognises,
+    read=read,
+)

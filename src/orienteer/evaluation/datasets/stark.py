@@ -1,0 +1,173 @@
+"""STaRK's questions: the official folders of csv and split files, and one table with a column for the split.
+
+    qa/{amazon,mag,prime}/stark_qa/stark_qa.csv                        id, query, answer_ids = "[12, 34]"
+    qa/{amazon,mag,prime}/stark_qa/stark_qa_human_generated_eval.csv   the questions that people wrote: split `human`
+    qa/{amazon,mag,prime}/split/{train,val,test,test-0.1}.index        one question *id* a line, no row numbers
+
+Node ids are the numbers of the knowledge base as text, as importing it gives them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from orienteer.build.importers.files import stem, suffix
+from orienteer.build.values import identifier
+from orienteer.errors import BadInput
+from orienteer.evaluation.datasets.dataset import Dataset, of_split, unknown_split
+from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.graph.store import Graph
+from orienteer.records import Question
+
+KNOWLEDGE_BASES = ("amazon", "mag", "prime")
+CANDIDATES = {"amazon": ("product",), "mag": ("paper",)}
+"""Node types that may answer, by knowledge base; every node of PRIME may. The official figures drop other hits."""
+COLUMNS = frozenset({"query", "answer_ids"})
+OWN = ("id", "query", "answer_ids")
+HUMAN = "human"
+"""The split of the questions that people wrote; they lie in a file of their own."""
+SUBFOLDERS = ("stark_qa", "split")
+
+
+def _found(path: Path) -> list[Path]:
+    folders = [path, path / "stark_qa"] if path.is_dir() else [path]
+    return [file for folder in folders for file in files_in(folder) if keys(file) >= COLUMNS]
+
+
+def _is_human(file: Path) -> bool:
+    return "human" in stem(file).casefold()
+
+
+def recognises(path: Path) -> bool:
+    """Say whether a table has the columns `query` and `answer_ids`."""
+    return bool(_found(path))
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+    """Read one knowledge base's questions: the generated ones, or those that people wrote for the split `human`."""
+    file = _one(path, split)
+    base = _knowledge_base(file)
+    table = rows(file)
+    indexes = {} if _is_human(file) else _indexes(file)
+    split_of = _splits(indexes)
+    examples = [_example(row, split_of, file) for row in table]
+    unique((one.question.id for one in examples), path=file)
+    used = [file]
+    if split in indexes and split is not None:
+        examples = _chosen(examples, _ids(indexes[split]), indexes[split])
+        used.append(indexes[split])
+    elif not _is_human(file):
+        examples = _of_column(examples, split, indexes, file)
+        used += indexes.values()
+    notes = () if base else ("It is not known which knowledge base this is, so no node types are left out as answers.",)
+    return QuestionSet(
+        name="stark",
+        examples=tuple(examples),
+        sha256=digest(used),
+        candidates=CANDIDATES.get(base or ""),
+        notes=notes,
+        meta={"knowledge_base": base, "human": _is_human(file)},
+    )
+
+
+def _one(path: Path, split: str | None) -> Path:
+    """Return the file to read. Raises `BadInput` where there is none, or several knowledge bases lie together."""
+    is_wanted = split == HUMAN
+    if path.is_file() and (split is None or _is_human(path) == is_wanted):
+        return path
+    base = _knowledge_base(path) if path.is_file() else None
+    found = _found(path.parent if path.is_file() else path)
+    wanted = [file for file in found if _is_human(file) == is_wanted and base in (None, _knowledge_base(file))]
+    if len(wanted) == 1:
+        return wanted[0]
+    if not wanted:
+        raise BadInput(f"{path} holds no table of STaRK's questions for the split {split} (query, answer_ids)")
+    names = ", ".join(file.name for file in wanted)
+    raise BadInput(f"{path} holds the questions of several knowledge bases ({names}): name one of the files")
+
+
+def _knowledge_base(file: Path) -> str | None:
+    """Return the knowledge base that the names of the file and of its folders tell, the nearest first."""
+    for name in (stem(file), *(folder.name for folder in list(file.resolve().parents)[:2])):
+        words = name.casefold().replace("primekg", "prime").replace("-", "_").split("_")
+        found = next((base for base in KNOWLEDGE_BASES if base in words), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _indexes(file: Path) -> dict[str, Path]:
+    """Return the files of the splits beside a table, by split."""
+    folder = next((one for one in (file.parent / "split", file.parent.parent / "split") if one.is_dir()), None)
+    return (
+        {one.name.removesuffix(".index"): one for one in files_in(folder) if suffix(one) == ".index"} if folder else {}
+    )
+
+
+def _ids(index: Path) -> list[str]:
+    return index.read_text(encoding="utf-8").split()
+
+
+def _splits(indexes: dict[str, Path]) -> dict[str, str]:
+    """Return the split of each question; samples of a split (`test-0.1`) do not rename it."""
+    return {one: name for name, index in indexes.items() if "-" not in name for one in _ids(index)}
+
+
+def _chosen(examples: Sequence[Example], ids: Iterable[str], index: Path) -> list[Example]:
+    by_id = {one.question.id: one for one in examples}
+    missing = [one for one in ids if one not in by_id]
+    if missing:
+        raise BadInput(
+            f"{index} names the question {missing[0]!r}, which is not in the table: fetch both of one release"
+        )
+    return [by_id[one] for one in ids]
+
+
+def _of_column(examples: list[Example], split: str | None, indexes: dict[str, Path], file: Path) -> list[Example]:
+    known = {*indexes, *(str(one.fields["split"]) for one in examples if "split" in one.fields)}
+    if split is not None and split not in known:
+        others = {HUMAN} if any(map(_is_human, files_in(file.parent))) else set()
+        raise unknown_split(split, known | others, path=file)
+    return of_split(examples, split, path=file)
+
+
+def _example(row: Row, split_of: dict[str, str], file: Path) -> Example:
+    question_id = required(row, "id", path=file)
+    kept = fields(row, but=OWN)
+    if _is_human(file):
+        kept["split"] = HUMAN
+    elif question_id in split_of:
+        kept["split"] = split_of[question_id]
+    return Example(
+        question=Question(id=question_id, text=required(row, "query", path=file)),
+        gold=Gold(nodes=dict.fromkeys(_answer_ids(row["answer_ids"], question_id, file), 1.0)),
+        fields=kept,
+    )
+
+
+def _answer_ids(value: Any, question_id: str, file: Path) -> list[str]:  # Any: a list, or one written as text
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)  # a literal: nothing in it is run
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            raise BadInput(f"{file}: the answer_ids of question {question_id} are no list: {value[:60]!r}") from error
+    if not isinstance(value, list) or not all(isinstance(one, int | str) for one in value):
+        raise BadInput(f"{file}: the answer_ids of question {question_id} are no list of ids: {str(value)[:60]!r}")
+    return list(map(identifier, value))
+
+
+DATASET = Dataset(
+    name="stark",
+    about=(
+        "Questions over the semi-structured knowledge bases AMAZON, MAG and PRIME (CC BY 4.0). Answers changed between "
+        "releases, so the hash of the table and of the split that was read goes with every figure."
+    ),
+    url="https://huggingface.co/datasets/snap-stanford/stark",
+    looks_for="a table with the columns query and answer_ids (qa/{amazon,mag,prime}/stark_qa/stark_qa.csv)",
+    recognises=recognises,
+    read=read,
+)

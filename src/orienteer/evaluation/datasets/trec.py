@@ -1,0 +1,132 @@
+"""TREC's files: `NAME.queries` with id and text, `NAME.qrels` with four columns; and rankings written as a run.
+
+mFAR publishes STaRK so: a corpus of `id<TAB>json`, `NAME.queries` and `NAME.qrels` for each split.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from orienteer.build.importers.files import opened_text
+from orienteer.errors import BadInput, Error
+from orienteer.evaluation.datasets.dataset import Dataset, unknown_split
+from orienteer.evaluation.datasets.reading import digest, files_in, unique
+from orienteer.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.graph.store import Graph
+from orienteer.records import Question, Ranked
+
+QUERIES, QRELS = "queries", "qrels"
+
+
+def _kind(file: Path) -> tuple[str, str] | None:
+    """Return what a file's name says it holds, and of which split: `val.queries`, `qrels.test.tsv`, `topics` no."""
+    words = [word for word in file.name.casefold().removesuffix(".gz").split(".") if word not in ("tsv", "txt")]
+    kind = next((kind for kind in (QUERIES, QRELS) if kind in words or words[0].endswith(f"_{kind}")), None)
+    if kind is None:
+        return None
+    return kind, ".".join(word for word in words if word != kind).removesuffix(f"_{kind}")
+
+
+def _pairs(path: Path) -> dict[str, tuple[Path, Path]]:
+    """Return queries and qrels by split; of a file the one that lies beside it."""
+    wanted = None if path.is_dir() else _kind(path)
+    files = {kind: file for file in files_in(path if path.is_dir() else path.parent) if (kind := _kind(file))}
+    splits = sorted({split for _, split in files} if wanted is None else {wanted[1]})
+    if path.is_file() and wanted is None:
+        return {}
+    named = {
+        split: (files.get((QUERIES, split)) or files.get((QUERIES, "")), files.get((QRELS, split))) for split in splits
+    }
+    return {split: (queries, qrels) for split, (queries, qrels) in named.items() if queries and qrels}
+
+
+def recognises(path: Path) -> bool:
+    """Say whether there are queries and qrels whose first lines are such."""
+    pairs = _pairs(path)
+    try:
+        return bool(pairs) and all(
+            next(_columns(queries, 2), None) and next(_columns(qrels, 4), None) for queries, qrels in pairs.values()
+        )
+    except Error:
+        return False
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+    """Read the queries that have judgements, and those without any; a relevance of 0 or less is no gold."""
+    pairs = _pairs(path)
+    if not pairs:
+        raise BadInput(f"{path} holds no queries and qrels: name a folder with NAME.queries and NAME.qrels")
+    if split is not None and split not in pairs:
+        raise unknown_split(split, [name for name in pairs if name], path=path)
+    chosen = {split: pairs[split]} if split is not None else pairs
+    examples: list[Example] = []
+    for name, (queries, qrels) in chosen.items():
+        judged = _judgements(qrels)
+        several = queries in [other for label, (other, _) in pairs.items() if label != name]
+        for query_id, text in _columns(queries, 2):
+            if several and query_id not in judged:
+                continue  # the queries of all splits lie in one file
+            gold = Gold(nodes=judged.get(query_id, {}))
+            kept = {"split": name} if name else {}
+            examples.append(Example(question=Question(id=query_id, text=text.strip()), gold=gold, fields=dict(kept)))
+    unique((one.question.id for one in examples), path=path)
+    files = list(dict.fromkeys(file for pair in chosen.values() for file in pair))
+    return QuestionSet("trec", tuple(examples), digest(files))
+
+
+def _columns(file: Path, count: int) -> Iterator[list[str]]:
+    """Read lines of columns: two with a tab between them, four with any space. Raises `BadInput` for another line."""
+    with opened_text(file) as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            columns = line.rstrip("\r\n").split("\t", 1) if count == 2 else line.split()
+            if len(columns) != count or not all(one.strip() for one in columns):
+                raise BadInput(f"{file}, line {number}: {line.strip()[:60]!r} has not {count} columns")
+            yield columns
+
+
+def _judgements(file: Path) -> dict[str, dict[str, float]]:
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for query_id, _, document, relevance in _columns(file, 4):
+        try:
+            value = float(relevance)
+        except ValueError as error:
+            raise BadInput(
+                f"{file}: {relevance!r} is no relevance: the four columns are query, 0, node, relevance"
+            ) from error
+        if value > 0:
+            found[query_id][document] = value
+    return found
+
+
+def run_lines(rankings: Iterable[tuple[str, Sequence[Ranked]]], *, tag: str) -> Iterator[str]:
+    """Return rankings by question id as the lines of a TREC run: query, Q0, node, rank, score, tag.
+
+    Scores are 1 / rank, so that a reader that sorts by score, as trec_eval does, keeps our order among equal ones.
+    Raises `BadInput` for an id with spaces, which the format cannot hold.
+    """
+    for query_id, hits in rankings:
+        for rank, hit in enumerate(hits, 1):
+            for one in (query_id, hit.id, tag):
+                if not one or any(map(str.isspace, one)):
+                    raise BadInput(f"{one!r} cannot stand in a TREC run, whose columns are separated by spaces")
+            yield f"{query_id} Q0 {hit.id} {rank} {1 / rank:.6f} {tag}\n"
+
+
+def qrels_lines(examples: Iterable[Example]) -> Iterator[str]:
+    """Return the gold nodes of questions as the lines of a qrels file. Relevances are whole numbers there."""
+    for one in examples:
+        for node, relevance in one.gold.nodes.items():
+            yield f"{one.question.id} 0 {node} {round(relevance) or 1}\n"
+
+
+DATASET = Dataset(
+    name="trec",
+    about="Queries (id, tab, text) with judgements in TREC's four columns, as mFAR publishes STaRK; one pair a split.",
+    looks_for="NAME.queries and NAME.qrels, or queries.tsv and qrels.tsv",
+    recognises=recognises,
+    read=read,
+)

@@ -1,0 +1,308 @@
+"""Benchmarks in the forms in which they are published: STaRK, GRBench, the multi-hop three, OTT-QA."""
+
+import json
+
+import pytest
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets.grbench import split_names
+from orienteer.records import Node
+
+
+def by_id(questions):
+    """Return the examples by question id."""
+    return {one.question.id: one for one in questions.examples}
+
+
+def write_lines(path, *rows):
+    """Write JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+# --------------------------------------------------------------------------------------------------------------- STaRK
+
+
+@pytest.fixture
+def amazon(tmp_path):
+    qa = tmp_path / "qa" / "amazon"
+    (qa / "stark_qa").mkdir(parents=True)
+    (qa / "split").mkdir()
+    (qa / "stark_qa" / "stark_qa.csv").write_text(
+        'id,query,answer_ids\n30,"Which box, please?","[12, 34]"\n4,Which lid?,[7]\n9,Which bag?,[8]\n'
+    )
+    (qa / "stark_qa" / "stark_qa_human_generated_eval.csv").write_text('id,query,answer_ids\n0,my box,"[12]"\n')
+    for name, ids in {"train": "30\n", "val": "4\n", "test": "9\n", "test-0.1": "9\n"}.items():
+        (qa / "split" / f"{name}.index").write_text(ids)
+    return qa
+
+
+def test_stark_with_its_splits(amazon):
+    found = load(amazon)
+    assert (found.name, found.candidates, found.meta["knowledge_base"]) == ("stark", ("product",), "amazon")
+    assert by_id(found)["30"].gold.nodes == {"12": 1.0, "34": 1.0}
+    assert {key: one.fields for key, one in by_id(found).items()} == {
+        "30": {"split": "train"},
+        "4": {"split": "val"},
+        "9": {"split": "test"},
+    }
+    assert list(by_id(load(amazon, split="val"))) == ["4"]
+    assert list(by_id(load(amazon, split="test-0.1"))) == ["9"]
+    assert load(amazon / "stark_qa" / "stark_qa.csv", split="val") == load(amazon, split="val")
+    assert load(amazon, split="val").sha256 != load(amazon, split="train").sha256
+    with pytest.raises(BadOption, match=r"There are: human, test, test-0\.1, train, val"):
+        load(amazon, split="dev")
+
+
+def test_starks_human_questions(amazon):
+    human = load(amazon, split="human")
+    assert by_id(human)["0"].fields == {"split": "human"}
+    assert load(amazon / "stark_qa" / "stark_qa.csv", split="human") == human
+    assert load(amazon / "stark_qa" / "stark_qa_human_generated_eval.csv").examples == human.examples
+
+
+def test_starks_ids_are_literals_and_never_run(amazon):
+    table = amazon / "stark_qa" / "stark_qa.csv"
+    for cell in ("__import__('os').system('true')", "[x for x in ()]", "12", "{1: 2}", "[1.5]"):
+        table.write_text(f'id,query,answer_ids\n30,q,"{cell}"\n')
+        with pytest.raises(BadInput, match="answer_ids of question 30"):
+            load(amazon)
+
+
+def test_a_split_of_another_release(amazon):
+    (amazon / "split" / "val.index").write_text("4\n77\n")
+    with pytest.raises(BadInput, match="'77', which is not in the table"):
+        load(amazon, split="val")
+
+
+def test_every_node_of_prime_may_answer(amazon):
+    prime = amazon.rename(amazon.with_name("primekg"))
+    assert (load(prime).candidates, load(prime).notes, load(prime).meta["knowledge_base"]) == (None, (), "prime")
+    other = prime.rename(prime.parent.parent / "other")
+    found = load(other)
+    assert found.candidates is None
+    assert "not known which knowledge base" in found.notes[0]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("file", "splits", "candidates"),
+    [  # paper 001 has the sizes of the splits
+        ("amazon_synthesized", {"train": 5910, "val": 1548}, ("product",)),
+        ("mag_synthesized", {"train": 7993, "val": 2665}, ("paper",)),
+        ("primekg_synthesized", {"train": 6162, "val": 2241}, None),
+        ("amazon_human_generated_eval", {"human": 81}, ("product",)),
+        ("mag_human_generated_eval", {"human": 84}, ("paper",)),
+        ("primekg_human_generated_eval", {"human": 109}, None),
+    ],
+)
+def test_the_real_starks(data_folder, file, splits, candidates):
+    pytest.importorskip("pyarrow")
+    path = data_folder / "stark_qa" / f"{file}.parquet"
+    assert {name: len(load(path, split=name).examples) for name in splits} == splits
+    assert load(path).candidates == candidates
+    assert all(one.gold.nodes for one in load(path).examples)
+
+
+# ------------------------------------------------------------------------------------------------------------- GRBench
+
+NODES = (
+    Node("s1", "symptom", "Purpura"),
+    Node("s2", "symptom", "Purpura, Schoenlein-Henoch"),
+    Node("s3", "symptom", "Fever"),
+    Node("s4", "symptom", "Ague"),
+    Node("d1", "disease", "Ague"),
+    Node("x1", "disease", "True"),
+)
+
+
+def _grbench(tmp_path, *answers, domain="clinic", **more):
+    rows = [
+        {"domain": domain, "qid": str(at), "question": "?", "answer": one, **more} for at, one in enumerate(answers)
+    ]
+    return write_lines(tmp_path / "data.jsonl", *rows)
+
+
+def test_names_may_hold_commas():
+    names = {"a": 1, "a, b": 1, "b": 1, "c, d, e": 1}
+    assert split_names("a, b, c, d, e", names) == (("a, b", "c, d, e"), ())
+    assert split_names("b,a", names) == (("b", "a"), ())
+    assert split_names("a, x, c, d", names) == (("a",), ("x", "c", "d"))
+    assert split_names("", names) == ((), ())
+
+
+def test_answers_become_nodes(tmp_path, build):
+    file = _grbench(tmp_path, "Purpura, Schoenlein-Henoch, Fever", "True", "12", "0.5", "Fever", "Purpura, Cough")
+    bare = load(file)
+    assert [one.gold.answer_type for one in bare.examples] == [None, "boolean", "number", "number", None, None]
+    found = load(file, graph=build(NODES))
+    gold = [one.gold for one in found.examples]
+    assert (list(gold[0].nodes), gold[0].answer_type) == (["s2", "s3"], "set")
+    assert gold[0].answers == ("Purpura, Schoenlein-Henoch", "Fever")
+    assert [one.nodes for one in gold[1:4]] == [{}, {}, {}]
+    assert (list(gold[4].nodes), gold[4].answer_type) == (["s3"], "entity")
+    assert (gold[5].nodes, gold[5].answers) == ({}, ("Purpura, Cough",))
+    assert found.notes == ("1 of 3 answers hold something that is no name in the graph: clinic-5 ('Cough')",)
+
+
+def test_the_other_answers_of_a_template_tell_which_node_is_meant(tmp_path, build):
+    graph = build(NODES)
+    told = load(_grbench(tmp_path, "Fever", "Ague", template=3), graph=graph)
+    assert list(by_id(told)["clinic-1"].gold.nodes) == ["s4"]
+    assert told.notes == ()
+    untold = load(_grbench(tmp_path, "Ague", template=3), graph=graph)
+    assert set(by_id(untold)["clinic-0"].gold.nodes) == {"s4", "d1"}
+    assert "1 names stand for several nodes" in untold.notes[0]
+
+
+def test_questions_about_another_graph_have_no_nodes(tmp_path, build):
+    found = load(_grbench(tmp_path, "Fever", "Dolica", "Acme", domain="amazon"), graph=build(NODES))
+    assert not any(one.gold.nodes for one in found.examples)
+    assert "fewer than half of the answers of amazon" in found.notes[1]
+
+
+def test_levels_are_told_by_the_order_of_templates(tmp_path):
+    folder = tmp_path / "biomedical"
+    folder.mkdir()
+    rows = [{"qid": qid, "question": "?", "answer": "x"} for qid in (0, 69, 70, 269)]
+    write_lines(folder / "data.json", *rows)
+    found = by_id(load(folder))
+    assert {key: (one.fields["template"], one.fields["level"]) for key, one in found.items()} == {
+        "0": (0, "easy"),
+        "69": (6, "easy"),
+        "70": (7, "medium"),
+        "269": (26, "medium"),
+    }
+    assert found["0"].fields["domain"] == "biomedical"
+
+
+@pytest.mark.data
+def test_the_real_grbench_keeps_its_own_levels(data_folder):
+    found = load(data_folder / "grbench").examples
+    biomedical = [one for one in found if one.fields["domain"] == "biomedical"]
+    assert (len(found), len(biomedical)) == (678, 113)
+    assert sum(bool(one.fields["edges_complete"]) for one in biomedical) == 77
+    easy = {one.fields["template"] for one in biomedical if one.fields["level"] == "easy"}
+    assert easy == set(range(7))
+
+
+# ------------------------------------------------------------------------------------------------- the multi-hop three
+
+CONTEXT = [["Ferry", ["A boat. ", "It swims."]], ["Salt", ["It is white."]], ["Ash", ["Grey."]]]
+CORPUS = [
+    {"title": "Salt", "text": "Another salt."},
+    {"title": "Salt", "text": "It is white."},
+    {"title": "Ferry", "text": "A boat. It swims."},
+    {"title": "Ash", "text": "Grey."},
+]
+
+
+def _hippo(folder, name, *questions):
+    (folder / f"{name}.json").write_text(json.dumps(questions))
+    (folder / f"{name}_corpus.json").write_text(json.dumps(CORPUS))
+    return folder
+
+
+def test_hotpotqa_in_hipporags_files(tmp_path):
+    facts = [["Ferry", 0], ["Ferry", 1], ["Salt", 0]]
+    row = {"_id": "h1", "question": "?", "answer": "yes", "type": "bridge", "level": "hard", "supporting_facts": facts,
+           "context": CONTEXT}  # fmt: skip
+    found = load(_hippo(tmp_path, "hotpotqa", row))
+    one = found.examples[0]
+    assert (found.name, found.notes) == ("hotpotqa", ())
+    assert set(one.gold.nodes) == {"1", "2"}
+    assert (one.gold.answers, one.gold.answer_type) == (("yes",), "boolean")
+    assert one.fields == {"type": "bridge", "level": "hard", "supporting_facts": facts}
+
+
+def test_2wikimultihopqa_in_hipporags_files(tmp_path):
+    row = {"_id": "w1", "question": "?", "answer": "Ada", "type": "inference", "supporting_facts": [["Ash", 0]],
+           "context": CONTEXT, "evidences": [["Ash", "is", "grey"]]}  # fmt: skip
+    found = load(_hippo(tmp_path, "2wikimultihopqa", row))
+    assert found.name == "2wikimultihopqa"
+    assert found.examples[0].gold.nodes == {"3": 1.0}
+    assert found.examples[0].fields["evidences"] == [["Ash", "is", "grey"]]
+
+
+def test_musique_in_hipporags_files(tmp_path):
+    paragraphs = [
+        {"idx": 0, "title": "Salt", "paragraph_text": "It is white.", "is_supporting": True},
+        {"idx": 1, "title": "Ash", "paragraph_text": "Grey.", "is_supporting": False},
+        {"idx": 2, "title": "Ferry", "paragraph_text": "A boat.  It swims.", "is_supporting": True},
+    ]
+    row = {"id": "3hop1__1_2_3", "question": "?", "answer": "Ada", "answer_aliases": ["A. Holm", "Ada"],
+           "answerable": True, "paragraphs": paragraphs}  # fmt: skip
+    one = load(_hippo(tmp_path, "musique", row)).examples[0]
+    assert set(one.gold.nodes) == {"1", "2"}
+    assert one.gold.answers == ("Ada", "A. Holm")
+    assert one.fields == {"answerable": True, "type": "3hop1", "hops": 3}
+
+
+def test_gold_passages_that_the_corpus_lacks(tmp_path):
+    row = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [["Ferry", 0], ["Tar", 0]],
+           "context": [*CONTEXT, ["Tar", ["Black."]]]}  # fmt: skip
+    found = load(_hippo(tmp_path, "hotpotqa", row))
+    assert found.examples[0].gold.nodes == {}
+    assert found.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
+
+
+def test_several_in_one_folder_need_a_name(tmp_path):
+    hotpot = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [], "context": []}
+    musique = {"id": "2hop__1_2", "question": "?", "answer": "x", "paragraphs": []}
+    _hippo(tmp_path, "hotpotqa", hotpot)
+    _hippo(tmp_path, "musique", musique)
+    with pytest.raises(BadInput, match="--dataset"):
+        load(tmp_path)
+    assert load(tmp_path, dataset="musique").examples[0].question.id == "2hop__1_2"
+    assert load(tmp_path / "hotpotqa.json").name == "hotpotqa"
+    (tmp_path / "musique_corpus.json").unlink()
+    with pytest.raises(BadInput, match=r"musique_corpus\.json is missing"):
+        load(tmp_path, dataset="musique")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "count", "field", "values"),
+    [
+        ("hotpotqa", 268, "type", {"bridge", "comparison"}),
+        ("2wikimultihopqa", 122, "type", {"compositional", "bridge_comparison", "comparison", "inference", None}),
+        ("musique", 110, "hops", {2, 3, 4}),
+        ("ottqa", 673, "where", {"passage", "table", "passage+table"}),
+    ],
+)
+def test_the_real_passages(data_folder, name, count, field, values):
+    pytest.importorskip("pyarrow")
+    found = load(data_folder / name)
+    assert (found.name, len(found.examples)) == (name, count)
+    assert {one.fields.get(field) for one in found.examples} == values
+    assert all(one.gold.nodes and one.gold.answers for one in found.examples)
+
+
+# -------------------------------------------------------------------------------------------------------------- OTT-QA
+
+
+def test_ottqa_in_its_own_files(tmp_path):
+    for name in ("traindev_tables_tok", "traindev_request_tok"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+    rows = [[[f"song {number}", []]] for number in range(27)]
+    table = {"uid": "Songs_0", "title": "Songs", "header": [["Name", []]], "data": rows}
+    (tmp_path / "data" / "traindev_tables_tok" / "Songs_0.json").write_text(json.dumps(table))
+    (tmp_path / "released_data").mkdir()
+    nodes = [
+        ["Salt", [3, 0], "/wiki/Salt", "passage"],
+        ["x", [26, 0], None, "table"],
+        ["Salt", [4, 0], "/wiki/Salt", "passage"],
+    ]
+    row = {"question_id": "o1", "question": "?", "table_id": "Songs_0", "answer-text": "Ada", "answer-node": nodes,
+           "question_postag": "WP"}  # fmt: skip
+    (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([row]))
+    (tmp_path / "released_data" / "dev.json").write_text(json.dumps([row]))
+    one = load(tmp_path).examples[0]
+    assert set(one.gold.nodes) == {"/wiki/Salt", "Songs_0#0", "Songs_0#2"}
+    assert one.gold.answers == ("Ada",)
+    assert one.fields == {"table_id": "Songs_0", "where": "passage+table", "split": "dev"}
+    row["answer-node"] = [["x", [27, 0], None, "table"]]
+    (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([row]))
+    with pytest.raises(BadInput, match="27 rows and no row 27"):
+        load(tmp_path)

@@ -1,0 +1,160 @@
+"""Questions as JSON lines and in TREC's files, and how a data set is recognised."""
+
+import gzip
+import hashlib
+import json
+
+import pytest
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.evaluation.datasets import DATASETS, load
+from orienteer.evaluation.datasets.trec import qrels_lines, run_lines
+from orienteer.evaluation.examples import Example, Gold
+from orienteer.records import Question, Ranked
+
+
+def write_lines(path, *rows):
+    """Write JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def by_id(questions):
+    """Return the examples by question id."""
+    return {one.question.id: one for one in questions.examples}
+
+
+def test_json_lines(tmp_path):
+    file = write_lines(
+        tmp_path / "q.jsonl",
+        {"id": "a", "question": "Which?", "nodes": ["n1", 2], "answers": ["Ferry"], "pattern": "one hop", "hops": 1},
+        {"id": 7, "question": "How many?", "answers": [3], "answer_type": "number", "none": None},
+        {"question": "Graded?", "nodes": {"n1": 2, "n2": 0.5, "n3": 0}},
+    )
+    found = load(file)
+    assert (found.name, found.sha256) == ("jsonl", hashlib.sha256(file.read_bytes()).hexdigest())
+    assert found.examples == (
+        Example(
+            question=Question(id="a", text="Which?"),
+            gold=Gold(nodes={"n1": 1.0, "2": 1.0}, answers=("Ferry",)),
+            fields={"pattern": "one hop", "hops": 1},
+        ),
+        Example(question=Question(id="7", text="How many?"), gold=Gold(answers=("3",), answer_type="number")),
+        Example(question=Question(id="3", text="Graded?"), gold=Gold(nodes={"n1": 2.0, "n2": 0.5})),
+    )
+    assert load(tmp_path) == found
+
+
+def test_packed_json_lines(tmp_path):
+    (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(b'{"id": "a", "question": "Which?"}\n'))
+    assert list(by_id(load(tmp_path / "q.jsonl.gz"))) == ["a"]
+
+
+def test_splits_of_json_lines(tmp_path):
+    file = write_lines(tmp_path / "q.jsonl", *({"id": one, "question": "?", "split": one} for one in ("dev", "test")))
+    assert list(by_id(load(file, split="dev"))) == ["dev"]
+    with pytest.raises(BadOption, match=r"no split 'val'\. There are: dev, test\."):
+        load(file, split="val")
+    with pytest.raises(BadOption, match="has no splits"):
+        load(write_lines(tmp_path / "p.jsonl", {"question": "?"}), split="dev")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"question": ""}, "'' is no question"),
+        ({"question": "?", "nodes": "n1"}, "nodes is 'n1'"),
+        ({"question": "?", "nodes": {"n1": True}}, "nodes is"),
+        ({"question": "?", "answers": "x"}, "answers is 'x'"),
+        ({"question": "?", "answer_type": "word"}, "there are: entity, boolean, number, set"),
+    ],
+)
+def test_broken_questions(tmp_path, row, said):
+    with pytest.raises(BadInput, match=said):
+        load(write_lines(tmp_path / "q.jsonl", {"question": "fine"}, row))
+
+
+def test_one_id_for_two_questions(tmp_path):
+    with pytest.raises(BadInput, match="two questions have the id '2'"):
+        load(write_lines(tmp_path / "q.jsonl", {"id": 2, "question": "a"}, {"question": "b"}))
+
+
+def test_what_is_not_recognised(tmp_path):
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(BadInput) as told:
+        load(tmp_path)
+    assert all(f"{one.name}: {one.looks_for}" in str(told.value) for one in DATASETS)
+    with pytest.raises(BadInput, match="does not exist"):
+        load(tmp_path / "nothing")
+    with pytest.raises(BadOption, match=r"Did you mean musique\?"):
+        load(tmp_path, dataset="musiqe")
+
+
+def test_a_name_overrides_what_is_recognised(tmp_path):
+    file = write_lines(tmp_path / "q.jsonl", {"qid": 1, "question": "?", "answer": "x"})
+    assert load(file).name == "grbench"
+    assert load(file, dataset="jsonl").examples[0].fields == {"qid": 1, "answer": "x"}
+
+
+def test_every_data_set_says_what_it_is():
+    assert len({one.name for one in DATASETS}) == len(DATASETS)
+    assert all(one.about and one.looks_for for one in DATASETS)
+    assert {one.name for one in DATASETS if not one.url} == {"trec", "jsonl"}
+
+
+# ---------------------------------------------------------------------------------------------------------------- TREC
+
+
+@pytest.fixture
+def mfar(tmp_path):
+    (tmp_path / "val.queries").write_text("1\tWhich box?\n2\tNo judgement\n")
+    (tmp_path / "val.qrels").write_text("1 0 n7 1\n1\t0\tn9\t2\n1 0 n8 0\n1 0 n5 -1\n")
+    (tmp_path / "test.queries").write_text("3\tWhich lid?\n")
+    (tmp_path / "test.qrels").write_text("3 Q0 n1 1\n")
+    return tmp_path
+
+
+def test_queries_and_qrels(mfar):
+    found = load(mfar, split="val")
+    assert found.name == "trec"
+    assert found.examples[0].gold.nodes == {"n7": 1.0, "n9": 2.0}
+    assert found.examples[1].gold.nodes == {}
+    assert {one.fields["split"] for one in load(mfar).examples} == {"val", "test"}
+    assert load(mfar / "test.queries").examples == load(mfar, split="test").examples
+    with pytest.raises(BadOption, match="There are: test, val"):
+        load(mfar, split="train")
+
+
+def test_queries_of_all_splits_in_one_file(tmp_path):
+    (tmp_path / "queries.tsv").write_text("1\ta\n2\tb\n")
+    (tmp_path / "qrels.dev.tsv").write_text("1 0 n1 1\n")
+    (tmp_path / "qrels.test.tsv").write_text("2 0 n2 1\n")
+    assert list(by_id(load(tmp_path, split="test"))) == ["2"]
+    assert list(by_id(load(tmp_path))) == ["1", "2"]
+
+
+def test_lines_without_their_columns(mfar):
+    (mfar / "val.qrels").write_text("1 0 n7 1\n1 0 n7\n")
+    with pytest.raises(BadInput, match="line 2: '1 0 n7' has not 4 columns"):
+        load(mfar, split="val")
+    (mfar / "val.qrels").write_text("1 0 n7 high\n")
+    with pytest.raises(BadInput, match="'high' is no relevance"):
+        load(mfar, split="val")
+
+
+def test_a_run_and_its_qrels_are_read_by_ir_measures(mfar, tmp_path):
+    ir_measures = pytest.importorskip("ir_measures")
+    examples = load(mfar, split="val").examples[:1]
+    hits = tuple(Ranked(id=one, type="product", name=one, score=0.5) for one in ("n8", "n9", "n7"))
+    (tmp_path / "run.txt").write_text("".join(run_lines([("1", hits)], tag="bm25")))
+    (tmp_path / "qrels.txt").write_text("".join(qrels_lines(examples)))
+    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))
+    run = list(ir_measures.read_trec_run(str(tmp_path / "run.txt")))
+    figures = ir_measures.calc_aggregate([ir_measures.RR, ir_measures.P @ 3], qrels, run)
+    assert figures[ir_measures.RR] == 0.5
+    assert figures[ir_measures.P @ 3] == pytest.approx(2 / 3)
+
+
+def test_an_id_that_a_run_cannot_hold():
+    with pytest.raises(BadInput, match="'a b' cannot stand in a TREC run"):
+        list(run_lines([("1", (Ranked(id="a b", type="t", name="n", score=1.0),))], tag="x"))
