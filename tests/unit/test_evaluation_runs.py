@@ -17,7 +17,7 @@ from orienteer.evaluation.runs import (
     Manifest,
     append,
     by_method,
-    locked,
+    held,
     mend,
     read_lines,
     read_run,
@@ -136,9 +136,9 @@ def test_a_line_that_is_no_result_is_told(path):
 
 
 def test_one_process_writes_at_a_time(path):
-    with locked(path), pytest.raises(GraphBusy, match="another process"), locked(path):
+    with held(path), pytest.raises(GraphBusy, match="another process"), held(path):
         pass
-    with locked(path):
+    with held(path):
         pass
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from orienteer.build.provenance import is_stale
 from orienteer.build.report import Report
-from orienteer.build.run import ImportOptions, import_graph
+from orienteer.build.run import ImportOptions, Progress, import_graph
+from orienteer.display import counted
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.graph.format import Manifest, is_graph, read_manifest, read_pointer
+from orienteer.locks import locked
 
 WAIT_SECONDS = 0.1
 """Between two looks at a graph that another process is making."""
@@ -20,7 +21,7 @@ WAIT_SECONDS = 0.1
 __all__ = ["cached_path", "graph_directory", "is_stale"]
 
 
-def graph_directory(path: Path, *, cache: Path, progress: Callable[[str, int], None] | None = None) -> Path:
+def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:
     """Return the graph directory for a path, importing tables into the cache at first use and when they change.
 
     Raises `NotAGraph` where there is nothing, `BadInput` where the tables cannot be read.
@@ -31,31 +32,40 @@ def graph_directory(path: Path, *, cache: Path, progress: Callable[[str, int], N
         raise NotAGraph(f"{path} does not exist: give a graph directory, a folder of tables, or a table")
     tell = _silent if progress is None else progress
     target = cached_path(path, cache=cache)
-    target.parent.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
+    locks = cache / "locks"
+    for folder in (target.parent, locks):
+        folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
     is_waiting = False
     while True:
-        manifest = _manifest(target)
-        if manifest is not None and not is_stale(manifest):
+        if _is_fresh(target):
             return target
-        if not is_waiting:
-            why = "the sources have changed: " if manifest else ""
-            tell(f"{why}making a graph of {path} in the cache", 0)
         try:
-            report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
+            with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
+                if _is_fresh(target):  # made while this process came to the lock
+                    return target
+                if not is_waiting:
+                    why = "the sources have changed: " if _manifest(target) else ""
+                    tell(f"{why}making a graph of {path} in the cache", 0)
+                report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
+                tell(f"made in the cache at {target}: {_summary(report, path)}", 0)
         except GraphBusy:
             if not is_waiting:
                 tell("waiting for another process that makes it", 0)
             is_waiting = True
             time.sleep(WAIT_SECONDS)
-        else:
-            tell(f"made in the cache at {target}: {_summary(report, path)}", 0)
+
+
+def _is_fresh(target: Path) -> bool:
+    """Tell whether a graph of the sources as they are now is there."""
+    manifest = _manifest(target)
+    return manifest is not None and not is_stale(manifest)
 
 
 def _summary(report: Report, path: Path) -> str:
     """Say in one line what was made, and that rows were dropped: nobody who asks a question sees the report."""
     dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
     rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
-    return f"{report.nodes:,} nodes, {report.edges:,} edges{rest}"
+    return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"
 
 
 def cached_path(path: Path, *, cache: Path) -> Path:

@@ -26,7 +26,7 @@ from orienteer.evaluation.runs import (
     TRAJECTORIES,
     Line,
     Manifest,
-    locked,
+    held,
     read_manifest,
     write_whole,
 )
@@ -134,7 +134,7 @@ def evaluate(
     used = model if any(map(asker.uses_model, asked)) else None
     manifest = _manifest(graph, questions, asked, config, model=used, budget=budget, count=len(examples))
     _claim(path)
-    with locked(path):
+    with held(path):
         manifest = _begin(path, manifest, examples)
         run = _Run(path, manifest, asker, replies, Journal(path, forgets_failed=config.retry_failed))
         return run.work(examples, asked, config.workers, progress or (lambda _: None))

@@ -13,18 +13,18 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from orienteer.errors import BadInput, GraphBusy
+from orienteer.errors import BadInput
 from orienteer.evaluation.examples import Example, Gold
+from orienteer.locks import locked
 from orienteer.records import JsonValue, Ranked, Record, StoppedBy, Trajectory, Usage
 
 MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
@@ -223,26 +223,9 @@ def mend(file: Path) -> None:
         data.truncate(0)
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
+def held(path: Path) -> AbstractContextManager[None]:
     """Hold a run for writing until the process ends, however it ends. Raises `GraphBusy` where another holds it."""
-    with (path / LOCK).open("a+") as stream:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:  # Windows has no narrower one
-            if not isinstance(error, BlockingIOError) and sys.platform != "win32":
-                raise
-            raise GraphBusy(
-                f"another process is writing the run {path}: wait for it, or name another folder"
-            ) from error
-        yield
+    return locked(path / LOCK, busy=f"another process is writing the run {path}: wait for it, or name another folder")
 
 
 def write_whole(file: Path, text: str) -> None:

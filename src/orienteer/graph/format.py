@@ -27,7 +27,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from orienteer.errors import BadInput, GraphBusy, NotAGraph
+from orienteer.errors import BadInput, NotAGraph
+from orienteer.locks import locked
 from orienteer.records import Record
 
 FORMAT = 1
@@ -170,7 +171,7 @@ def publishing(path: Path) -> Iterator[Path]:
     """
     is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
-    with _locked(path / ".lock"):
+    with locked(path / ".lock", busy=f"another process is writing to {path}: wait for it, or write elsewhere"):
         for entry in path.iterdir():
             if _is_debris(entry):
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
@@ -294,27 +295,3 @@ def _settled(file: Path) -> str:
     digest = _sha256(file)
     _sync(file)
     return digest
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Hold a lock that the system lets go when the process ends, however it ends."""
-    try:
-        stream = file.open("a+")
-    except FileNotFoundError as error:  # whoever made the folder first has failed, and takes it away
-        raise GraphBusy(f"another process has just given up writing to {file.parent}: try again") from error
-    with stream:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:  # Windows has no narrower one
-            if not isinstance(error, BlockingIOError) and sys.platform != "win32":
-                raise
-            raise GraphBusy(f"another process is writing to {file.parent}: wait for it, or write elsewhere") from error
-        yield
