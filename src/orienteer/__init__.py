@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from orienteer.errors import Error
     from orienteer.graph.store import Graph
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel, Price, RecordedModel, Recording, ScriptedModel
-    from orienteer.methods import Retriever
     from orienteer.records import (
         Edge,
         Hit,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         Trajectory,
         Usage,
     )
+    from orienteer.retriever import Retriever
     from orienteer.stream import Event
 
 __version__ = "0.1.0.dev0"
@@ -67,7 +67,7 @@ _HOMES = {
     "Error": "errors",
     "Event": "stream",
     "Graph": "graph.store",
-    "Retriever": "methods",
+    "Retriever": "retriever",
     **dict.fromkeys(
         ("Budget", "OpenAIConfig", "OpenAIModel", "Price", "RecordedModel", "Recording", "ScriptedModel"), "llm"
     ),

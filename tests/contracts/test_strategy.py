@@ -129,20 +129,22 @@ def test_a_result_can_be_written_down_and_holds_its_trajectories(name, graph):
     assert Result.model_validate_json(result.model_dump_json()) == result
     for trajectory in result.trajectories:
         assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
-        assert trajectory.method == name
+        assert trajectory.method.partition(":")[0] == name  # a conversation within says which
         assert trajectory.question.text == "Which rivers cross Basel?"
 
 
 def test_a_method_without_a_model_calls_none_and_one_with_counts_its_calls(name, graph):
     result = retrieve(name, graph, "Which rivers cross Basel?")
     assert (result.usage.calls > 0) == METHODS[name].needs_model
-    assert result.usage.calls == sum(len(one.steps) for one in result.trajectories if one.model)
+    turns = [step.reply for one in result.trajectories if one.model for step in one.steps]
+    assert result.usage.calls == len(turns) + sum(reply.repaired for reply in turns)
 
 
 def test_a_budget_is_kept(name, graph):
     result = retrieve(name, graph, "Which rivers cross Basel?", run=Allowance(Budget(calls=4), reserve=3))
     assert result.usage.calls <= 4
-    assert result.stopped_by == ("calls" if METHODS[name].needs_model else "finish")
+    assert result.stopped_by in ("calls", "finish")
+    assert result.stopped_by == "finish" or METHODS[name].needs_model
 
 
 def test_no_method_receives_gold(name, graph):

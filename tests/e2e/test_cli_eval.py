@@ -187,7 +187,10 @@ def test_a_model_is_asked_answers_and_judges(clubs, questions, home, cli):
         wanting = cli("eval", "judge", "run", "--base-url", server.url, "--score", "E-Score", *model)
         assert (wanting.code, "--graph" in wanting.err) == (2, True)
     assert json.loads((home / "run" / "manifest.json").read_text())["served_model"] == "fake"
-    assert [(row["method"], row["usage"]["calls"]) for row in ran.json] == [("bm25", 4), ("ark agents=1", 4 * (CALLS + 1))]
+    assert [(row["method"], row["usage"]["calls"]) for row in ran.json] == [
+        ("bm25", 4),
+        ("ark agents=1", 4 * (CALLS + 1)),
+    ]
     assert [row["measures"]["A-Score"]["mean"] for row in judged.json] == [7, 7]
     assert cli("eval", "judge", "run").code == 2
 

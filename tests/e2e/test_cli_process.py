@@ -29,7 +29,7 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
     assert "Chess Club" in ran.stdout
-    assert {"numpy", "orienteer.methods"} <= loaded
+    assert {"numpy", "orienteer.retriever"} <= loaded
     assert not loaded & {"openai", "httpx2", "rich.table", "pyarrow", "pandas", "asyncio", "tomllib"}
     ours = {f"orienteer.llm.{name}" for name in ("openai", "wire", "spoken", "recorded", "scripted")}
     assert not loaded & {*ours, "orienteer.stream", "orienteer.trace", "orienteer.build"}

@@ -248,7 +248,7 @@ def test_equal_graphs_have_equal_hashes_wherever_they_lie(build):
 def test_prompts_are_those_of_the_methods():
     hashes = prompt_hashes(["ark"], answers=True)
     assert {"ark.md", "ark-faithful.md", "answer.md"} <= hashes.keys()
-    assert all(name.startswith(("ark.", "ark-", "answer.")) for name in hashes)
+    assert all(name.startswith(("ark.", "ark-", "answer.", "listwise.")) for name in hashes)
     assert all(len(one) == 64 for one in hashes.values())
     assert prompt_hashes(["bm25"], answers=False) == {}
 
@@ -318,3 +318,8 @@ def test_lines_are_json_that_anyone_reads(path):
     Journal(path).add(line(0), [])
     (found,) = map(json.loads, (path / RESULTS).read_text().splitlines())
     assert {"id", "method", "question", "hits", "answer", "gold", "usage", "seconds", "error"} <= found.keys()
+
+
+def test_a_manifest_knows_the_prompts_of_its_methods_and_those_they_share():
+    assert prompt_hashes(["bm25", "anchor"], answers=False) == {}
+    assert set(prompt_hashes(["4stepfocus"], answers=True)) == {"4stepfocus.md", "answer.md", "listwise.md"}

@@ -10,8 +10,8 @@ import pytest
 from orienteer import trace
 from orienteer.errors import BadInput
 from orienteer.llm import ScriptedModel
-from orienteer.methods import Retriever
 from orienteer.records import Edge, Node, Question, ToolSpec, Trajectory
+from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
 

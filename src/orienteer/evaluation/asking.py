@@ -18,9 +18,9 @@ from orienteer.evaluation.runs import Line, work_of
 from orienteer.evaluation.sweep import Variant
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
-from orienteer.methods import Retriever
 from orienteer.protocols import LanguageModel
 from orienteer.records import Result, StoppedBy, Trajectory, Usage
+from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
 LIMITS = ("calls", "tokens", "seconds", "usd")

@@ -14,6 +14,7 @@ from typing import Any
 
 from orienteer.evaluation.runs import Manifest
 from orienteer.graph.store import Graph
+from orienteer.methods import METHODS
 
 _FIXED = ("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer")
 _OF_THE_MODEL = ("model", "budget")  # say nothing of a run without one
@@ -30,17 +31,22 @@ def graph_hash(graph: Graph) -> str:
 def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
     """Return the sha256 of each prompt file of these methods, and of the prompt for answers where there are any.
 
-    The prompts of a method are the files that bear its name: `ark.md`, `ark-faithful.md`. A method over another has
-    those of both.
+    The prompts of a method are the files that bear its name: `ark.md`, `ark-faithful.md`; a method over another has
+    those of both. A file that bears no method's name is shared by all that need a model.
     """
     names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
+    needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)
     folder = files("orienteer.strategies") / "prompts"
     prompts = sorted((file for file in folder.iterdir() if file.is_file()), key=lambda file: file.name)
     return {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()
         for file in prompts
-        if any(file.name.startswith((f"{name}.", f"{name}-")) for name in names)
+        if _bears(file.name, names) or (needs_model and not _bears(file.name, {*METHODS, "answer"}))
     }
+
+
+def _bears(file_name: str, names: Iterable[str]) -> bool:
+    return any(file_name.startswith((f"{name}.", f"{name}-")) for name in names)
 
 
 def versions() -> dict[str, str | None]:

@@ -228,7 +228,8 @@ class Ark:
             taken = {row for row, _ in kept}
             more = graph.text_index.search(graph.tokenizer.query(question.text), config.k + chosen, mask=mask).rows
             kept += [(row, 0) for row in more.tolist() if row not in taken][: config.k - chosen]
-            notes.append(f"filled in by plain search: {len(kept) - chosen}")
+            added = len(kept) - chosen
+            notes.append(f"{added} hit{'s' * (added != 1)} filled in by plain search")
         hits = [
             present(
                 graph,

@@ -24,11 +24,11 @@ class EpisodeConfig:
     """What every method of this kind lets choose."""
 
     max_steps: int = 10
-    """Steps before an agent is stopped: SAGE's m, appendix C.5. ReAct takes 7 on HotpotQA, one answer each."""
+    """Steps before an agent is stopped: SAGE's m, appendix C.5. 10 is ours; Reflexion's code takes 6."""
     k: int = 20
     """Hits at the most. Recall is taken at 20 throughout; SAGE, section 3."""
     temperature: float = 0.0
-    """Temperature of the agent; ReAct decodes greedily (section 3.2)."""
+    """Temperature of the agent; 0, as in Reflexion's code for the same agent."""
     context_tokens: int = 24_000
     """Size of a request; beyond it the oldest observations are left out."""
     node_types: tuple[str, ...] = ()

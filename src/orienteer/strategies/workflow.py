@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Any, NamedTuple
 
-from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm import call
 from orienteer.llm.schema import decode, faults
@@ -36,7 +38,29 @@ from orienteer.records import (
     Trajectory,
     Usage,
 )
+from orienteer.strategies.hits import present
 from orienteer.tools import Toolbox
+from orienteer.tools.arguments import LARGEST_K
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowConfig:
+    """What every method with a fixed course lets choose."""
+
+    k: int = 20
+    """Hits at the most, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
+    temperature: float = 0.0
+    """Temperature of every call; 0, so that runs repeat as far as the model lets them."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value, most = getattr(self, one.name), None if one.name.endswith("_tokens") else LARGEST_K
+            if type(value) is int and (value < 1 or (most and value > most)):
+                raise BadOption(f"{one.name} is {value}: it must be 1 {f'to {most}' if most else 'or more'}")
 
 
 class Workflow:
@@ -57,6 +81,8 @@ class Workflow:
         """The ranking so far: what is left where a budget ends the course."""
         self.notes: list[str] = []
         """What was degraded, for the result."""
+        self.set_joins = 0
+        """Set joins that the course has made over the graph's arrays."""
         self._model, self._method, self._temperature = model, method, temperature
         self._toolbox = Toolbox.full(graph)
         self._walked: list[Step] = []
@@ -98,6 +124,7 @@ class Workflow:
             steps=tuple(self._walked),
             selected=tuple(hit.id for hit in self.hits),
             stopped_by=stopped_by,
+            set_joins=self.set_joins,
         )
         return Result(
             question=self.question.text,
@@ -109,11 +136,15 @@ class Workflow:
             notes=tuple(self.notes),
         )
 
-    def ask(self, prompt: str, **values: object) -> str:
-        """Return what the model says to a prompt: the file `prompts/NAME.md`, its placeholders filled."""
-        return (self._reply(prompt, None, values).message.content or "").strip()
+    def ask(self, prompt: str, /, **values: object) -> str:
+        """Return what the model says to a prompt: the file `prompts/NAME.md`, its placeholders filled.
 
-    def ask_for(self, prompt: str, schema: Mapping[str, Any], **values: object) -> dict[str, Any] | None:
+        What a reasoning model thinks aloud before it speaks is left out.
+        """
+        said = self._reply(prompt, None, values).message.content or ""
+        return re.sub(r"^\s*<think>.*?</think>", "", said, flags=re.DOTALL).strip()
+
+    def ask_for(self, prompt: str, schema: Mapping[str, Any], /, **values: object) -> dict[str, Any] | None:
         """Return the object that the model gives, None where it fits the schema not even after a repair turn."""
         reply = self._reply(prompt, schema, values)
         try:
@@ -148,6 +179,27 @@ class Workflow:
             return tuple(graph.row(node) for node in found.nodes)
         return tuple(session.ranked(name, []))
 
+    def count(self, tool: str, **arguments: JsonValue) -> Counted:
+        """Run a tool and return what it gave, with the size of its whole result."""
+        sets = self._toolbox.session.sets
+        kept = len(sets)
+        found = self.use(tool, **arguments)
+        return Counted(len(sets[-1]) if len(sets) > kept else 0, found)
+
+    def present(self, reasons: Mapping[int, str], config: WorkflowConfig) -> tuple[Ranked, ...]:
+        """Return the first `k` of these rows that pass the filters as hits, best first, each with its reason."""
+        mask = self.graph.mask(config.node_types or None, config.where)
+        rows = [row for row in reasons if mask is None or mask[row]][: config.k]
+        return tuple(
+            present(self.graph, row, score=len(rows) - place, query=self.question.text, why=reasons[row])
+            for place, row in enumerate(rows)
+        )
+
+    def plain(self, config: WorkflowConfig, k: int | None = None) -> dict[int, str]:
+        """Return the rows that one search with the question's own words finds, best first, and that it was plain."""
+        rows = self.search(self.question.text, k or config.k, node_types=config.node_types, where=config.where)
+        return dict.fromkeys(rows, "found by plain search")
+
     def record(self, trajectory: Trajectory) -> None:
         """Keep the trajectory of an agent that the course has sent out."""
         self._asked.append(trajectory)
@@ -178,6 +230,13 @@ class Workflow:
         self._asked.append(begun.model_copy(update={"steps": (step,), "answer": reply.message.content}))
         self.run.tell(step)
         return reply
+
+
+class Counted(NamedTuple):
+    """What a tool gave, and how many nodes there are in all."""
+
+    total: int
+    observation: Observation
 
 
 class Prompt(NamedTuple):

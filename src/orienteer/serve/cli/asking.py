@@ -18,8 +18,8 @@ from orienteer.serve.cli.arguments import Directory, K, Types, Where, file_troub
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.methods import Retriever
     from orienteer.records import Result, Trajectory
+    from orienteer.retriever import Retriever
     from orienteer.stream import Event
 
 GROUPS: Mapping[str, str] = {}
@@ -58,8 +58,8 @@ def ask(
 ) -> None:
     """Find ranked evidence for a question, and an answer where a model is configured."""
     from orienteer import trace as traces
-    from orienteer.methods import Retriever
     from orienteer.options import pairs_of
+    from orienteer.retriever import Retriever
 
     if not question.strip():
         raise UsageError("the question is empty: write in words what you want to know")
@@ -88,7 +88,7 @@ def ask(
 def demo(out: Output) -> None:
     """Show it on a small graph about programming languages: three questions, the steps, the evidence."""
     from orienteer.build.demo import demo_questions
-    from orienteer.methods import Retriever
+    from orienteer.retriever import Retriever
 
     configured = settings()
     graph = open_graph(_demo_graph(out), out)

@@ -73,7 +73,7 @@ def search(
     ] = "lexical",
 ) -> None:
     """Rank the nodes that match words best."""
-    from orienteer.methods import Retriever
+    from orienteer.retriever import Retriever
     from orienteer.settings import Settings
 
     graph = open_graph(directory, out)

@@ -1,0 +1,239 @@
+"""`Retriever`: where graph, method, model and budget come together."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+
+from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.graph.store import Graph
+from orienteer.llm.budget import Allowance, Budget
+from orienteer.methods import AUTO, chosen, options_by_method
+from orienteer.options import check
+from orienteer.protocols import LanguageModel, Strategy
+from orienteer.records import Question, Result, Trajectory
+from orienteer.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from orienteer.strategies.ark import Reranker
+    from orienteer.stream import Event, Stream, Told
+
+
+class Retriever:
+    """A graph, a method, and perhaps a model: questions in, ranked evidence out. Safe to share among threads.
+
+    What is not given comes from the settings: the environment and `orienteer.toml`. Further options are those of the
+    method's configuration.
+
+    `rerank` is a function of yours that puts a method's ranking in a second order, where the method takes one, as `ark`
+    does: called with the question and the hits, it returns their ids, best first. An id that is no hit is dropped, and
+    a hit that it leaves out comes after those that it names.
+    """
+
+    def __init__(
+        self,
+        graph: Graph | str | Path,
+        method: str | None = None,
+        *,
+        model: str | LanguageModel | None = None,
+        budget: Budget | None = None,
+        k: int = 20,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        random_seed: int = 0,
+        rerank: Reranker | None = None,
+        settings: Settings | None = None,
+        **options: Any,
+    ) -> None:
+        for name, given in (("node_types", node_types), ("where", where)):
+            if isinstance(given, str):
+                raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
+        settings = read_settings() if settings is None else settings
+        self.graph = graph if isinstance(graph, Graph) else Graph.open(graph)
+        self.budget = settings.limits() if budget is None else budget
+        named = model if model is not None else settings.model
+        self.model = settings.open_model(named, seconds=self.budget.seconds) if isinstance(named, str) else named
+        if self.model is not None:
+            self.budget.require_price(self.model.name, getattr(self.model, "price", None))
+        asked_for = method if method is not None else settings.method
+        self.method = chosen(asked_for, has_model=self.model is not None)
+        is_fallback = asked_for == AUTO and self.model is None
+        self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
+        self.k, self._random_seed, self._rerank = k, random_seed, rerank
+        self._filters = {"node_types": tuple(node_types), "where": tuple(where)}
+        self._mask = self.graph.mask(tuple(node_types) or None, tuple(where))  # an unknown type is told at once
+        own = options_by_method(settings).get(self.method.name, {})
+        self._options = self._checked({**own, **settings.options, **options})
+        self._strategies: dict[int, Strategy] = {}
+        self._strategy(k)
+
+    def __repr__(self) -> str:
+        model = f", model={self.model.name!r}" if self.model is not None else ""
+        return f"Retriever({self.graph!r}, {self.method.name!r}{model})"
+
+    def search(self, question: str, k: int | None = None) -> Result:
+        """Return the ranking alone, by the cheapest way to it."""
+        return self._run(question, k, self._allowance(has_answer=False), has_answer=False)
+
+    def ask(self, question: str, k: int | None = None) -> Result:
+        """Return the ranking and an answer: the method's own, else one more call over the hits where there is a model.
+
+        Without either the answer is None.
+        """
+        return self._run(question, k, self._allowance(has_answer=True), has_answer=True)
+
+    def stream(self, question: str, k: int | None = None, *, has_answer: bool = True) -> Stream:
+        """Return the events of a question as they happen: steps, observations, hits, the answer, the end."""
+        from orienteer.stream import Stream
+
+        told: list[Callable[[Told], None]] = []
+        allowance = self._allowance(has_answer=has_answer, listener=lambda event: told[0](event))
+
+        def work(hear: Callable[[Told], None]) -> Result:
+            told.append(hear)
+            return self._run(question, k, allowance, has_answer=has_answer)
+
+        return Stream(work, stop=allowance.stop, begin=lambda agent: self._begun(question, k, agent))
+
+    async def asearch(self, question: str, k: int | None = None) -> Result:
+        """Search in a worker thread, for running event loops such as a notebook's."""
+        return await self._in_thread(question, k, has_answer=False)
+
+    async def aask(self, question: str, k: int | None = None) -> Result:
+        """Ask in a worker thread, for running event loops such as a notebook's."""
+        return await self._in_thread(question, k, has_answer=True)
+
+    async def astream(self, question: str, k: int | None = None) -> AsyncIterator[Event]:
+        """Yield the events of a question as they happen."""
+        import asyncio
+
+        with self.stream(question, k) as events:
+            while (event := await asyncio.to_thread(next, events, None)) is not None:
+                yield event
+
+    def _begun(self, question: str, k: int | None, agent: int | None) -> Trajectory:
+        """Return a trajectory without steps: as its agent began where the method tells that, else with the question."""
+        asked = Question(text=question)
+        begin = getattr(self._strategy(self.k if k is None else k), "begin_agent", None)
+        if begin is not None and agent is not None:
+            begun: Trajectory = begin(asked, agent, random_seed=self._random_seed)
+            return begun
+        method = "answer" if agent is None else self.method.name
+        return Trajectory(question=asked, method=method, model=self.model.name if self.model else None)
+
+    async def _in_thread(self, question: str, k: int | None, *, has_answer: bool) -> Result:
+        import asyncio  # half the time that it takes to open a graph: only for those who have a loop
+
+        allowance = self._allowance(has_answer=has_answer)
+        try:
+            return await asyncio.to_thread(self._run, question, k, allowance, has_answer=has_answer)
+        except asyncio.CancelledError:
+            allowance.stop()
+            raise
+
+    def _run(self, question: str, k: int | None, allowance: _Allowance, *, has_answer: bool) -> Result:
+        if not isinstance(question, str):
+            raise BadOption(f"the question must be text, is {question!r}")
+        if not question.strip():
+            raise BadOption("the question is empty: write in words what you want to know")
+        k = self.k if k is None else k
+        started = time.perf_counter()
+        result = self._strategy(k).retrieve(Question(text=question), allowance)
+        result = self._filtered(result, k, has_answer=has_answer)
+        if has_answer and result.answer is None and self.model is not None and not allowance.is_stopped:
+            from orienteer.strategies.answer import answer
+
+            allowance.keeps_answer = False
+            result = answer(result, model=self.model, run=allowance)
+        usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
+        result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
+        return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
+
+    def _filtered(self, result: Result, k: int, *, has_answer: bool) -> Result:
+        """Hold every method to the filters and to k, also one whose configuration knows neither, and to ranking."""
+        hits = result.hits
+        if self._mask is not None:
+            mask = self._mask
+            hits = tuple(hit for hit in hits if mask[self.graph.row(hit.id)])
+        return result.model_copy(update={"hits": hits[:k], "answer": result.answer if has_answer else None})
+
+    def _strategy(self, k: int) -> Strategy:
+        if not isinstance(k, SupportsIndex) or int(k) < 0:
+            raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
+        if k not in self._strategies:
+            made = self.method.load()
+            parameters = inspect.signature(made).parameters
+            given: dict[str, Any] = {"graph": self.graph, "model": self.model}
+            if self._rerank is not None:
+                if "rerank" not in parameters:
+                    raise BadOption(f"the method {self.method.name!r} takes no reranker: leave rerank out, or take ark")
+                given["rerank"] = self._rerank
+            if (config := self.method.config()) is not None:
+                given["config"] = config(**self._settled(config, k))
+            self._strategies[k] = made(**{name: value for name, value in given.items() if name in parameters})
+        return self._strategies[k]
+
+    def _settled(self, config: type, k: int) -> dict[str, Any]:
+        """Return the configuration's values: the options, and k and the filters where it has such fields."""
+        names = inspect.signature(config).parameters
+        common = {name: value for name, value in {"k": max(k, 1), **self._filters}.items() if value and name in names}
+        return {**common, **self._options}
+
+    def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        config = self.method.config()
+        if config is None:
+            if options:
+                raise BadOption(f"the method {self.method.name!r} has no options, got {', '.join(options)}")
+            return {}
+        return check(config, options, where=f"{self.method.name}.")
+
+    def _allowance(self, *, has_answer: bool, listener: Callable[[Told], None] | None = None) -> _Allowance:
+        """Return what one question may spend, with the last turn of each agent and the answer's kept back."""
+        agents = 0
+        if self.method.needs_model:
+            agents = int(getattr(getattr(self._strategy(self.k), "config", None), "agents", 1))
+        answers = has_answer and self.model is not None
+        reserve = agents + int(answers)
+        if self.budget.calls is not None:
+            reserve = min(reserve, self.budget.calls - 1)  # a last turn answers from what a first one has found
+        return _Allowance(
+            self.budget, random_seed=self._random_seed, listener=listener, reserve=reserve, answers=answers
+        )
+
+
+class _Allowance(Allowance):
+    """An allowance that whoever asked can end, and whose last call the answer gets, not an agent's last turn."""
+
+    def __init__(
+        self, budget: Budget, *, random_seed: int, listener: Callable[[Told], None] | None, reserve: int, answers: bool
+    ) -> None:
+        super().__init__(budget, random_seed=random_seed, listener=listener, reserve=reserve)
+        self.is_stopped = False
+        self.keeps_answer = answers and reserve > 0
+        self._finals = Lock()
+
+    def stop(self) -> None:
+        """Refuse every further call, so that agents end with their steps kept."""
+        self.is_stopped = True
+
+    def check(self) -> None:
+        if self.is_stopped:
+            _refuse()
+        super().check()
+
+    def claim_final(self) -> None:
+        if self.is_stopped:
+            _refuse()
+        with self._finals:
+            if self.keeps_answer:
+                with self._lock:
+                    self._refuse_unless_left(1)
+            super().claim_final()
+
+
+def _refuse() -> NoReturn:
+    raise BudgetExhausted("interrupted", "stopped by whoever asked")
