@@ -110,7 +110,7 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
     verdict = io.StringIO()
     with redirect_stdout(verdict):
         command("eval", "compare", str(run), "--quiet", "--measure", one.measures[-1])
-    lines = [f"## {one.name}", "```console", *(f"$ {line}" for line in shown), "```"]
+    lines = [f"## {one.name}", "```text", *(f"$ {line}" for line in shown), "```"]
     lines += [
         f"{manifest.nodes:,} nodes, {manifest.edges:,} edges; graph `{manifest.graph_sha256[:12]}`, "
         f"questions `{manifest.questions_sha256[:12]}`.",

@@ -102,7 +102,7 @@ def test_methods_and_their_options(name):
 
 def test_methods_of_ask():
     row = next(line for line in INTERFACE.split("\n") if line.startswith("| `--method"))
-    assert set(re.findall(r"`([a-z0-9]+)`", row)) == {AUTO, *METHODS}
+    assert set(re.findall(r"`([a-z0-9-]+)`", row)) == {AUTO, *METHODS}
 
 
 def test_public_names():

@@ -1,9 +1,10 @@
-"""Commands that measure: eval run, sweep, show, compare, judge."""
+"""Commands that measure: eval run, sweep, show, compare, report, judge."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadOption, UsageError
+from orienteer.errors import BadInput, BadOption, UsageError
 from orienteer.serve.cli import figures
 from orienteer.serve.cli.arguments import Directory, K, file_trouble, open_graph, settings
 from orienteer.serve.cli.asking import Set
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from orienteer.settings import Settings
 
 GROUPS: Mapping[str, str] = {"eval": "Put methods side by side on questions whose answers are known."}
+STANDARD = Path("-")
 _TICK = 0.1  # seconds between two looks of a line that moves
 _LINE = 30.0  # seconds between two lines where none moves
 _JUDGES = 8  # answers that are judged at once
@@ -210,6 +212,42 @@ def compare(
         figures.comparison(out, found)
 
 
+def report(
+    out: Output,
+    runs: Runs,
+    target: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="The page, such as report.html; - is standard output."),
+    ],
+    measure: Annotated[
+        str | None,
+        typer.Option("--measure", metavar="NAME", help="What the verdict is by; the runs' first by default."),
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="DIR", help="The graph: it tells what the gold nodes are like.")
+    ] = None,
+    random_seed: Seed = 0,
+) -> None:
+    """Write one page on runs that needs nothing but a browser: figures, plots, every question with its trajectory."""
+    from orienteer.evaluation.report import write_report
+
+    if target.is_dir() or not target.absolute().parent.is_dir():
+        what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
+        raise BadInput(f"{target} {what}: name a file that can be written with -o")
+    opened = open_graph(graph, out) if graph is not None else None
+    found = [_read(path) for path in runs]
+    with tempfile.TemporaryDirectory() as folder, file_trouble("name a file that can be written with -o"):
+        page = Path(folder) / "report.html" if target == STANDARD else target
+        write_report(found, page, graph=opened, measure=measure, random_seed=random_seed)
+        if target == STANDARD:
+            out.print(page.read_text(encoding="utf-8"))
+            return
+    if out.as_json:
+        out.json({"page": str(target), "bytes": target.stat().st_size})
+    else:
+        out.note(f"{target}, {target.stat().st_size / 1e6:.1f} MB: open it in a browser")
+
+
 def judge(
     out: Output,
     path: RunFolder,
@@ -370,5 +408,6 @@ COMMANDS = {
     ),
     "eval show": (show, "eval show RUN --by level"),
     "eval compare": (compare, "eval compare RUN --measure Hit@1"),
+    "eval report": (report, "eval report RUN -o report.html"),
     "eval judge": (judge, "eval judge RUN --model NAME"),
 }

@@ -1,0 +1,326 @@
+"use strict";
+// Everything that is shown here is text of graphs, models and people: it is set as text, never as markup.
+const PAGE = 50;
+const $ = (id) => document.getElementById(id);
+
+function make(name, text, classes) {
+  const made = document.createElement(name);
+  if (text !== undefined && text !== null && text !== "") made.textContent = text;
+  if (classes) made.className = classes;
+  return made;
+}
+
+async function unpacked(element) {
+  const data = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// ---- tables that sort, and the switch of measures
+
+for (const button of document.querySelectorAll(".sortable thead button")) {
+  button.addEventListener("click", () => {
+    const head = button.closest("th"), table = head.closest("table"), body = table.tBodies[0];
+    const column = head.cellIndex, down = head.getAttribute("aria-sort") !== "descending";
+    for (const other of table.querySelectorAll("th[aria-sort]")) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const value = (row) => {
+      const cell = row.cells[column];
+      return column === 0 ? cell.textContent : cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+    };
+    const rows = [...body.rows];
+    rows.sort((a, b) => {
+      const x = value(a), y = value(b);
+      if (x === null || y === null) return (x === null) - (y === null);
+      const order = typeof x === "string" ? y.localeCompare(x) : x - y;
+      return down ? -order : order;
+    });
+    body.append(...rows);
+  });
+}
+
+for (const button of document.querySelectorAll("[data-show]")) {
+  button.addEventListener("click", () => {
+    for (const other of document.querySelectorAll("[data-show]")) other.setAttribute("aria-pressed", other === button);
+    for (const panel of document.querySelectorAll("[data-measure]"))
+      panel.classList.toggle("off", panel.dataset.measure !== button.dataset.show);
+  });
+}
+
+// ---- the questions
+
+const OUTCOMES = {
+  "first": ["gold first", (one) => one.rank === 1],
+  "top": ["gold in the first 5", (one) => one.rank >= 1 && one.rank <= 5],
+  "found": ["gold found", (one) => one.rank >= 1],
+  "late": ["gold found, not first", (one) => one.rank > 1],
+  "miss": ["gold not found", (one) => one.rank === 0 && one.error === undefined],
+  "failed": ["failed", (one) => one.error !== undefined],
+  "unranked": ["no gold nodes", (one) => one.rank === undefined],
+};
+const ANSWERS = {
+  "right": ["answer right (EM)", (one) => one.exact === 1],
+  "wrong": ["answer wrong (EM)", (one) => one.exact < 1],
+};
+let all = null, chosen = [], shown = 0;
+const outcomes = { ...OUTCOMES };
+
+function option(select, value, text) {
+  const made = make("option", text);
+  made.value = value;
+  select.append(made);
+}
+
+function controls() {
+  const box = $("controls");
+  const search = make("input");
+  search.type = "search";
+  search.id = "search";
+  search.placeholder = "Search questions, gold, hits, answers";
+  search.setAttribute("aria-label", search.placeholder);
+  box.append(search);
+  for (const place of [1, 2]) {
+    const both = make("span", "", "both"), method = make("select"), outcome = make("select");
+    method.id = `method${place}`;
+    outcome.id = `outcome${place}`;
+    method.setAttribute("aria-label", `method ${place}`);
+    outcome.setAttribute("aria-label", `outcome ${place}`);
+    option(method, "any", "any method");
+    option(method, "every", "every method");
+    all.methods.forEach((name, number) => option(method, String(number), name));
+    option(outcome, "", place === 1 ? "any outcome" : "and any outcome");
+    for (const [key, [text]] of Object.entries(outcomes)) option(outcome, key, text);
+    both.append(method, outcome);
+    box.append(both);
+  }
+  if (Object.keys(all.fields).length) {
+    const field = make("select");
+    field.id = "field";
+    field.setAttribute("aria-label", "kind of question");
+    option(field, "", "every kind of question");
+    for (const [name, values] of Object.entries(all.fields)) {
+      const group = make("optgroup");
+      group.label = name.replaceAll("_", " ");
+      for (const value of values) option(group, JSON.stringify([name, value]), value);
+      field.append(group);
+    }
+    box.append(field);
+  }
+  const sort = make("select");
+  sort.id = "sort";
+  sort.setAttribute("aria-label", "order");
+  option(sort, "", "in order");
+  option(sort, "apart", "methods furthest apart first");
+  option(sort, "hard", "hardest first");
+  box.append(sort);
+  box.addEventListener("input", choose);
+}
+
+function haystack(question) {
+  if (question.hay === undefined) {
+    const hits = question.results.flatMap((one) => one ? [...(one.hits || []).flat(), one.answer, one.error] : []);
+    const parts = [question.id, question.text, ...question.answers, ...question.gold.flat(), ...question.told.flat(), ...hits];
+    question.hay = parts.filter((part) => typeof part === "string").join("\n").toLowerCase();
+  }
+  return question.hay;
+}
+
+function fits(question, place) {
+  const key = $(`outcome${place}`).value, method = $(`method${place}`).value;
+  if (!key) return true;
+  const test = outcomes[key][1], there = question.results.filter((one) => one);
+  if (method === "any") return there.some(test);
+  if (method === "every") return there.length > 0 && there.every(test);
+  const one = question.results[Number(method)];
+  return Boolean(one && test(one));
+}
+
+const gains = (question) => question.results.filter((one) => one && one.rank !== undefined)
+  .map((one) => (one.rank ? 1 / one.rank : 0));
+const ORDERS = {
+  apart: (question) => { const found = gains(question); return found.length ? Math.min(...found) - Math.max(...found) : 1; },
+  hard: (question) => { const found = gains(question); return found.length ? found.reduce((a, b) => a + b) / found.length : 2; },
+};
+
+function choose() {
+  const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const [field, value] = $("field") && $("field").value ? JSON.parse($("field").value) : [];
+  chosen = all.questions.filter((question) =>
+    (field === undefined || question.kinds[field].includes(value)) && fits(question, 1) && fits(question, 2)
+    && words.every((word) => haystack(question).includes(word)));
+  const order = ORDERS[$("sort").value];
+  if (order) chosen = chosen.map((one) => [order(one), one]).sort((a, b) => a[0] - b[0]).map(([, one]) => one);
+  $("list").replaceChildren();
+  shown = 0;
+  more();
+}
+
+function more() {
+  const next = chosen.slice(shown, shown + PAGE);
+  $("list").append(...next.map(entry));
+  shown += next.length;
+  const whole = all.questions.length.toLocaleString("en");
+  $("count").textContent = chosen.length === all.questions.length ? `${whole} questions, ${shown} of them listed`
+    : `${chosen.length.toLocaleString("en")} of ${whole} questions, ${shown} of them listed`;
+  $("more").hidden = shown >= chosen.length;
+}
+
+function chip(name, one) {
+  const state = one.error !== undefined ? "failed" : one.rank === 1 ? "first" : one.rank > 1 && one.rank <= 5 ? "top"
+    : one.rank ? "found" : "miss";
+  const said = one.error !== undefined ? "failed" : one.rank ? String(one.rank) : one.rank === 0 ? "–"
+    : one.exact === undefined ? "·" : one.exact === 1 ? "right" : "wrong";
+  const made = make("span", name, `chip ${state}`);
+  made.append(make("b", said));
+  return made;
+}
+
+function entry(question) {
+  const box = make("details", "", "q"), summary = make("summary");
+  box.id = `question-${question.place}`;
+  summary.append(make("span", question.text, "isolate"));
+  const chips = make("span", "", "chips");
+  question.results.forEach((one, number) => { if (one) chips.append(chip(all.methods[number], one)); });
+  summary.append(chips);
+  box.append(summary);
+  box.addEventListener("toggle", () => { if (box.open && box.children.length === 1) box.append(body(question)); });
+  return box;
+}
+
+function fact(list, name, ...parts) {
+  if (!parts.length) return;
+  const value = make("dd");
+  parts.forEach((part, place) => { if (place) value.append(", "); value.append(make("span", part, "isolate")); });
+  list.append(make("dt", name), value);
+}
+
+function body(question) {
+  const box = make("div"), facts = make("dl", "", "facts");
+  const left = question.golds - question.gold.length;
+  fact(facts, "id", question.id);
+  fact(facts, "gold", ...question.gold.map(([name, id, type]) => (name ? `${name} (${type}, ${id})` : id)),
+    ...(left > 0 ? [`and ${left} more`] : []));
+  fact(facts, "answers", ...question.answers);
+  for (const [name, value] of question.told) fact(facts, name.replaceAll("_", " "), value);
+  const results = make("div", "", "results");
+  question.results.forEach((one, number) => { if (one) results.append(result(question, one, number)); });
+  box.append(facts, results);
+  return box;
+}
+
+function result(question, one, number) {
+  const box = make("div", "", "result"), head = make("h4", all.methods[number]);
+  const spent = [`${one.ms >= 100 ? Math.round(one.ms).toLocaleString("en") : one.ms} ms`];
+  if (one.calls) spent.push(`${one.calls} call${one.calls === 1 ? "" : "s"}`);
+  head.append(make("small", spent.join(", ")));
+  box.append(head);
+  if (one.error !== undefined) box.append(make("p", one.error, "error"));
+  const list = make("ol");
+  for (const [name, id, type, isGold, why] of one.hits || []) {
+    const item = make("li", "", isGold ? "gold" : "");
+    item.append(make("span", name || id, "isolate"), " ", make("small", type));
+    item.title = why ? `${id}: ${why}` : id;
+    list.append(item);
+  }
+  if (list.children.length) box.append(list);
+  box.append(make("p", place(one), "quiet"));
+  if (one.answer !== undefined) {
+    const verdict = one.exact === undefined ? "" : one.exact === 1 ? "Answer (EM 1): " : `Answer (EM ${one.exact}): `;
+    box.append(make("p", (verdict || "Answer: ") + one.answer));
+  }
+  if (one.stopped && one.error === undefined) box.append(make("p", `Ended by ${one.stopped}.`, "quiet"));
+  for (const said of one.notes || []) box.append(make("p", said, "quiet"));
+  const packed = $(`t${question.place}-${number}`);
+  if (packed) box.append(walk(packed, one));
+  return box;
+}
+
+function place(one) {
+  const outside = one.outside ? `, ${one.outside} more that cannot answer` : "";
+  const all = `${one.count} hit${one.count === 1 ? "" : "s"}${outside}`;
+  if (one.rank === undefined) return `${all}; no gold nodes to measure them by`;
+  return one.rank ? `${all}; first gold at ${one.rank}` : `${all}; no gold among them`;
+}
+
+function walk(packed, one) {
+  const box = make("details", "", "walk");
+  box.append(make("summary", one.turns ? `Trajectory, ${one.turns} turn${one.turns === 1 ? "" : "s"} of a model` : "Trajectory"));
+  box.addEventListener("toggle", async () => {
+    if (!box.open || box.children.length > 1) return;
+    const inside = make("div", "…");
+    box.append(inside);
+    try {
+      const found = await unpacked(packed);
+      if (Array.isArray(found)) inside.replaceChildren(...found.flatMap((each, agent) => steps(each, agent, found.length)));
+      else inside.textContent = `${found.left_out} steps, left out for room: they are in the run's trajectories.jsonl.`;
+    } catch (error) {
+      inside.textContent = `This browser cannot unpack it: ${error.message}`;
+    }
+  });
+  return box;
+}
+
+function steps(one, agent, agents) {
+  const list = make("ol");
+  for (const step of one.steps) {
+    const item = make("li");
+    if (step.notice) item.append(make("p", `Told: ${step.notice}`, "quiet"));
+    if (step.said) item.append(make("p", step.said, "isolate"));
+    for (const call of step.calls) {
+      const line = make("div");
+      line.append(make("span", `${call.name} ${call.arguments}`, "call isolate"));
+      if (call.error) line.append(make("span", call.error, "badge error"));
+      else if (call.nodes) line.append(make("span", `${call.nodes} node${call.nodes === 1 ? "" : "s"}`, "badge"));
+      if (call.gold) line.append(make("span", `${call.gold} gold ✓`, "badge good"));
+      item.append(line);
+      if (call.text) item.append(make("pre", call.text));
+    }
+    list.append(item);
+  }
+  const parts = [];
+  const ended = one.stopped === "finish" ? "" : `, ended by ${one.stopped}`;
+  if (agents > 1 || ended) parts.push(make("h5", (one.method === "answer" ? "The answer" : `Agent ${agent + 1}`) + ended));
+  if (one.error) parts.push(make("p", one.error, "error"));
+  parts.push(list);
+  if (one.selected.length) {
+    const line = make("p", "Selected: ");
+    one.selected.forEach(([id, isGold], number) => {
+      if (number) line.append(", ");
+      line.append(make(isGold ? "b" : "span", isGold ? `${id} ✓` : id, "isolate"));
+    });
+    parts.push(line);
+  }
+  return parts;
+}
+
+function visit() {
+  const found = /^#question-(\d+)$/.exec(location.hash);
+  if (!found || !all) return;
+  const question = all.questions[Number(found[1])];
+  if (!question) return;
+  let box = $(`question-${question.place}`);
+  if (!box) {
+    box = entry(question);
+    $("list").prepend(box);
+  }
+  box.open = true;
+  box.scrollIntoView();
+}
+
+async function begin() {
+  try {
+    all = await unpacked($("data"));
+  } catch (error) {
+    $("count").textContent = `This browser cannot unpack the questions (${error.message}); one of 2023 or later can.`;
+    $("more").hidden = true;
+    return;
+  }
+  all.questions.forEach((question, place) => { question.place = place; });
+  if (all.answers) Object.assign(outcomes, ANSWERS);
+  controls();
+  choose();
+  $("more").addEventListener("click", more);
+  window.addEventListener("hashchange", visit);
+  visit();
+}
+begin();

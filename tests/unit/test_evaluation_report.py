@@ -1,0 +1,484 @@
+"""The report: its figures are those of the table and of hand counts, and nobody's text becomes markup."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orienteer.errors import BadOption
+from orienteer.evaluation.compare import compare
+from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation.manifest import graph_hash
+from orienteer.evaluation.report import charts, write_report, writing
+from orienteer.evaluation.report.breakdowns import UNSEEN, _by_node, _length, _script
+from orienteer.evaluation.report.columns import sweeps
+from orienteer.evaluation.report.markup import Html, html, tag
+from orienteer.evaluation.report.material import Known, Material
+from orienteer.evaluation.report.packing import Packed, Trajectories
+from orienteer.evaluation.report.walks import Walks, walk_of
+from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append, work_of
+from orienteer.evaluation.table import evidence_curves, rows
+from orienteer.graph.store import Graph
+from orienteer.records import Message, Node, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'\u202egnp.exe\x00\x1b[31m\u2028"
+CLEANED = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'gnp.exe  [31m "
+
+
+def hits(*ids):
+    return tuple(Ranked(id=one, type=one[0] * 3, name=f"Name {one}", score=1.0) for one in ids)
+
+
+def line(number, found=(), *, method="bm25", nodes=("a",), answers=(), **other):
+    gold = Gold(nodes=dict.fromkeys(nodes, 1.0), answers=answers)
+    shown = {"question": f"Question {number}?", "hits": hits(*found), "gold": gold, **other}
+    return Line(id=f"q{number}", method=method, **shown)
+
+
+def step(*calls, said=None):
+    """Make a step of (name, arguments, nodes, error) calls."""
+    made = [ToolCall(id=f"c{place}", name=one[0], arguments=one[1]) for place, one in enumerate(calls)]
+    observed = tuple(
+        Observed(call_id=f"c{place}", text=f"saw {one[2]}", nodes=tuple(one[2]), error=one[3] if one[3:] else None)
+        for place, one in enumerate(calls)
+    )
+    message = Message(role="assistant", content=said, tool_calls=tuple(made))
+    return Step(reply=Reply(message=message, usage=Usage(calls=1)), observations=observed)
+
+
+def trajectory(*steps, **other):
+    return Trajectory(question=Question(text="?"), method="ark", steps=steps, **other)
+
+
+def make_run(path, *lines, trajectories=None, **manifest):
+    given = {
+        "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
+        "count": len(lines), "orienteer": "0", "python": "3", "created": "now", **manifest,
+    }  # fmt: skip
+    examples = {
+        one.id: Example(question=Question(id=one.id, text=one.question), gold=one.gold, fields=one.fields)
+        for one in lines
+    }
+    path.mkdir(exist_ok=True)
+    for (number, method), those in (trajectories or {}).items():
+        append(path / TRAJECTORIES, Told(id=f"q{number}", method=method, trajectories=those))
+    return StoredRun(path, Manifest(**given), tuple(examples.values()), lines)
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: its tags, its text, the scripts and what is packed in them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.source, self.tags, self.attributes, self.scripts = text, set(), [], []
+        self.cells, self.text, self._script, self._section = [], [], None, ""
+        self.rows, self._in_cell = [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes += attrs
+        self._script = None
+        if tag == "script":
+            self._script = [dict(attrs), ""]
+            self.scripts.append(self._script)
+        if tag == "section":
+            self._section = dict(attrs)["id"]
+        if tag == "tr":
+            self.cells.append([])
+            self.rows.append((self._section, self.cells[-1]))
+        if tag in ("td", "th"):
+            self._in_cell = True
+            self.cells[-1].append([dict(attrs), ""])
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self._script = None
+        if tag in ("td", "th"):
+            self._in_cell = False
+
+    def handle_data(self, data):
+        if self._script is not None:
+            self._script[1] += data
+            return
+        self.text.append(data)
+        if self._in_cell:
+            self.cells[-1][-1][1] += data
+
+    def packed(self, name):
+        """Unpack what an element holds."""
+        (text,) = (text for attributes, text in self.scripts if attributes.get("id") == name)
+        return json.loads(zlib.decompress(base64.b64decode(text)))
+
+    def part(self, section):
+        """Return the rows of a part of the page that have cells, as texts."""
+        return [[text for _, text in cells] for place, cells in self.rows if place == section and cells]
+
+    def row(self, begin):
+        """Return the cells of the row of a method in the first table."""
+        return next(cells for place, cells in self.rows if place == "table" and cells[0][1].startswith(begin))
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Give a function that writes a report and reads it again."""
+
+    def make(*runs, **options):
+        file = tmp_path / "report.html"
+        write_report(runs, file, **options)
+        assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+        return Page(file.read_text(encoding="utf-8"))
+
+    return make
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Give a run of two methods, twelve questions, two kinds, one failure."""
+    lines = []
+    for number in range(12):
+        fields = {"hops": 1 + number % 2, "anchors": [f"n{number}"]}
+        lines.append(line(number, ["x", "a"] if number % 3 else ["a"], fields=fields, seconds=0.01))
+        error = {"error": "429 <b>Too many</b>"} if number == 4 else {}
+        found = [] if error else ["a", "x"]
+        used = Usage(calls=2, prompt_tokens=100, completion_tokens=20, usd=0.001)
+        lines.append(line(number, found, method="ark", fields=fields, seconds=0.5, usage=used, **error))
+    return make_run(tmp_path / "run", *lines)
+
+
+def test_the_page_needs_nothing_but_itself(report, two):
+    page = report(two)
+    loading = [value for name, value in page.attributes if name in ("src", "href", "action", "data", "srcset")]
+    assert loading
+    assert all(value.startswith("#") for value in loading)
+    assert not re.search(r"@import|url\(|//[a-z]+\.", page.source)
+    (script,) = (text for attributes, text in page.scripts if "type" not in attributes)
+    assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in page.source.split("</head>")[0]
+    assert "default-src 'none'" in page.source
+
+
+def test_the_table_has_the_figures_of_eval_show_and_the_verdict_is_of_compare(report, two):
+    page = report(two)
+    assert compare([two]).verdict in "".join(page.text)
+    for row in rows([two]):
+        values = [float(one["data-value"]) for one, _ in page.row(row.method)[1:] if "data-value" in one]
+        tokens = row.usage.tokens / row.n
+        for figure in (
+            row.n,
+            row.failed,
+            *(one.mean for one in row.measures.values()),
+            tokens,
+            *row.milliseconds.values(),
+        ):
+            assert any(value == pytest.approx(figure) for value in values), figure
+
+
+def test_the_best_of_each_measure_is_marked_and_published_rows_stand_beside(report, two, tmp_path):
+    assert re.search(r'<th scope="row">.{0,90}ark<small>graph</small></th>.*?class="best"', report(two).source)
+    stark = make_run(tmp_path / "stark", *two.lines, dataset="stark prime", graph="prime")
+    page = report(stark)
+    assert ("class", "published") in page.attributes
+    assert "mfar" in page.row("mfar")[0][1]
+
+
+def test_hostile_texts_stay_text_everywhere(report, tmp_path):
+    hit = Ranked(id=HOSTILE, type=HOSTILE, name=HOSTILE, score=1.0, why=HOSTILE, text=HOSTILE)
+    gold = Gold(nodes={HOSTILE: 1.0}, answers=(HOSTILE,))
+    bad = trajectory(
+        step(("search_in_graph", HOSTILE, [HOSTILE]), said=HOSTILE), selected=(HOSTILE,), answer=HOSTILE, error=HOSTILE
+    )
+    lines = [
+        Line(id=f"{number}{HOSTILE}", method=name, question=HOSTILE, hits=(hit,), gold=gold, answer=HOSTILE,
+             fields={HOSTILE: f"{number % 2}{HOSTILE}"}, notes=(HOSTILE,), error=HOSTILE if number == 1 else None,
+             work=work_of([bad]))
+        for number in range(6) for name in ("bm25", HOSTILE)
+    ]  # fmt: skip
+    run = make_run(
+        tmp_path / "run", *lines, graph=HOSTILE, dataset=HOSTILE, model=HOSTILE, notes=(HOSTILE,), answers=True
+    )
+    append(run.path / TRAJECTORIES, Told(id=f"0{HOSTILE}", method=HOSTILE, trajectories=(bad,)))
+    page = report(run)
+    assert len([one for one, _ in page.scripts if "type" not in one]) == 1
+    assert "img" not in page.tags
+    assert not any(name.startswith("on") for name, _ in page.attributes)
+    assert not set(page.source) & {"\u202e", "\x00", "\x1b", "\u2028"}
+    assert "gnp.exe" in "".join(page.text)
+    assert "alert(1)" not in "".join(text for _, text in page.scripts)
+    data = page.packed("data")
+    assert data["methods"] == ["bm25", CLEANED]
+    question = data["questions"][0]
+    assert question["text"] == question["results"][1]["answer"] == question["results"][1]["hits"][0][0] == CLEANED
+    (found,) = page.packed("t0-1")
+    assert found["steps"][0]["said"] == found["steps"][0]["calls"][0]["arguments"] == found["selected"][0][0] == CLEANED
+
+
+@given(st.lists(st.text()))
+def test_what_is_packed_in_pieces_comes_out_whole_and_is_base64(pieces):
+    file = StringIO()
+    packed = Packed(file)
+    for piece in pieces:
+        packed.write(piece)
+    packed.close()
+    assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", file.getvalue())
+    assert zlib.decompress(base64.b64decode(file.getvalue())).decode() == "".join(pieces)
+
+
+def test_markup_escapes_what_is_no_markup():
+    assert html("<b>", Html("<i>"), "\x07") == "&lt;b&gt;<i> "
+    assert tag("a", "x<", title='"><script>', class_="y", data_z=1, href=None) == (
+        '<a title="&quot;&gt;&lt;script&gt;" class="y" data-z="1">x&lt;</a>'
+    )
+
+
+def test_calls_are_counted_by_hand():
+    walk = walk_of(
+        trajectory(
+            step(("search_in_graph", '{"query": "a"}', ["a"])),
+            step(("search_in_neighborhood", '{"node": "a"}', ["b"]), ("follow", "{}", [], "BadOption")),
+            step(
+                ("search_in_graph", '{ "query":"a" }', []), ("read_node", "{}", ["a"]), ("add_to_answer", "{}", ["a"])
+            ),
+            step(("search_in_graph", "not json", ["a"])),
+        )
+    )
+    assert (walk.searches, walk.neighbourhood, walk.others, walk.calls) == (3, 2, 1, 6)
+    assert (walk.empty, walk.refused, walk.repeated) == (1, 1, 1)
+    assert (walk.is_reanchored, walk.is_searching_again, walk.is_global_only) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("g", (False, False, True)),
+        ("gg", (False, True, True)),
+        ("gn", (False, False, False)),
+        ("ng", (True, True, False)),
+        ("gi", (False, False, False)),
+        ("n", (False, False, False)),
+    ],
+)
+def test_reanchoring_and_breadth_alone(names, expected):
+    tools = {"g": "search_in_graph", "n": "follow", "i": "intersect"}
+    walk = walk_of(trajectory(*(step((tools[one], "{}", ["a"])) for one in names)))
+    assert (walk.is_reanchored, walk.is_searching_again, walk.is_global_only) == expected
+
+
+def test_tool_use_by_outcome_and_evidence_are_those_of_hand_and_table(report, tmp_path):
+    search, along = step(("search_in_graph", "{}", ["x"])), step(("follow", "{}", ["a"]))
+    told = {
+        (0, "ark"): (trajectory(search), trajectory(search, along)),
+        (1, "ark"): (trajectory(search),),
+        (2, "ark"): (),
+    }
+    lines = [
+        line(0, ["a"], method="ark", nodes=("a", "b")),
+        line(1, ["x"], method="ark"),
+        line(2, ["x"], method="ark", error="no"),
+    ]
+    run = make_run(tmp_path / "run", *lines, trajectories=told)
+    material = Material([run], graph=None, measure=None, random_seed=0)
+    walks = Walks()
+    walks.read(run, material.columns)
+    curve = walks.curve(material.columns[0])
+    assert curve == pytest.approx(evidence_curves(run)["ark"])
+    assert curve == pytest.approx([0.0, 0.5 / 3])
+    page = report(run)
+    every, hit, miss = (cells for cells in page.part("tools") if cells[0].startswith("ark"))
+    assert every[1:3] == ["3", "1.33"]
+    assert every[4:] == ["75 %", "67 %", "0 %", "0 %", "0 %", "0 %", "0 %"]
+    assert (hit[0], hit[1:3], hit[4:6]) == ("arkhit (Hit@5)", ["2", "1.5"], ["50 %", "0 %"])
+    assert (hit[7:9], miss[0], miss[1]) == (["50", "50"], "arkmiss", "1")
+
+
+def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
+    nodes = [
+        {"id": "a", "type": "person", "name": "Ada", "text": "x" * 150},
+        {"id": "b", "type": "place", "name": "Łódź", "text": ""},
+        {"id": "c", "type": "place", "name": "林檎", "text": "y" * 3000},
+    ]
+    graph = build(nodes)
+    found = line(0, ["a", "c"], nodes=("a", "b", "c")), line(1, ["a"], nodes=("b",)), line(2, ["b"], nodes=("b", "zz"))
+    run = make_run(tmp_path / "run", *found, graph_sha256=graph_hash(graph))
+    material = Material([run], graph=graph, measure=None, random_seed=0)
+    common = frozenset({"person", "place"})
+
+    def recall(name, kind):
+        table = _by_node(material, name, kind, common)
+        return {value: (those[0].n, round(those[0].measures["Recall@20"].mean, 3)) for value, those in table.items()}
+
+    assert recall("node type", lambda one: one.type) == {"person": (1, 1.0), "place": (3, 0.5), UNSEEN: (1, 0.0)}
+    assert recall("script", _script) == {"CJK": (1, 1.0), "Latin": (3, round((0.5 + 0 + 1) / 3, 3)), UNSEEN: (1, 0.0)}
+    assert list(recall("length", _length)) == ["no description", "100 to 499", "2,000 and more", UNSEEN]
+    alone = Material([run], graph=None, measure=None, random_seed=0)
+    assert alone.gold["a"] == Known("aaa", "Name a")
+    with pytest.raises(BadOption, match="is not the graph"):
+        Material([make_run(tmp_path / "other", *found)], graph=graph, measure=None, random_seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "script"),
+    [("Ada", "Latin"), ("Łódź", "Latin"), ("Москва", "Cyrillic"), ("東京タワー", "CJK"), ("서울", "Hangul"),
+     ("ΑΒΓ and Δ", "Greek"), ("ﬁn Ａｄａ", "Latin"), ("12-3", "no letters"), ("", "no letters"), ("قاهرة", "Arabic")],
+)  # fmt: skip
+def test_scripts_of_names(name, script):
+    assert _script(Known("t", name)) == script
+
+
+def test_a_sweep_is_laid_out_by_its_options(report, tmp_path):
+    methods = {f"ark agents={a} max_steps={t}": {"agents": a, "max_steps": t, "k": 20} for t in (5, 10) for a in (3, 1)}
+    lines = [line(n, ["a"] if n < a else ["x"], method=name, usage=Usage(seconds=a * 2.0), seconds=1.0)
+             for name, a in zip(methods, (3, 1, 3, 1), strict=True) for n in range(4)]  # fmt: skip
+    run = make_run(tmp_path / "run", *lines, methods=methods)
+    (sweep,) = sweeps(Material([run], graph=None, measure=None, random_seed=0).columns)
+    assert dict(sweep.axes) == {"agents": ("1", "3"), "max_steps": ("5", "10")}
+    assert sweep.cells["3", "10"].method == "ark agents=3 max_steps=10"
+    page = report(run)
+    heat = [cells for cells in page.part("landscape") if cells[0] in ("1", "3")]
+    assert heat == [["1", ".250", ".250"], ["3", ".750", ".750"]] * 2 + [["1", "2 s", "2 s"], ["3", "6 s", "6 s"]]
+
+
+def test_trajectories_are_cut_to_the_room_there_is(two, tmp_path):
+    text = "".join(hashlib.sha256(str(number).encode()).hexdigest() for number in range(90))  # does not deflate well
+    long = trajectory(
+        *(step(("search_in_graph", f"{number} {text}", ["a"]), said=text[number:]) for number in range(9))
+    )
+    work = work_of([long])
+    lines = tuple(one.model_copy(update={"work": work}) for one in two.lines)
+    material = Material([make_run(tmp_path / "r", *lines)], graph=None, measure=None, random_seed=0)
+    for room, is_whole in ((10_000_000, True), (24 * 2_000, False), (1, False)):
+        file = StringIO()
+        packer = Trajectories(material, file, room=room)
+        for column in material.columns:
+            for key in column.lines:
+                packer.add(column, key, [long])
+        data = re.findall(">([^<]+)</script>", file.getvalue())
+        assert len(data) == 24
+        assert packer.shortened == 0 if is_whole else packer.shortened > 12
+        first = json.loads(zlib.decompress(base64.b64decode(data[0])))
+        if room == 1:
+            assert first == {"left_out": 9}
+        else:
+            assert sum(map(len, data)) <= room
+            said = first[0]["steps"][0]["said"]
+            kept = re.fullmatch(r"(.+) … \(([\d,]+) more characters\)", said, re.DOTALL)
+            assert len(kept[1]) + int(kept[2].replace(",", "")) == len(text)
+
+
+def test_every_question_is_there_with_ranks_failures_and_kinds(report, two):
+    page = report(two)
+    data = page.packed("data")
+    assert data["fields"] == {"hops": ["1", "2"]}
+    assert [one["results"][0]["rank"] for one in data["questions"]] == [1 if n % 3 == 0 else 2 for n in range(12)]
+    failed = data["questions"][4]["results"][1]
+    assert (failed["error"], failed["rank"]) == ("429 <b>Too many</b>", 0)
+    assert data["questions"][4]["kinds"] == {"hops": ["1"]}
+    assert page.row("ark")
+    assert "1 result failed" in "".join(page.text)
+    assert ("href", "#question-4") in page.attributes
+    assert "anchors" in "".join(page.text)  # named as a field that is not split by
+
+
+def test_only_candidates_are_ranked_where_the_benchmark_says_so(report, tmp_path):
+    run = make_run(tmp_path / "run", line(0, ["x", "a"]), line(1, ["a"]), candidates=("aaa",))
+    (first, _) = report(run).packed("data")["questions"]
+    assert (first["results"][0]["rank"], first["results"][0]["outside"]) == (1, 1)
+    assert [one[1] for one in first["results"][0]["hits"]] == ["a"]
+
+
+def test_runs_that_cannot_be_compared_are_still_reported(report, two, tmp_path):
+    other = make_run(tmp_path / "other", line(0, ["a"]), questions_sha256="another")
+    page = report(two, other)
+    assert "There is no verdict" in "".join(page.text)
+    data = page.packed("data")
+    assert data["methods"] == ["bm25 [run]", "ark", "bm25 [other]"]
+    assert [one is None for one in data["questions"][-1]["results"]] == [True, True, False]
+
+
+def test_a_run_without_results_gold_or_fields_makes_a_page(report, tmp_path):
+    empty = StoredRun(tmp_path, make_run(tmp_path / "a", line(0)).manifest, (), ())
+    assert "no results to compare" in "".join(report(empty).text)
+    page = report(make_run(tmp_path / "b", line(0, ["a"], nodes=(), answers=("x",), answer="x"), answers=True))
+    assert "No question has gold nodes" in "".join(page.text)
+    result = page.packed("data")["questions"][0]["results"][0]
+    assert ("rank" in result, result["exact"]) == (False, 1.0)
+    assert "Judged answers" in "".join(page.text)  # among what is not in the report, and what to do
+
+
+def test_what_is_asked_wrongly_is_refused_and_leaves_the_old_page(report, two, tmp_path, monkeypatch):
+    report(two)
+    file = tmp_path / "report.html"
+    old = file.read_bytes()
+    with pytest.raises(BadOption, match="no run"):
+        write_report([], file)
+    with pytest.raises(BadOption, match="no measure 'Hit@'"):
+        write_report([two], file, measure="Hit@")
+
+    def broken(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "write_questions", broken)
+    with pytest.raises(OSError, match="No space"):
+        write_report([two], file)
+    assert file.read_bytes() == old
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+
+
+def test_the_measure_can_be_chosen(report, two):
+    page = report(two, measure="Recall@1")
+    assert compare([two], measure="Recall@1").verdict in "".join(page.text)
+    assert ("data-show", "Recall@1") in page.attributes
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1)), min_size=1, max_size=14))
+def test_labels_of_a_plot_meet_neither_each_other_nor_a_mark(places):
+    points = [charts.Point(f"method {n}", "red", x, y, y, y) for n, (x, y) in enumerate(places)]
+    plot = charts.scatter(points, "ms", "Hit@1")
+    labels = re.findall(r'<text x="([-\d.]+)" y="([-\d.]+)" text-anchor="(\w+)" class="label">([^<]+)', plot.svg)
+    assert len(labels) + plot.unnamed == len(points)
+    boxes = []
+    for x, y, anchor, name in labels:
+        width = charts._LETTER * len(name)
+        left = float(x) - {"start": 0, "middle": width / 2, "end": width}[anchor]
+        boxes.append((left, float(y) - 11, left + width, float(y) + 3))
+    marks = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)"', plot.svg)]
+    assert all(0 <= x <= charts.WIDTH and 0 <= y <= charts.HEIGHT for x, y in marks)
+    for number, one in enumerate(boxes):
+        assert not any(one[0] < x < one[2] and one[1] < y < one[3] for x, y in marks)
+        for other in boxes[:number]:
+            apart = 0.2  # written to a tenth
+            assert (
+                one[0] >= other[2] - apart or other[0] >= one[2] - apart
+                or one[1] >= other[3] - apart or other[1] >= one[3] - apart
+            )  # fmt: skip
+
+
+def test_costs_are_placed_by_their_logarithm_and_nought_apart():
+    plot = charts.scatter([charts.Point(str(n), "red", x, 0.5) for n, x in enumerate((0, 1, 10, 100))], "USD", "Hit@1")
+    marks = dict(re.findall(r'<title>(\d): [^<]*</title><circle cx="([-\d.]+)"', plot.svg))
+    zero, one, ten, hundred = (float(marks[str(n)]) for n in range(4))
+    assert zero < one < ten < hundred
+    assert ten - one == pytest.approx(hundred - ten, abs=0.2)
+    assert ">none<" in plot.svg
+
+
+def test_the_graph_beside_a_run_is_used_where_it_is_that_very_graph(report, tmp_path):
+    nodes = [Node("a", "person", "Ada", "x" * 150), Node("x", "place", "Xanten")]
+    graph = Graph.from_records(nodes, [], path=tmp_path / "g")
+    right = make_run(tmp_path / "right", line(0, ["x"]), graph_sha256=graph_hash(graph))
+    page = report(right)
+    assert [row[:2] for row in page.part("nodes") if row[1] != "n"] == [
+        ["person", "1"],
+        ["Latin", "1"],
+        ["100 to 499", "1"],
+    ]
+    wrong = make_run(tmp_path / "wrong", line(0, ["x"]))
+    page = report(wrong)
+    assert [row[:2] for row in page.part("nodes") if row[1] != "n"] == [[UNSEEN, "1"], [UNSEEN, "1"]]
+    assert "--graph" in "".join(page.text)
