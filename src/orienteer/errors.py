@@ -5,6 +5,7 @@ Error                    catch this at a boundary; anything else is a bug
 │   ├── BadInput         a source file cannot be read as a graph
 │   │   └── DuplicateNode
 │   ├── BadOption        an option, a setting or a model's argument has a value that cannot be
+│   ├── BadQuery         a Cypher statement is not allowed, or not understood
 │   ├── MissingExtra     an optional dependency is not installed
 │   ├── NotAGraph        the path is no graph directory, or one that cannot be opened
 │   └── Unknown          a name that the graph does not hold; lists the nearest ones
@@ -12,6 +13,7 @@ Error                    catch this at a boundary; anything else is a bug
 │       ├── AmbiguousNode
 │       ├── UnknownType
 │       └── UnknownProperty
+├── QueryStopped         a Cypher statement took too long, or too much: exit code 1
 ├── GraphBusy            another process is publishing into the same directory: exit code 1
 ├── ModelError           the language model failed for good: exit code 1
 │   ├── ModelRefused     the server refused the request (bad key, unknown model, bad request)
@@ -43,6 +45,10 @@ class DuplicateNode(BadInput):
 
 class BadOption(UsageError):
     """An option, a setting or an argument has a value that cannot be."""
+
+
+class BadQuery(UsageError):
+    """A Cypher statement is not allowed or not understood; the message says which form to use."""
 
 
 class MissingExtra(UsageError):
@@ -79,6 +85,10 @@ class UnknownType(Unknown):
 
 class UnknownProperty(Unknown):
     """No node of the graph has this property."""
+
+
+class QueryStopped(Error):
+    """A Cypher statement took more time, memory or output than it may, or broke the engine."""
 
 
 class GraphBusy(Error):

@@ -60,6 +60,20 @@ _TABLE = (
         summary="ranks nodes by the question's words alone",
     ),
     Method(
+        "dense",
+        "orienteer.strategies.dense:Dense",
+        needs_model=False,
+        summary="ranks nodes by nearness in meaning; needs vectors (orienteer embed)",
+        paper="STaRK's VSS; SAGE (004), section 3",
+    ),
+    Method(
+        "hybrid",
+        "orienteer.strategies.hybrid:Hybrid",
+        needs_model=False,
+        summary="ranks nodes by words and nearness together; needs vectors (orienteer embed)",
+        paper="SAGE (004), section 3",
+    ),
+    Method(
         "ark",
         "orienteer.strategies.ark:Ark",
         needs_model=True,

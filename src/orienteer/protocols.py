@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from orienteer.records import (
     JsonValue,
@@ -18,6 +18,13 @@ from orienteer.records import (
     ToolSpec,
     Usage,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[np.float32]
+    """One vector a line, each of length 1: (texts, dimension)."""
 
 
 class LanguageModel(Protocol):
@@ -36,6 +43,32 @@ class LanguageModel(Protocol):
         sampling: Sampling | None = None,
     ) -> Reply:
         """Return the model's next message: a call of one of the tools, an object of the schema, or prose."""
+
+
+class Embedder(Protocol):
+    """Texts to vectors whose products say how near two texts are in meaning. Safe among threads."""
+
+    @property
+    def name(self) -> str:
+        """What a person types to have it: `minilm`, `openai:NAME`, a path."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one wherever the vectors would be others: what caches are keyed by."""
+
+    @property
+    def usage(self) -> Usage:
+        """What its calls have spent so far; nothing for a model that runs here."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls may be under way at one time."""
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Vectors:
+        """Return a vector of length 1 for each text, of as much of it as the model reads. Raises `ModelError`."""
+
+    def parts(self, text: str) -> tuple[str, ...]:
+        """Return a text in parts that the model reads whole; the text itself where it does."""
 
 
 class Tool(Protocol):

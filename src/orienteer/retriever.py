@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
-from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods import AUTO, chosen, options_by_method
@@ -21,6 +21,9 @@ from orienteer.settings import Settings, read_settings
 if TYPE_CHECKING:
     from orienteer.strategies.ark import Reranker
     from orienteer.stream import Event, Stream, Told
+
+LIMITS = ("calls", "tokens", "seconds", "usd")
+"""Of a budget: what may end a question without the model having failed."""
 
 
 class Retriever:
@@ -233,6 +236,18 @@ class _Allowance(Allowance):
                 with self._lock:
                     self._refuse_unless_left(1)
             super().claim_final()
+
+
+def failure(result: Result) -> Error | None:
+    """Return why a result is none, for `ask` and `eval run` alike: a dead model, or a budget that found nothing."""
+    has_no_answer = any(one.method == "answer" and one.stopped_by == "error" for one in result.trajectories)
+    if result.stopped_by == "error" or has_no_answer:
+        said = [one.error for one in result.trajectories if one.error is not None]
+        return ModelError(said[-1] if said else "the model failed")
+    limit = result.stopped_by
+    if limit in LIMITS and not result.hits:
+        return BudgetExhausted(limit, f"nothing was found before the budget of {limit} ended: raise --budget-{limit}")
+    return None
 
 
 def _refuse() -> NoReturn:

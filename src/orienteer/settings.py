@@ -6,6 +6,8 @@ The file is `orienteer.toml`, of the working directory, else of the user's confi
     base_url = "http://localhost:8000/v1"
     api_key = "..."
     method = "auto"
+    embedder = "minilm"                     minilm, openai:NAME, or the path of an ONNX model
+    embedder_url = "http://localhost:8001/v1"   where openai:NAME is; without it, base_url
     cache = "~/.cache/orienteer"
     offline = false
     [budget]                                of each question: calls, tokens, seconds, usd
@@ -28,19 +30,23 @@ from orienteer.errors import BadOption
 from orienteer.options import check, unknown_option
 
 if TYPE_CHECKING:
-    from orienteer.llm import Budget, OpenAIModel, Price
+    from orienteer.llm import Budget, OpenAIConfig, OpenAIModel, Price
+    from orienteer.protocols import Embedder
 
 FILE = "orienteer.toml"
 _TABLES = ("budget", "server", "price", "methods")
-_TEXTS = ("model", "base_url", "api_key", "method", "cache")
+_TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url")
 _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "model": ("ORIENTEER_MODEL",),
     "base_url": ("ORIENTEER_BASE_URL", "OPENAI_BASE_URL"),
     "api_key": ("ORIENTEER_API_KEY", "OPENAI_API_KEY"),
+    "embedder_url": ("ORIENTEER_EMBEDDER_URL",),
     "cache": ("ORIENTEER_CACHE",),
     "offline": ("ORIENTEER_OFFLINE",),
 }
 """The variables of a setting, the one that wins first."""
+_FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
+"""How an address is named for one run."""
 _OWN_RETRIES = 3
 """Of a server on this machine, where nothing else is set: that it does not run is then known within 4 seconds."""
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -54,6 +60,10 @@ class Settings:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     method: str = "auto"
+    embedder: str = "minilm"
+    """What embeds a graph where nothing else is named."""
+    embedder_url: str | None = None
+    """Where `openai:NAME` is served; without it, at `base_url`."""
     cache: Path = field(default_factory=lambda: _user_cache())
     offline: bool = False
     """No address but this machine's own is ever contacted."""
@@ -84,41 +94,55 @@ class Settings:
         Where these seconds are what a question may take, no attempt waits longer than them, nor all of them together
         much longer than twice.
         """
-        from orienteer.llm import OpenAIConfig, OpenAIModel
+        from orienteer.llm import OpenAIModel
 
-        config = OpenAIConfig(
-            base_url=self.base_url,
-            api_key=self.api_key,
-            price=self._price(),
-            **check(OpenAIConfig, self.server, where="[server] "),
-        )
-        is_own = config.base_url is not None and _is_own(config.base_url)
-        if not is_own:
-            self._keep_key()
-        if is_own and "retries" not in self.server:
-            config = replace(config, retries=_OWN_RETRIES)
+        config = self._served(name, "base_url", price=self._price())
         if seconds is not None:
             timeout = min(config.timeout_seconds, seconds)
             attempts = int(2 * seconds / timeout)
             config = replace(config, timeout_seconds=timeout, retries=min(config.retries, attempts - 1))
-        model = OpenAIModel(name, config)
+        return OpenAIModel(name, config)
+
+    def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
+        """Return an embedder by its name, a served one at the address and with the key that are set.
+
+        Raises `BadOption`, `BadInput`, `MissingExtra`.
+        """
+        from orienteer.index.embedders import SERVED, open_embedder
+
+        if not name.startswith(SERVED):
+            return open_embedder(name, threads=threads)
+        return open_embedder(name, config=self._served(name, "embedder_url" if self.embedder_url else "base_url"))
+
+    def _served(self, name: str, setting: str, *, price: Price | None = None) -> OpenAIConfig:
+        """Return where and how patiently a model is asked whose address is this setting. Raises `BadOption`."""
+        from orienteer.llm.openai import OPENAI_URL, OpenAIConfig
+
+        url: str | None = getattr(self, setting)
+        config = OpenAIConfig(
+            base_url=url, api_key=self.api_key, price=price, **check(OpenAIConfig, self.server, where="[server] ")
+        )
+        is_own = url is not None and _is_own(url)
+        if not is_own:
+            self._keep_key(setting)
         if self.offline and not is_own:
             raise BadOption(
-                f"the model {name!r} is at {model.base_url}, and ORIENTEER_OFFLINE allows this machine only: "
-                "unset it, or name a local server with --base-url"
+                f"the model {name!r} is at {url or OPENAI_URL}, and ORIENTEER_OFFLINE allows this machine only: "
+                f"unset it, or name a local server with {_FLAGS[setting]}"
             )
-        return model
+        return replace(config, retries=_OWN_RETRIES) if is_own and "retries" not in self.server else config
 
-    def _keep_key(self) -> None:
+    def _keep_key(self, setting: str) -> None:
         """Raise `BadOption` where a key of the environment would go to an address that the person did not choose.
 
         A file in the working directory may be anyone's: of a folder that was downloaded, for one.
         """
         variable = self.origins.get("api_key")
-        if variable in _VARIABLES["api_key"] and self.origins.get("base_url") == FILE:
+        if variable in _VARIABLES["api_key"] and self.origins.get(setting) == FILE:
+            named = " or ".join(dict.fromkeys((_FLAGS[setting], _VARIABLES[setting][0])))
             raise BadOption(
-                f"{variable} is not sent to {self.base_url}, an address that only {FILE} of the working directory "
-                f"names: name it with --base-url or ORIENTEER_BASE_URL, or in {_user_folder() / FILE}"
+                f"{variable} is not sent to {getattr(self, setting)}, an address that only {FILE} of the working "
+                f"directory names: name it with {named}, or in {_user_folder() / FILE}"
             )
 
     def _price(self) -> Price | None:

@@ -57,6 +57,24 @@ def test_ask_shows_its_steps_on_standard_error_and_its_ranking_on_standard_outpu
     assert cli("ask", clubs, "Who leads the Choir?", "--quiet").err == ""
 
 
+def test_ask_shows_what_a_model_says_that_calls_nothing(clubs, cli):
+    passage = "Ann leads the Choir. " * 20
+
+    def policy(body, before):
+        is_answer = "from evidence" in body["messages"][0]["content"]
+        return Answer(content="It is Ann [ann]." if is_answer else f"<think>Who?</think>\n{passage}")
+
+    with FakeServer(policy) as server:
+        asked = ("ask", clubs, "Who leads?", "--method", "hyde", "--model", "fake", "--base-url", server.url)
+        lines, whole = cli(*asked).err.splitlines(), cli(*asked, "-v").err
+    assert lines[0].startswith("[1] said: Ann leads the Choir.")
+    assert lines[0].endswith("...")
+    assert len(lines[0]) < 180
+    assert lines[1].startswith("[1] search_in_graph(")
+    assert not any("It is Ann" in line for line in lines)  # the answer is printed with the ranking
+    assert passage.strip() in whole
+
+
 def test_ask_keeps_types_conditions_and_k(clubs, cli):
     ran = cli("ask", clubs, "chess", "--type", "person", "--where", "born>1985", "--method", "bm25", "--json")
     assert ran.json["hits"] == []

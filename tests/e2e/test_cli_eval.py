@@ -206,7 +206,8 @@ def test_failed_questions_count_and_are_listed(clubs, questions, cli):
         assert ran.code == 0
         assert ran.out.splitlines()[1].split()[:5] == ["ark", "agents=1", "4", "1", "0"]
         assert ".750" in ran.out
-        assert "the first that failed is 'q2' under ark agents=1" in ran.err
+        assert "run: failed under ark agents=1: 'q2'; the first with: " in ran.err
+        assert "run: failed under ark agents=1: 'q2'" in cli("eval", "show", "run").err
     with FakeServer(policy) as server:
         assert "3 of 4" not in cli(*arguments, "--base-url", server.url).err
         assert not server.requests

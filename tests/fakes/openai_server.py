@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks chat completions, and can be told to misbehave.
+"""A real HTTP server on loopback that speaks chat completions and embeddings, and can be told to misbehave.
 
 What it answers is a function of the request and of how often this very request came before, never of a shared
 counter: parallel clients cannot race for its script.
@@ -35,6 +35,8 @@ class Answer:
     """Where the connection is cut: before the reply, or in the middle of its body."""
     finish_reason: str | None = None
     usage: Mapping[str, Any] | None = field(default_factory=lambda: {"prompt_tokens": 100, "completion_tokens": 10})
+    vectors: Sequence[Sequence[float]] | None = None
+    """Embeddings, in place of a completion; sent last first, as the order of a reply is nobody's promise."""
     body: str | None = None
     """The whole body, in place of a completion."""
 
@@ -120,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["content-length"]))
-        if self.path != "/v1/chat/completions":
+        if self.path not in ("/v1/chat/completions", "/v1/embeddings"):
             self._send(404, _error("no such path", None))
             return
         fake = self.server.fake
@@ -166,7 +168,15 @@ def _error(message: str, code: str | None) -> str:
     return json.dumps({"error": {"message": message, "type": "scripted", "code": code}})
 
 
+def _embeddings(vectors: Sequence[Sequence[float]], usage: Mapping[str, Any] | None) -> str:
+    rows = [{"object": "embedding", "index": place, "embedding": list(one)} for place, one in enumerate(vectors)]
+    reply: dict[str, Any] = {"object": "list", "data": rows[::-1], "model": "fake"}
+    return json.dumps({**reply, "usage": usage} if usage is not None else reply)
+
+
 def _completion(answer: Answer) -> str:
+    if answer.vectors is not None:
+        return _embeddings(answer.vectors, answer.usage)
     message: dict[str, Any] = {"role": "assistant", "content": answer.content}
     if answer.calls:
         message["tool_calls"] = [

@@ -92,6 +92,12 @@ def test_without_the_mark_only_known_functions_are_actions():
     assert parse("") == ()
 
 
+def test_of_several_actions_the_first_counts_for_the_model_saw_nothing_in_between():
+    text = "Thought: the next action: find it\nAction: RetrieveNode[a]\nThought: so it is b\nAction: Finish[b]"
+    assert parse(text) == (Call("RetrieveNode", ("a",)),)
+    assert parse("Action: RetrieveNode[Action: a film]") == (Call("RetrieveNode", ("Action: a film",)),)
+
+
 def test_several_calls_of_one_action_are_all_read():
     assert [one.arguments for one in parse("Action: NodeDegree[a, x], NodeDegree[b, x]")] == [("a", "x"), ("b", "x")]
 

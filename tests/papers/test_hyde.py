@@ -119,7 +119,8 @@ def test_a_hit_says_which_words_only_the_passage_brought_in(graph):
 
 
 @pytest.mark.parametrize(
-    "said", ["", "   ", Message(role="assistant"), [("search_in_graph", {"query": "x"})], "<think>x</think>"]
+    "said",
+    ["", "   ", Message(role="assistant"), [("search_in_graph", {"query": "x"})], "<think>x</think>", "<think>x"],
 )
 def test_a_model_that_writes_nothing_leaves_the_question_and_a_note(graph, said):
     result = ask(graph, says(said))

@@ -193,6 +193,11 @@ def test_the_trajectory_replays_and_begins_as_it_is_said_to(graph):
     )
 
 
+def test_a_model_that_calls_nothing_is_told_of(graph):
+    result = ask(graph, lambda messages, tools, sampling: "I would say Pascal.", max_steps=3)
+    assert (result.hits, result.notes) == ((), ("the model called no tool in 3 steps",))
+
+
 def test_wrong_settings_are_named_before_a_model_is_paid(graph):
     with pytest.raises(BadOption, match="max_steps is 0"):
         ReactConfig(max_steps=0)

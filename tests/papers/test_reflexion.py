@@ -132,6 +132,15 @@ def test_no_gold_can_reach_it(graph):
     assert not any("gold-is-oberon" in one.model_dump_json() for _, messages, _ in seen for one in messages)
 
 
+def test_an_episode_is_told_what_react_is_told_and_to_heed_the_lessons():
+    react, reflexion = prompt_of("react"), prompt_of("reflexion")
+    rule = reflexion.system.removeprefix(react.system).strip()
+    assert reflexion.system.startswith(react.system)
+    assert rule.startswith("- You have tried")
+    assert "\n" not in rule
+    assert reflexion.user.endswith(react.user)
+
+
 def test_an_episode_starts_anew_and_knows_only_the_lessons_of_those_before(graph):
     seen = []
     ask(graph, plays([[search("Wirth")], [search("Oberon")]], FAILED, seen=seen), episodes=2, max_steps=2)

@@ -109,6 +109,7 @@ def test_three_calls_a_depth_after_one_for_the_topics(rivers):
     result = ask(rivers, thinker)
     assert [kind for kind, _ in thinker.asked] == ["topics", *["relations", "nodes", "enough"] * 3]
     assert result.usage.calls == 10
+    assert len(result.trajectories[0].steps) <= 6 * 3  # retrievals: each end's relations, and those that are walked
     assert work_of(result.trajectories).tools.keys() == {"search_in_neighborhood"}
 
 
@@ -187,6 +188,12 @@ def test_topics_are_linked_by_name_else_by_search_else_said(rivers):
     result = ask(rivers, Thinker(topics=["Zzyzx", "Olten"], relations=CHAIN), depth=1)
     assert ids(result)[-1] == "t"
     assert any("Zzyzx" in note for note in result.notes)
+
+
+def test_where_nothing_is_walked_plain_search_stands_in_and_the_notes_say_so(rivers):
+    result = ask(rivers, Thinker(relations={"no such": 1.0}))
+    assert {hit.why for hit in result.hits} == {"found by plain search"}
+    assert result.notes == ("no path was walked from the topics: found by plain search",)
 
 
 def test_where_no_relation_helps_the_search_ends(rivers):

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orienteer.build.importers import opcodes, pickles
@@ -197,6 +197,23 @@ def _laughs(depth):
     return code + b"."
 
 
+def _copies(made, call, count=1_000):
+    """A list of copies of one large value: `made` is kept under 0, `call` makes a copy of what that holds."""
+    return b"\x80\x04" + made + b"q\x000](" + call * count + b"e."
+
+
+NUMBERS = b"](" + b"".join(b"J" + struct.pack("<i", number) for number in range(20_000)) + b"e"
+LONG_TEXT = b"X" + struct.pack("<I", 100_000) + b"a" * 100_000
+COPIES = {
+    "sets that are copies": _copies(NUMBERS, b"cbuiltins\nset\nh\x00\x85R"),
+    "bytes that are copies": _copies(LONG_TEXT, b"c_codecs\nencode\nh\x00X\x06\x00\x00\x00latin1\x86R"),
+    "a text that is meant again and again": _copies(LONG_TEXT, b"h\x00"),
+    "a key that is meant again and again": _copies(LONG_TEXT, b"}h\x00Ns"),
+    "arrays that are copies": _copies(
+        b"B" + struct.pack("<I", 50_000) + b"\x01" * 50_000,
+        b"cnumpy.core.numeric\n_frombuffer\n(h\x00cnumpy\ndtype\n(X\x02\x00\x00\x00u1tRM\x50\xc3\x85X\x01\x00\x00\x00CtR",
+    ),
+}
 DEEP = {
     "a billion laughs": _laughs(9),
     "a list of itself": b"\x80\x02]q\x00h\x00a.",
@@ -205,7 +222,7 @@ DEEP = {
     "a deep tuple as a key": b"\x80\x02}N" + b"\x85" * 200_000 + b"Ns.",
     "a deep tuple in a set": b"\x80\x04\x8f(N" + b"\x85" * 200_000 + b"\x90.",
 }
-HOSTILE = {**CALLS, **INSTRUCTIONS, **STATES, **SIZES, **DEEP}
+HOSTILE = {**CALLS, **INSTRUCTIONS, **STATES, **SIZES, **COPIES, **DEEP}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -347,6 +364,26 @@ def test_a_bad_tensor_is_refused(saved, name):
     content, said = BAD_TENSORS[name]
     with pytest.raises(BadInput, match=said):
         tensor(saved(content))
+
+
+@pytest.mark.parametrize(("at", "byte"), [(46, 0xFF), (42, 0xFF), (20, 0x7F)])
+def test_a_damaged_directory_is_refused(saved, at, byte):
+    whole = bytearray(REAL)
+    whole[whole.index(b"PK\x01\x02") + at] = byte
+    if at == 46:  # a name in UTF-8, as the flag says, that is none
+        whole[whole.index(b"PK\x01\x02") + 9] |= 0x08
+    with pytest.raises(BadInput):
+        tensor(saved(bytes(whole)))
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, len(REAL) - 1), st.integers(0, 255)), min_size=1, max_size=3))
+def test_no_damage_does_anything_but_raise(saved, changes):
+    whole = bytearray(REAL)
+    for at, byte in changes:
+        whole[at] = byte
+    with suppress(BadInput):
+        tensor(saved(bytes(whole)))
 
 
 def test_a_member_that_says_less_than_it_unfolds_to_is_refused(saved):

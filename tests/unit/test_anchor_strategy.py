@@ -193,3 +193,16 @@ def test_a_thing_named_twice_is_one_anchor(demo):
         for text in ("Which languages did Erlang influence?", "Erlang: which languages did Erlang influence?")
     )
     assert [one.phrase for one in once] == [one.phrase for one in twice] == ["Erlang"]
+
+
+def test_types_of_a_collection_without_edges_are_forms_and_no_answer(build):
+    graph = build(
+        [
+            Node("c", "chunk", "A club", "plays tennis in the evening"),
+            Node("t", "table", "Results", "tennis"),
+            *(Node(f"x{at}", "table", f"Figures {at}", "numbers") for at in range(5)),
+        ],
+        [],
+    )
+    found = ask(graph, "which club plays table tennis in the evening")
+    assert found.hits[0].id == "c"

@@ -40,6 +40,13 @@ def test_an_answer_that_cites_hits_stands():
     assert (result.hits, result.stopped_by) == (HITS, "finish")
 
 
+def test_what_the_model_thinks_aloud_is_no_part_of_the_answer():
+    result, _ = answered("<think>Odd [a, b]]? TP53 [Gene::7157]?</think>\nIt is SOCS3 [Gene::9021].")
+    assert result.answer == "It is SOCS3 [Gene::9021]."
+    assert result.trajectories[-1].selected == ("Gene::9021",)
+    assert result.notes == RANKING.notes
+
+
 @pytest.mark.parametrize("words", ["not in the evidence", "Not in the evidence.", '"not in the evidence"'])
 def test_the_words_for_no_answer_are_exact(words):
     result, _ = answered(words)

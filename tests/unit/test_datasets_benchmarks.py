@@ -162,6 +162,17 @@ def test_questions_about_another_graph_have_no_nodes(tmp_path, build):
     assert "fewer than half of the answers of amazon" in found.notes[1]
 
 
+def test_notes_are_of_the_questions_that_are_asked(tmp_path, build):
+    found = load(_grbench(tmp_path, "Fever", "Ague", "Cough, Fever", "Purpura"), graph=build(NODES))
+    assert len(found.notes) == 2
+    assert found.notes_on(found.examples) == found.notes
+    assert found.notes_on(found.examples[:1]) == ()
+    assert found.notes_on(found.examples[1:2]) == ("1 names stand for several nodes, all of which count as gold: Ague",)
+    assert found.notes_on(found.examples[2:]) == (
+        "1 of 2 answers hold something that is no name in the graph: clinic-2 ('Cough')",
+    )
+
+
 def test_levels_are_told_by_the_order_of_templates(tmp_path):
     folder = tmp_path / "biomedical"
     folder.mkdir()
@@ -247,6 +258,34 @@ def test_gold_passages_that_the_corpus_lacks(tmp_path):
     assert found.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
 
 
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("hotpotqa", {"supporting_facts": [5], "context": [["Salt", ["x"]]]}),
+        ("hotpotqa", {"supporting_facts": [["Salt", 0]], "context": {"title": ["Salt"]}}),
+        ("musique", {"paragraphs": ["Salt"]}),
+        ("musique", {"paragraphs": [{"title": "Salt"}], "answer_aliases": {"a": "b"}}),
+    ],
+)
+def test_questions_of_another_shape_are_told(tmp_path, name, row):
+    _hippo(tmp_path, name, {"id": "1", "question": "?", "answer": "x", "context": [], **row})
+    with pytest.raises(BadInput, match="question 1 has not the shape of this data set"):
+        load(tmp_path / f"{name}.json", dataset=name)
+
+
+def test_supporting_facts_that_the_context_lacks_are_no_smaller_gold(tmp_path):
+    row = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [["Ferry", 0], ["Tar", 0]],
+           "context": CONTEXT}  # fmt: skip
+    found = load(_hippo(tmp_path, "hotpotqa", row))
+    assert found.examples[0].gold.nodes == {}
+    assert found.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
+
+
+def test_blank_aliases_are_no_answers(tmp_path):
+    row = {"id": "2hop__1", "question": "?", "answer": "x", "answer_aliases": ["", "y"], "paragraphs": []}
+    assert load(_hippo(tmp_path, "musique", row)).examples[0].gold.answers == ("x", "y")
+
+
 def test_several_in_one_folder_need_a_name(tmp_path):
     hotpot = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [], "context": []}
     musique = {"id": "2hop__1_2", "question": "?", "answer": "x", "paragraphs": []}
@@ -306,3 +345,7 @@ def test_ottqa_in_its_own_files(tmp_path):
     (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([row]))
     with pytest.raises(BadInput, match="27 rows and no row 27"):
         load(tmp_path)
+    for odd in ({"answer-node": [["x"]]}, {"gold_passages": "[broken"}, {"gold_passages": "Salt"}):
+        (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([{**row, **odd}]))
+        with pytest.raises(BadInput, match="question 1 has not the shape"):
+            load(tmp_path)

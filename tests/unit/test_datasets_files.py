@@ -65,7 +65,14 @@ def test_splits_of_json_lines(tmp_path):
         ({"question": ""}, "'' is no question"),
         ({"question": "?", "nodes": "n1"}, "nodes is 'n1'"),
         ({"question": "?", "nodes": {"n1": True}}, "nodes is"),
+        ({"question": "?", "nodes": [None]}, "nodes is"),
+        ({"question": "?", "nodes": ["n1", " "]}, "nodes is"),
+        ({"question": "?", "nodes": [float("nan")]}, "nodes is"),
+        ({"question": "?", "nodes": {"n1": float("inf")}}, "nodes is"),
         ({"question": "?", "answers": "x"}, "answers is 'x'"),
+        ({"question": "?", "answers": ["x", ""]}, "answers is"),
+        ({"question": "?", "id": ["x"]}, "the id is"),
+        ({"question": "?", "id": True}, "the id is True"),
         ({"question": "?", "answer_type": "word"}, "there are: entity, boolean, number, set"),
     ],
 )
@@ -140,6 +147,20 @@ def test_lines_without_their_columns(mfar):
     (mfar / "val.qrels").write_text("1 0 n7 high\n")
     with pytest.raises(BadInput, match="'high' is no relevance"):
         load(mfar, split="val")
+    (mfar / "val.qrels").write_text("1 0 n7 nan\n")
+    with pytest.raises(BadInput, match="no finite number"):
+        load(mfar, split="val")
+
+
+def test_judgements_without_their_query_are_told(mfar):
+    (mfar / "val.qrels").write_text("1 0 n7 1\n77 0 n8 1\n77 0 n9 1\n")
+    assert load(mfar, split="val").notes == ("1 queries have judgements and no text, so they are not asked: 77",)
+    assert load(mfar, split="test").notes == ()
+
+
+def test_names_that_are_suffixes_alone_are_passed_over(mfar):
+    (mfar / "txt").write_text("x")
+    assert load(mfar, split="test").name == "trec"
 
 
 def test_a_run_and_its_qrels_are_read_by_ir_measures(mfar, tmp_path):

@@ -200,6 +200,12 @@ def test_without_gold_answers_there_is_no_value():
             score(name, "x")
 
 
+@pytest.mark.parametrize("name", ["EM", "F1", "SubEM", "SubEM (lenient)"])
+@pytest.mark.parametrize("nothing", ["", " ", "\u0301"])
+def test_a_gold_answer_of_nothing_stands_in_no_answer(name, nothing):
+    assert answer_measure(name)("Ann Holm", Gold(answers=(nothing,))) == 0
+
+
 def test_an_unknown_name_is_an_error():
     with pytest.raises(BadOption, match="Near: SubEM"):
         answer_measure("sub-EM")

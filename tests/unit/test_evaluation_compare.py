@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.compare import FEWEST, FLAT, Comparison, compare, kind_of, lines_of
+from orienteer.evaluation.compare import FEWEST, FLAT, Comparison, compare, kind_of
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.runs import Line, Manifest, StoredRun
 from orienteer.evaluation.statistics import difference_interval, holm, permutation_p
@@ -210,6 +210,18 @@ def test_nothing_to_compare_is_an_error(tmp_path):
         compare([make_run(tmp_path, lines("bm25", [1]))], measure="Hits@1")
 
 
+def test_measures_that_see_less_than_their_name_says_are_told(tmp_path):
+    run = make_run(tmp_path, lines("bm25", some(0.5, 8)), lines("anchor", some(0.9, 8)), k=5)
+    assert compare([run], measure="Recall@20").notes == ("rankings end at k=5, which is all that Recall@20 can see",)
+    assert compare([run], measure="Recall@5").notes == ()
+
+
+def test_runs_under_other_rules_of_what_may_answer_are_told(tmp_path):
+    one = make_run(tmp_path / "a", lines("bm25", some(0.5, 8)), candidates=("t",))
+    other = make_run(tmp_path / "b", lines("anchor", some(0.9, 8)))
+    assert any("differ in what may answer" in note for note in compare([one, other]).notes)
+
+
 def test_failures_count_as_zero_and_are_told(tmp_path):
     found = compare([make_run(tmp_path, lines("bm25", [1, 1, 1, 1]), lines("ark", [1, 1, None, None]))])
     assert {one.method: one.mean for one in found.standings} == {"bm25": 1.0, "ark": 0.5}
@@ -243,14 +255,12 @@ def test_kinds_of_methods():
     }
 
 
-def test_the_lines_open_with_the_verdict_and_name_everything(tmp_path):
-    run = make_run(tmp_path, lines("bm25", some(0.4, 50)), lines("anchor", some(0.8, 50), fields=lambda _: {"hops": 1}))
-    found = compare([run], by="hops")
-    text = lines_of(found)
-    assert text[0] == found.verdict
-    together = "\n".join(text)
-    for part in ("bm25", "anchor over bm25: +40.0", "hops", "20 better, 0 worse", "0.800"):
-        assert part in together
+def test_a_comparison_is_read_back_from_its_json(tmp_path):
+    hops = {"fields": lambda number: {"hops": 1 + number % 2}}
+    found = compare(
+        [make_run(tmp_path, lines("bm25", some(0.4, 50), **hops), lines("anchor", some(0.8, 50), **hops))], by="hops"
+    )
+    assert [one.by for one in found.groups] == [{"hops": "1"}, {"hops": "2"}]
     assert Comparison.model_validate_json(found.model_dump_json()) == found
 
 

@@ -6,10 +6,10 @@ from threading import Lock
 
 import pytest
 
-from orienteer.errors import BadInput, BadOption, BudgetExhausted, ModelError
+from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.judge import CRITERIA, JUDGED, gold_evidence, judge_run, prompt_hashes, read_judged
-from orienteer.evaluation.runs import Line, Manifest, StoredRun
+from orienteer.evaluation.runs import Line, Manifest, StoredRun, held
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Question, Usage
 
@@ -181,6 +181,13 @@ def test_judging_goes_on_where_it_stopped_and_pays_nothing_twice(tmp_path):
     assert second.asked == 6
     assert {one.id for one in read_judged(tmp_path)} == {one.id for one in run.lines}
     assert judge_run(run, Failing(100)) == ()
+
+
+def test_two_judges_at_once_do_not_pay_twice(tmp_path):
+    run, model = make_run(tmp_path, [line()]), Failing(100)
+    with held(tmp_path), pytest.raises(GraphBusy):
+        judge_run(run, model)
+    assert model.asked == 0
 
 
 def test_side_by_side_is_the_same_as_one_by_one(tmp_path):

@@ -135,6 +135,22 @@ def test_the_manifest_says_what_the_figures_depend_on(run):
     assert all(len(one.hits) <= 5 for one in found.lines)
 
 
+def test_gold_that_the_graph_does_not_hold_is_told_of_the_questions_that_are_asked(graph, tmp_path):
+    made = [
+        Example(question=Question(id=f"q{at}", text="What?"), gold=Gold(nodes={node: 1.0}), fields={"hops": at})
+        for at, node in enumerate(["c1", "elsewhere", "beyond"])
+    ]
+    asked = QuestionSet("jsonl", tuple(made), "s", remarks=lambda chosen: (f"of {len(chosen)}",))
+    evaluate(graph, asked, ["bm25"], tmp_path / "all")
+    assert read_run(tmp_path / "all").manifest.notes == (
+        "of 3",
+        "2 of 3 questions have gold nodes that the graph does not hold, 'elsewhere' of 'q1' first: no method can find "
+        "them, and they count",
+    )
+    evaluate(graph, asked, ["bm25"], tmp_path / "some", config=RunConfig(where=("hops<1",)))
+    assert read_run(tmp_path / "some").manifest.notes == ("of 1",)
+
+
 def test_a_model_without_a_method_that_needs_it_is_no_condition(run):
     run("bm25", model=Counting())
     assert run("bm25")[1].manifest.model is None
@@ -286,7 +302,9 @@ def test_failed_questions_are_asked_again_on_request_and_keep_what_was_paid(run)
 def test_a_budget_with_nothing_found_is_a_failure(run):
     # The paper's own form: ours would give what it saw last.
     _, found = run("ark agents=1 faithful=true", model=Counting(), budget=Budget(calls=1))
-    assert {one.error for one in found.lines} == {"nothing was found before the budget of calls ended"}
+    assert {one.error for one in found.lines} == {
+        "nothing was found before the budget of calls ended: raise --budget-calls"
+    }
     assert {one.stopped_by for one in found.lines} == {"calls"}
 
 

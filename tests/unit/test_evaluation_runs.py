@@ -135,6 +135,20 @@ def test_a_line_that_is_no_result_is_told(path):
         read_run(path)
 
 
+@pytest.mark.parametrize("text", ['{"id": "q0", "method": "bm25"}', '{"id": "q0", "method": "bm25", "usage": 3}'])
+def test_a_result_without_its_usage_is_told(path, text):
+    (path / RESULTS).write_text(f"{text}\n")
+    with pytest.raises(BadInput, match="its usage is none"):
+        Journal(path)
+
+
+def test_a_line_that_is_no_trajectory_is_told(path):
+    Journal(path).add(line(0), [trajectory("a")])
+    (path / TRAJECTORIES).write_text('{"id": 5}\n')
+    with pytest.raises(BadInput, match="no trajectory"):
+        list(read_run(path).trajectories())
+
+
 def test_one_process_writes_at_a_time(path):
     with held(path), pytest.raises(GraphBusy, match="another process"), held(path):
         pass

@@ -11,7 +11,7 @@ from orienteer.evaluation.judge import JUDGED, Judged, judge_run
 from orienteer.evaluation.published import STARK, published_rows
 from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, Work, append
 from orienteer.evaluation.statistics import mean_interval
-from orienteer.evaluation.table import evidence_curves, rows
+from orienteer.evaluation.table import evidence_curves, rows, value_order
 from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
 
@@ -147,6 +147,17 @@ def test_time_usage_and_work(tmp_path):
 def test_an_unknown_price_stays_unknown(tmp_path):
     (row,) = rows([make_run(tmp_path, line(1, usage=Usage(usd=1.0)), line(2, usage=Usage(usd=None)))])
     assert row.usage.usd is None
+
+
+def test_runs_of_one_name_go_by_their_paths(tmp_path):
+    made = [make_run(tmp_path / folder / "run", line(1)) for folder in ("a", "b")]
+    assert [row.run for row in rows(made)] == [str(run.path) for run in made]
+    assert [row.run for row in rows(made[:1])] == ["run"]
+
+
+def test_values_are_ordered_whatever_they_say():
+    values = ["-", "x", "nan", "10", "2", "inf", "NaN"]
+    assert sorted(values, key=value_order) == ["2", "10", "inf", "NaN", "nan", "x", "-"]
 
 
 def test_split_by_a_field(tmp_path):

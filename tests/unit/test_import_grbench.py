@@ -120,6 +120,8 @@ def test_an_unknown_neighbor_is_reported(tmp_path, made):
     [
         (json.dumps(PAPERS)[:200], "no whole JSON file"),
         (json.dumps(PAPERS)[:-1], "cut short"),
+        (json.dumps(PAPERS) + " {}", "goes on after its last object"),
+        (json.dumps(PAPERS) + "\n" * (1 << 21) + "]", "goes on after its last object"),
         ('{"a_nodes": {}, "edges": {}}', "'edges' is no group of nodes"),
         ('{"a_nodes": {"1": 5}}', "'1' has no features"),
         ('{"a_nodes": {"1": {"neighbors": {"x": "2"}}}}', "no lists of ids"),

@@ -226,6 +226,21 @@ def test_parts_that_do_not_fit_together(tmp_path, parts, said):
         validate([folder])
 
 
+@pytest.mark.parametrize("name", ["edge_index", "edge_types", "node_types"])
+def test_numbers_that_are_not_whole_are_refused_and_whole_ones_are_read(tmp_path, made, name):
+    folder = save_files(tmp_path / "a", AMAZON)
+    right = np.asarray(AMAZON[name], "f4")
+    (folder / f"{name}.pt").write_bytes(torch_file(right, "f4"))
+    graph, _ = made(folder)
+    assert _edges(graph) == _edges(made(save_files(tmp_path / "b", AMAZON))[0])
+    for wrong in (np.nan, 0.5, np.inf):
+        numbers = right.copy()
+        numbers[(0,) * right.ndim] = wrong
+        (folder / f"{name}.pt").write_bytes(torch_file(numbers, "f4"))
+        with pytest.raises(BadInput, match="not whole"):
+            validate([folder])
+
+
 def test_options_that_have_no_meaning(tmp_path):
     folder = save_files(tmp_path / "a", AMAZON)
     with pytest.raises(BadOption, match="no list 'brand'"):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.llm.schema import faults
-from orienteer.llm.spoken import call_schema, calls_in, in_words, object_in
+from orienteer.llm.spoken import after_thinking, call_schema, calls_in, in_words, object_in
 from orienteer.records import Message, ToolCall, ToolSpec
 
 SEARCH = ToolSpec(
@@ -26,12 +26,30 @@ FINISH = ToolSpec(name="finish", description="End.", parameters={"type": "object
         ('{"name": "search", "arguments": "{\\"query\\": \\"a\\"}"}', '{"query": "a"}'),
         ('{"tool_calls": [{"name": "search", "arguments": {}}]}', "{}"),
         ('<think>{"name": "search", "arguments": {"no": 1}}</think>{"name": "search", "arguments": {}}', "{}"),
+        ('I think {"a": 1}\n</think>\n\n{"name": "search", "arguments": {}}', "{}"),
+        ('{"name": "search", "arguments": {"query": "</think>"}}', '{"query": "</think>"}'),
         ('{broken {"name": "search", "arguments": [1, {"a": 2}]}', '[1, {"a": 2}]'),
     ],
 )
 def test_a_call_is_found_in_prose_with_its_arguments_as_written(text, arguments):
     (found,) = calls_in(text)
     assert (found.name, found.arguments) == ("search", arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Rome.", "Rome."),
+        ("<think>Paris? No.</think>\n\nRome.", "Rome."),
+        ("Paris? No.\n</think>\n\nRome.", "Rome."),  # the opening mark was in the prompt
+        ("<think>Paris? Perhaps", ""),  # cut off
+        ("<think></think>", ""),
+        ("The mark </think> ends a draft.", "The mark </think> ends a draft."),
+        ("", ""),
+    ],
+)
+def test_what_is_thought_aloud_is_not_said(text, said):
+    assert after_thinking(text) == said
 
 
 def test_several_calls_are_found_in_order():

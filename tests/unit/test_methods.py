@@ -406,6 +406,26 @@ def test_an_interruption_keeps_the_steps_of_agents_that_wait(small):
     assert set(step.observations[0].nodes) == {"f2", "c1"}
 
 
+@pytest.mark.parametrize("name", ["graph-cot", "reflexion", "react"])
+def test_an_interruption_keeps_the_steps_of_a_course_which_replay(small, name):
+    waits, released = threading.Event(), threading.Event()
+
+    def slow(messages, tools, sampling):
+        if len(messages) > 2 or "Observation" in messages[-1].content:
+            waits.set()
+            assert released.wait(5)
+        return [("search_in_graph", {"query": "salt"})] if tools else "Thought: look\nAction: RetrieveNode[salt]"
+
+    stream = Retriever(small, name, model=ScriptedModel(slow), settings=UNSET).stream("salt")
+    assert waits.wait(5)
+    (cut,) = stream.interrupt(patience=0.01)
+    released.set()
+    assert (cut.question.text, cut.method, cut.stopped_by) == ("salt", name, "interrupted")
+    assert {step.agent for step in cut.steps} == {0}
+    (replayed,) = trace.replay(cut, small)
+    assert replayed.is_equal
+
+
 class Careless:
     """Asks, and lets every error pass."""
 

@@ -10,6 +10,7 @@ import pytest
 
 from orienteer.display import escape_json
 from orienteer.errors import BadInput, BadOption, ModelError, UnknownType, UsageError
+from orienteer.evaluation.manifest import graph_hash
 from orienteer.evaluation.questions import PATTERNS, as_lines, generate
 from orienteer.evaluation.questions.paraphrase import paraphrase
 from orienteer.evaluation.questions.rejection import anchor_fault, is_leaking
@@ -83,6 +84,7 @@ def test_other_seeds_give_other_questions(library, generated):
 def test_the_same_sources_give_the_same_hash(library, generated):
     again = Graph.from_records(*_library())
     assert as_lines(generate(again, 60, random_seed=7).questions) == as_lines(generated.questions)
+    assert {one.graph_sha256 for one in generated.questions} == {graph_hash(again)}  # as a run's manifest has it
 
 
 def test_patterns_get_their_turn(generated):
@@ -122,6 +124,7 @@ def test_difficulty_counts_what_must_come_together(generated):
         things = sum(len(condition.steps) for condition in draft.conditions)
         things += (one.constraint is not None) + (len(one.nodes) > 5)
         assert one.difficulty == {1: "simple", 2: "medium"}.get(things, "hard")
+        assert (one.hops, one.anchor_count) == (max(PATTERNS[one.pattern].hops), len(one.anchors))
 
 
 def test_filters(library):

@@ -196,3 +196,22 @@ def test_a_file_may_name_an_address_and_its_own_key(downloaded):
 
 def test_a_key_is_never_shown(read):
     assert "secret" not in repr(read('api_key = "secret"'))
+
+
+def test_an_embedder_is_opened_where_it_is_set(read):
+    assert read().embedder == "minilm"
+    found = read('embedder = "openai:e"\nembedder_url = "http://localhost:9/v1"\nbase_url = "http://localhost:8/v1"')
+    embedder = found.open_embedder(found.embedder)
+    assert (embedder.name, embedder.base_url, embedder.config.retries) == ("openai:e", "http://localhost:9/v1", 3)
+    beside = read('base_url = "http://localhost:8/v1"').open_embedder("openai:e")
+    assert beside.base_url == "http://localhost:8/v1"
+    by_variable = read(ORIENTEER_EMBEDDER_URL="http://127.0.0.1:7/v1").open_embedder("openai:e")
+    assert by_variable.base_url == "http://127.0.0.1:7/v1"
+
+
+def test_texts_and_keys_go_to_no_embedder_that_was_not_allowed(read, downloaded):
+    with pytest.raises(BadOption, match="ORIENTEER_EMBEDDER_URL"):
+        read(ORIENTEER_OFFLINE="1", ORIENTEER_EMBEDDER_URL=ELSEWHERE).open_embedder("openai:e")
+    with pytest.raises(BadOption, match="ORIENTEER_EMBEDDER_URL") as raised:
+        downloaded(f'embedder_url = "{ELSEWHERE}"', OPENAI_API_KEY="secret").open_embedder("openai:e")
+    assert "secret" not in str(raised.value)

@@ -229,8 +229,9 @@ def _f1(said: Counter[str], gold: Counter[str]) -> float:
 
 
 def _stands_in(name: str, answer: str, *, lenient: bool) -> bool:
-    if lenient:
-        return normalise(name, lenient=True) in normalise(answer, lenient=True)
+    if lenient:  # nothing stands in everything
+        wanted = normalise(name, lenient=True)
+        return bool(wanted) and wanted in normalise(answer, lenient=True)
     return _start_of(words_of(name), words_of(answer)) is not None
 
 

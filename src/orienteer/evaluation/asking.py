@@ -20,11 +20,8 @@ from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel
 from orienteer.records import Result, StoppedBy, Trajectory, Usage
-from orienteer.retriever import Retriever
+from orienteer.retriever import LIMITS, Retriever, failure
 from orienteer.settings import Settings
-
-LIMITS = ("calls", "tokens", "seconds", "usd")
-"""Of a budget: what may end a question without the model having failed."""
 
 
 class Task(NamedTuple):
@@ -142,17 +139,6 @@ class Asker:
         )
 
 
-def failure(result: Result) -> str | None:
-    """Return why a result is none: a model that failed, or a budget that ended with nothing found."""
-    has_no_answer = any(one.method == "answer" and one.stopped_by == "error" for one in result.trajectories)
-    if result.stopped_by == "error" or has_no_answer:
-        said = [one.error for one in result.trajectories if one.error is not None]
-        return said[-1] if said else "the model failed"
-    if result.stopped_by in LIMITS and not result.hits:
-        return f"nothing was found before the budget of {result.stopped_by} ended"
-    return None
-
-
 def _outcome(task: Task, result: Result) -> Outcome:
     example = task.example
     line = Line(
@@ -168,7 +154,7 @@ def _outcome(task: Task, result: Result) -> Outcome:
         work=work_of(result.trajectories),
         stopped_by=result.stopped_by,
         notes=result.notes,
-        error=failure(result),
+        error=None if (failed := failure(result)) is None else str(failed),
     )
     return Outcome(line, result.trajectories)
 

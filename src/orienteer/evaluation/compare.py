@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from orienteer.errors import BadInput
 from orienteer.evaluation.measures import RANKING
 from orienteer.evaluation.runs import Line, StoredRun
-from orienteer.evaluation.scoring import default_measures, gives_answers, latest, scorer
+from orienteer.evaluation.scoring import cut_short, default_measures, gives_answers, latest, scorer
 from orienteer.evaluation.statistics import holm, mean_interval, mean_intervals, permutation_ps, questions_needed
 from orienteer.evaluation.table import require_field, value_order, values_of
 from orienteer.records import Record, Usage
@@ -35,6 +35,13 @@ WORTHWHILE = 2.0  # points: a smaller gain is no reason to build a graph
 FEWEST = 150  # questions. The rule of three: with fewer, what happens to 2 in 100 may not be among them
 SIGNIFICANT = 0.05
 FEWEST_FOR_P = 6  # questions: with fewer, no permutation test gets below that
+_CONDITIONS = (
+    ("model", "model"),
+    ("k", "k"),
+    ("split", "split"),
+    ("limit", "limit"),
+    ("what may answer", "candidates"),
+)
 POINTS = 100  # of a measure's whole scale
 
 Kind: TypeAlias = Literal["flat", "text agent", "graph"]
@@ -151,22 +158,6 @@ def kind_of(method: str) -> Kind:
     return "text agent" if parts <= FLAT | TEXT_AGENTS else "graph"
 
 
-def lines_of(comparison: Comparison) -> list[str]:
-    """Return a comparison as lines of plain text; the first is the verdict."""
-    lines = [comparison.verdict, ""]
-    width = max((len(one.method) for one in comparison.standings), default=0)
-    lines.append(f"{comparison.measure} on {comparison.n} questions, mean and 95 % interval, cost of a question")
-    for one in comparison.standings:
-        figures = f"{one.mean:.3f}  {one.low:.3f} to {one.high:.3f}"
-        lines.append(f"  {one.method:<{width}}  {figures}  {_spent(one.cost)}  ({one.kind})")
-    shown = {"Differences in points": comparison.pairs, "By field": comparison.groups}
-    for heading, found in shown.items():
-        if found:
-            lines += ["", f"{heading}, 95 % interval, p after Holm, questions better and worse"]
-            lines += [_difference_line(one) for one in found]
-    return lines + (["", *(f"note: {note}" for note in comparison.notes)] if comparison.notes else [])
-
-
 def _require_same(runs: Sequence[StoredRun]) -> None:
     """Raise `BadInput` unless all runs asked the same questions of the same graph."""
     if not any(run.lines for run in runs):
@@ -194,9 +185,10 @@ def _gathered(runs: Sequence[StoredRun], measure: str) -> tuple[list[_Gathered],
     """Return every method with its scores, and notes on what makes the runs unlike one another."""
     notes = [
         f"the runs differ in {what}: {', '.join(sorted(map(str, values)))}"
-        for what, field in (("model", "model"), ("k", "k"), ("split", "split"), ("limit", "limit"))
+        for what, field in _CONDITIONS
         if len(values := {getattr(run.manifest, field) for run in runs}) > 1
     ]
+    notes += dict.fromkeys(said for run in runs for said in cut_short(run, [measure]))
     seen = Counter(method for run in runs for method in latest(run.lines))
     gathered = []
     for run in runs:
@@ -382,17 +374,3 @@ def _difference_in_cost(ours: Cost, theirs: Cost) -> str:
         return f"{milliseconds} a question and no call of a model"
     usd = "an unknown sum" if ours.usd is None or theirs.usd is None else f"{ours.usd - theirs.usd:+.4f} USD"
     return f"{milliseconds}, {ours.calls - theirs.calls:+.1f} calls and {usd} a question"
-
-
-def _spent(cost: Cost) -> str:
-    usd = "price unknown" if cost.usd is None else f"{cost.usd:.4f} USD"
-    return f"{cost.milliseconds:.0f} ms, {cost.calls:.1f} calls, {usd}"
-
-
-def _difference_line(one: Difference) -> str:
-    value = "".join(f"{field} {value}: " for field, value in one.by.items())
-    n = f", n {one.n}" if one.by else ""
-    return (
-        f"  {value}{one.ours} over {one.theirs}: {one.points:+.1f} ({one.low:+.1f} to {one.high:+.1f}), "
-        f"p {one.p:.2g}, {one.better} better, {one.worse} worse{n}"
-    )

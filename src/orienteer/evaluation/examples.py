@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -42,4 +42,10 @@ class QuestionSet:
     """Node types that may answer by the benchmark's own rule: its official figures drop other hits. None: no rule."""
     notes: tuple[str, ...] = ()
     """What was left out or could not be resolved; never silent."""
+    remarks: Callable[[Sequence[Example]], tuple[str, ...]] | None = None
+    """Gives the notes for some of the questions. None: they are the same for any."""
     meta: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    def notes_on(self, asked: Sequence[Example]) -> tuple[str, ...]:
+        """Return the notes for those questions that are asked."""
+        return self.notes if self.remarks is None else self.remarks(asked)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pydantic import ValidationError
+
 from orienteer.errors import BadInput
 from orienteer.evaluation.runs import RESULTS, TRAJECTORIES, Line, Told, append, mend, read_lines
 from orienteer.records import Trajectory, Usage
@@ -33,13 +35,16 @@ class Journal:
         mend(self._results)
         mend(self._trajectories)
         if forgets_failed:
-            _keep(self._results, lambda found: found["error"] is None)
+            _keep(self._results, lambda found: found.get("error") is None)
         for data in read_lines(self._results):
             found = _parsed(self._results, data)
             pair = found["id"], found["method"]
             self.done.add(pair)
-            self.usage += Usage.model_validate(found["usage"])
-            if found["error"] is not None:
+            try:
+                self.usage += Usage.model_validate(found.get("usage"))
+            except ValidationError as error:
+                raise _no_result(self._results, "its usage is none") from error
+            if found.get("error") is not None:
                 self.failed.add(pair)
         if _count(self._trajectories) > len(self.done):
             _keep(self._trajectories, lambda found: (found["id"], found["method"]) in self.done)
@@ -64,12 +69,14 @@ def _parsed(file: Path, data: bytes) -> dict[str, Any]:  # Any: JSON
     try:
         found = json.loads(data)
     except ValueError as error:
-        raise BadInput(
-            f"{file} holds a line that is no result ({error}): name another folder and run it anew"
-        ) from error
+        raise _no_result(file, error) from error
     if not isinstance(found, dict) or not {"id", "method"} <= found.keys():
-        raise BadInput(f"{file} holds a line that is no result: name another folder and run it anew")
+        raise _no_result(file, "it has no id and method")
     return found
+
+
+def _no_result(file: Path, why: object) -> BadInput:
+    return BadInput(f"{file} holds a line that is no result ({why}): name another folder and run it anew")
 
 
 def _count(file: Path) -> int:

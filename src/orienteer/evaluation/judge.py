@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ModelError, Unknown
-from orienteer.evaluation.runs import Line, StoredRun, append, mend, read_lines
+from orienteer.evaluation.runs import Line, StoredRun, append, held, mend, read_lines
 from orienteer.llm import Allowance, call
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
@@ -98,16 +98,13 @@ def judge_run(
     failed, gave no answer or have no gold to be judged by are not asked about; `scoring` counts the first two as 0.
     `evidence` is needed for the E-Score: see `gold_evidence`. The listener hears each verdict as it comes.
 
-    Raises `BadOption` for an unknown score, `ModelError` where the first calls all fail, `BudgetExhausted` where the
-    allowance is spent; what was judged until then is kept.
+    Raises `BadOption` for an unknown score, `GraphBusy` where another process writes this run, `ModelError` where the
+    first calls all fail, `BudgetExhausted` where the allowance is spent; what was judged until then is kept.
     """
     _check(scores, evidence)
     lines = {(line.id, line.method): line for line in run.lines}.values()  # asked again: the last counts
     asked = (_asked(line, score, evidence) for score in dict.fromkeys(scores) for line in lines)
-    done = {one.key for one in read_judged(run.path) if one.model == model.name}
-    todo = [one for one in asked if one is not None and one.key not in done]
     file = run.path / JUDGED
-    mend(file)
     spends = allowance if allowance is not None else Allowance(reserve=0)
 
     def work(one: _Asked) -> Judged:
@@ -115,8 +112,10 @@ def judge_run(
         append(file, verdict)  # here, so that nothing that was paid for is lost when another call ends the work
         return verdict
 
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-        futures = [pool.submit(work, one) for one in todo]
+    with held(run.path), ThreadPoolExecutor(max_workers=max(1, workers)) as pool:  # two judges would pay twice
+        done = {one.key for one in read_judged(run.path) if one.model == model.name}
+        mend(file)
+        futures = [pool.submit(work, one) for one in asked if one is not None and one.key not in done]
         try:
             return tuple(_heard(futures, listener))
         finally:

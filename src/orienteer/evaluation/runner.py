@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from orienteer.errors import BadInput, BadOption, ModelError
-from orienteer.evaluation.asking import LIMITS, Asker, Outcome, Task
+from orienteer.evaluation.asking import Asker, Outcome, Task
 from orienteer.evaluation.examples import Example, QuestionSet
 from orienteer.evaluation.journal import Journal
 from orienteer.evaluation.manifest import differences, graph_hash, joined, now, prompt_hashes, versions
@@ -30,12 +30,14 @@ from orienteer.evaluation.runs import (
     read_manifest,
     write_whole,
 )
-from orienteer.evaluation.selection import select
+from orienteer.evaluation.selection import notes_on, select
 from orienteer.evaluation.sweep import Variant, variants
+from orienteer.evaluation.warming import NOTE
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel
 from orienteer.records import Usage
+from orienteer.retriever import LIMITS
 from orienteer.settings import Settings, read_settings
 
 WORKERS = 8
@@ -132,7 +134,7 @@ def evaluate(
     )
     asker.prepare(asked)
     used = model if any(map(asker.uses_model, asked)) else None
-    manifest = _manifest(graph, questions, asked, config, model=used, budget=budget, count=len(examples))
+    manifest = _manifest(graph, questions, examples, asked, config, model=used, budget=budget)
     _claim(path)
     with held(path):
         manifest = _begin(path, manifest, examples)
@@ -256,12 +258,12 @@ def _model(methods: Sequence[Variant], config: RunConfig, budget: Budget, settin
 def _manifest(
     graph: Graph,
     questions: QuestionSet,
+    examples: Sequence[Example],
     methods: Sequence[Variant],
     config: RunConfig,
     *,
     model: LanguageModel | None,
     budget: Budget,
-    count: int,
 ) -> Manifest:
     settled = {one.label: one.settled(k=config.k) for one in methods}
     return Manifest(
@@ -274,7 +276,7 @@ def _manifest(
         split=config.split,
         where=config.where,
         limit=config.limit,
-        count=count,
+        count=len(examples),
         candidates=questions.candidates,
         methods=json.loads(json.dumps(settled, default=repr)),  # as it will be read again
         prompts=prompt_hashes((one.method.name for one in methods), answers=config.answers and model is not None),
@@ -284,7 +286,7 @@ def _manifest(
         random_seed=config.random_seed,
         answers=config.answers,
         budget={} if model is None else asdict(budget),
-        notes=questions.notes,
+        notes=(*notes_on(questions, examples, graph), *([NOTE] if graph.text_index.is_compiled else [])),
         **versions(),
     )
 
@@ -303,8 +305,8 @@ def _claim(path: Path) -> None:
 
 def _begin(path: Path, manifest: Manifest, examples: Sequence[Example]) -> Manifest:
     """Write conditions and questions, or take up those that are there. Raises `BadInput` where they differ."""
-    for left in path.glob(".*.*"):  # by a process that was killed while it wrote
-        left.unlink()
+    for left in [one for name in (MANIFEST, QUESTIONS) for one in path.glob(f".{name}.*")]:
+        left.unlink()  # by a process that was killed while it wrote
     old = read_manifest(path) if (path / MANIFEST).exists() else None
     if old is not None:
         if differs := differences(old, manifest):

@@ -152,8 +152,14 @@ class StoredRun:
         A kill may have left trajectories whose result was not written: that question is asked again, they are not read.
         """
         there = {(line.id, line.method) for line in self.lines}
-        for data in read_lines(self.path / TRAJECTORIES):
-            found = Told.model_validate_json(data)
+        file = self.path / TRAJECTORIES
+        for data in read_lines(file):
+            try:
+                found = Told.model_validate_json(data)
+            except ValidationError as error:
+                raise BadInput(
+                    f"{file} holds a line that is no trajectory: name another folder and run it anew"
+                ) from error
             if (found.id, found.method) in there:
                 yield found.id, found.method, found.trajectories
 

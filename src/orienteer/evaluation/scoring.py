@@ -6,7 +6,7 @@ about has no score at all: one without gold nodes for a ranking, one without gol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -68,6 +68,21 @@ def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[
         if any(key[2] == score for key in found):
             named += [score, *CRITERIA[score]]
     return tuple(named)
+
+
+def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
+    """Say which measures ask for more places than the rankings of a run have by its k."""
+    k = run.manifest.k
+    longer = [name for name in dict.fromkeys(names) if (wanted := _places(name)) is not None and wanted > k]
+    return (f"rankings end at k={k}, which is all that {', '.join(longer)} can see",) if longer else ()
+
+
+def _places(name: str) -> int | None:
+    """Return how many places of a ranking a measure looks at; None for all, and for measures of no ranking."""
+    try:
+        return rank_measure(name).k
+    except BadOption:
+        return None
 
 
 def verdicts_of(run: StoredRun) -> Verdicts:

@@ -1,4 +1,4 @@
-"""Which questions of a set are asked: those that meet conditions on their fields, and of these a sample."""
+"""Which questions of a set are asked: those that meet conditions on their fields, of these a sample; notes on them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from orienteer.errors import BadInput, BadOption, nearest
-from orienteer.evaluation.examples import Example
+from orienteer.evaluation.examples import Example, QuestionSet
 from orienteer.graph.properties import Condition, number_of, parse
+from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
 
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -46,6 +47,23 @@ def select(
         raise BadOption(f"the limit is {limit}: it must be 1 or more")
     drawn = np.random.default_rng(random_seed).permutation(len(kept))[:limit]
     return tuple(kept[at] for at in sorted(drawn.tolist()))
+
+
+def notes_on(questions: QuestionSet, asked: Sequence[Example], graph: Graph) -> tuple[str, ...]:
+    """Return what has to be known of the questions that are asked of a graph: of those alone, not of the whole set."""
+    lost = {
+        one.question.id: missing
+        for one in asked
+        if (missing := [node for node, relevance in one.gold.nodes.items() if relevance > 0 and node not in graph])
+    }
+    if not lost:
+        return questions.notes_on(asked)
+    question, nodes = next(iter(lost.items()))
+    said = (
+        f"{len(lost)} of {len(asked)} questions have gold nodes that the graph does not hold, {nodes[0]!r} of "
+        f"{question!r} first: no method can find them, and they count"
+    )
+    return (*questions.notes_on(asked), said)
 
 
 def meets(example: Example, condition: Condition) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -41,7 +43,7 @@ class Row(Record):
     """What one method did on the questions of a run, or on those with one value of a field."""
 
     run: str
-    """Name of the run's folder."""
+    """Name of the run's folder; its path where several have this name."""
     method: str
     by: dict[str, str] = {}
     """The field that the rows are split by, and this row's value of it; `-` where a question has none."""
@@ -78,8 +80,18 @@ def rows(
     """
     if by is not None:
         require_field(runs, by)
-    found = [row for run in runs for row in _rows_of(run, measures, by, random_seed)]
+    found = [
+        row.model_copy(update={"run": name})
+        for name, run in zip(names_of(runs), runs, strict=True)
+        for row in _rows_of(run, measures, by, random_seed)
+    ]
     return found if by is None else sorted(found, key=lambda row: value_order(row.by[by]))
+
+
+def names_of(runs: Sequence[StoredRun]) -> list[str]:
+    """Return a name for each run: its folder's, its whole path where several folders bear one name."""
+    seen = Counter(run.path.name for run in runs)
+    return [run.path.name if seen[run.path.name] == 1 else str(run.path) for run in runs]
 
 
 def evidence_curves(run: StoredRun) -> dict[str, list[float]]:
@@ -117,6 +129,8 @@ def value_order(value: str) -> tuple[bool, bool, float, str]:
     try:
         number = float(value)
     except ValueError:
+        number = math.nan
+    if math.isnan(number):  # also a text that says so: it has no place among numbers
         return value == NO_VALUE, True, 0.0, value
     return False, False, number, value
 

@@ -205,6 +205,12 @@ class Properties:
             if at < len(column.rows) and column.rows[at] == row:
                 yield name, json.loads(self._values.raw(column.first + at))
 
+    def column(self, name: str) -> tuple[Rows, list[bytes]]:
+        """Return the nodes that have a property, ascending, and their values as JSON. Raises `UnknownProperty`."""
+        column = self._columns[self._known(name)]
+        first = column.first
+        return column.rows, self._values.take(np.arange(first, first + len(column.rows)))
+
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Mark the nodes that meet every condition; a node without the property meets none on it.
 

@@ -9,7 +9,8 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,19 @@ from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, n
 from orienteer.graph import format, meeting, paths, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
 from orienteer.graph.format import Manifest
+from orienteer.graph.searching import OpenEmbedder, Searchers
 from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
+from orienteer.index.searchers import Lexical, Mode
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import (
     Common,
     Direction,
     Edge,
     Hit,
+    JsonValue,
     Kind,
     Neighbor,
     Neighborhood,
@@ -39,6 +43,10 @@ from orienteer.records import (
 from orienteer.records import (
     Path as GraphPath,
 )
+
+if TYPE_CHECKING:
+    from orienteer.graph.cypher.session import Cypher
+    from orienteer.graph.cypher.table import Table
 
 __all__ = ["LONGEST_PATH", "Graph", "distinct"]
 
@@ -53,7 +61,15 @@ class Graph:
     strategies of this package.
     """
 
-    def __init__(self, path: Path, folder: Path, manifest: Manifest, *, compiled: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        folder: Path,
+        manifest: Manifest,
+        *,
+        compiled: bool = False,
+        embedder: OpenEmbedder | None = None,
+    ) -> None:
         self.path, self.manifest = path, manifest
         self._folder = Folder(folder, manifest.files)
         self.ids = self._folder.strings("id")
@@ -70,21 +86,26 @@ class Graph:
         """The nodes by name."""
         self.properties = properties.Properties(self._folder, manifest.properties, manifest.nodes)
         """The properties of nodes by column."""
+        self._making = Lock()
         self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
+        lexical = Lexical(self.tokenizer, self.text_index)
+        self.searcher = Searchers(path, manifest.generation, lexical, embedder)
+        """What ranks nodes by words, by meaning, or by both."""
 
     @classmethod
-    def open(cls, path: str | Path, *, compiled: bool = False) -> Graph:
+    def open(cls, path: str | Path, *, compiled: bool = False, embedder: OpenEmbedder | None = None) -> Graph:
         """Open a graph directory. Raises `NotAGraph`.
 
         Compiled searches give the same in less time, but take a second to load, and some ten once on a machine: for
-        processes that live long. They need the extra `fast`, else `MissingExtra` is raised.
+        processes that live long. They need the extra `fast`, else `MissingExtra` is raised. `embedder` opens the
+        embedder of queries by its name, where it is none that `open_embedder` finds by itself.
         """
         path = Path(path)
         pointer = format.read_pointer(path)
         while True:
             folder = path / "generations" / pointer.generation
             try:
-                return cls(path, folder, format.read_manifest(folder), compiled=compiled)
+                return cls(path, folder, format.read_manifest(folder), compiled=compiled, embedder=embedder)
             except FileNotFoundError as error:
                 # Another process may have published, and removed what this one was about to open.
                 latest = format.read_pointer(path)
@@ -230,17 +251,17 @@ class Graph:
         *,
         node_types: Collection[str] | None = None,
         where: Sequence[str] = (),
-        mode: Literal["lexical"] = "lexical",
+        mode: Mode = "lexical",
     ) -> Ranking:
-        """Return the `k` nodes that match a query best by BM25; nodes that share no word with it are left out.
+        """Return the `k` nodes that match a query best, those that share no word with it left out where words count.
 
         `where` holds conditions on properties, such as `year >= 2000`. Raises `UnknownType`, `UnknownProperty`,
         `BadOption`.
         """
-        _check(mode, k)
+        _check(k)
         if not isinstance(query, str):
             raise BadOption(f"the query must be text, is {query!r}")
-        found = self.text_index.search(self.tokenizer.query(query), k, mask=self.mask(node_types, where))
+        found = self.searcher(mode).search(query, k, mask=self.mask(node_types, where))
         return tuple(Hit(self.ids[row], float(score)) for row, score in zip(found.rows, found.scores, strict=True))
 
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
@@ -274,20 +295,20 @@ class Graph:
         where: Sequence[str] = (),
         k: int = 20,
         offset: int = 0,
-        mode: Literal["lexical"] = "lexical",
+        mode: Mode = "lexical",
     ) -> Neighborhood:
         """Return a page of the neighbours of a node, or of several, that pass the filters.
 
-        With a query they are ranked by BM25, those without any of its words last, by id: words never empty a
+        With a query they are ranked, those that nothing speaks for last, by id: words never empty a
         neighbourhood. Without one they come by id. ARK, section 3.1. Raises `UnknownNode`, `UnknownType`,
         `UnknownProperty`, `BadOption`.
         """
-        _check(mode, k, offset)
+        _check(k, offset)
         entries = self.entries(
             self.rows([nodes] if isinstance(nodes, str) else nodes), node_types, edge_types, direction, where
         )
         rows = distinct(entries.neighbor)
-        ranked, scores = self.rank(rows, query, k, offset=offset)
+        ranked, scores = self.rank(rows, query, k, offset=offset, mode=mode)
         return Neighborhood(
             total=len(rows),
             counts=self.counts(entries),
@@ -324,13 +345,15 @@ class Graph:
         """Mark the kinds of edge that pass the filters; None where all do."""
         return self.types.kind_mask(edge_types, direction)
 
-    def rank(self, rows: Rows, query: str | None, k: int, *, offset: int = 0) -> tuple[Rows, NDArray[np.float64]]:
+    def rank(
+        self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
+    ) -> tuple[Rows, NDArray[np.float64]]:
         """Return a page of rows and their scores: best match first, then those that match nothing, by id."""
-        terms = self.tokenizer.query(query) if query else []
-        if not terms:
+        searcher = self.searcher(mode)
+        if not query:
             page = rows[offset : offset + k]
             return page, np.zeros(len(page))
-        found = self.text_index.search(terms, offset + k, among=rows)
+        found = searcher.search(query, offset + k, among=rows)
         missing = offset + k - len(found.rows)
         ranked, scores = found
         if missing > 0 and len(rows) > len(ranked):
@@ -371,9 +394,20 @@ class Graph:
     def edge(self, owner: int, neighbor: int, kind: int, at: int) -> Edge:
         """Return the edge at a place of the adjacency arrays, as it was given."""
         source, target = (neighbor, owner) if kind & 1 else (owner, neighbor)
+        return Edge(self.ids[source], self.types.edges[kind >> 1], self.ids[target], **self.extras(at))
+
+    @property
+    def has_extras(self) -> bool:
+        """Tell whether any edge carries text, weight or properties."""
+        return self._extras is not None
+
+    def extras(self, at: int) -> dict[str, Any]:
+        """Return what the edge at a place of the adjacency arrays carries: text, weight, properties."""
         number = self.adjacency.extra(at)
-        extra = json.loads(self._extras.raw(number)) if self._extras is not None and number is not None else {}
-        return Edge(self.ids[source], self.types.edges[kind >> 1], self.ids[target], **extra)
+        if self._extras is None or number is None:
+            return {}
+        carried: dict[str, Any] = json.loads(self._extras.raw(number))  # Any: JSON
+        return carried
 
     def iter_edges(self) -> Iterator[Edge]:
         """Return every edge once, by source."""
@@ -384,13 +418,38 @@ class Graph:
                 if not kind & 1:
                     yield self.edge(row, int(self.adjacency.neighbor[at]), kind, at)
 
+    # ------------------------------------------------------------------------------------------------------- Cypher
+
+    def cypher(
+        self,
+        text: str,
+        parameters: Mapping[str, JsonValue] | None = None,
+        *,
+        limit: int = 100,
+        seconds: float = 10.0,
+    ) -> Table:
+        """Return what a read-only Cypher statement finds, at most `limit` rows; the first call makes a copy to query.
+
+        Raises `BadQuery` for what is not allowed or not understood, `UnknownType`, `UnknownProperty`, `QueryStopped`
+        after `seconds`, and `MissingExtra` without the extra `cypher`.
+        """
+        return self.cypher_session.query(text, parameters, limit=limit, seconds=seconds)
+
+    @cached_property
+    def cypher_session(self) -> Cypher:
+        """What answers Cypher: the copy and the process over it. Raises `MissingExtra`."""
+        from orienteer.graph.cypher.session import Cypher  # who asks no Cypher need not load it
+
+        with self._making:
+            return self.__dict__.get("cypher_session") or Cypher(self)
+
     # ----------------------------------------------------------------------------------- between several given nodes
 
     def intersect(
         self, nodes: Sequence[str], *, node_types: Collection[str] | None = None, k: int = 20
     ) -> tuple[Common, ...]:
         """Return the nodes that touch all of the given ones, or, where none does, those that touch most of them."""
-        _check("lexical", k)
+        _check(k)
         if not nodes:
             return ()
         rows = self.rows(nodes)
@@ -418,7 +477,7 @@ class Graph:
 
         None where they are further apart than `max_length` edges. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
-        _check("lexical", k)
+        _check(k)
         if not 1 <= max_length <= LONGEST_PATH:
             raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
         found = paths.shortest(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
@@ -434,9 +493,7 @@ class Graph:
         )
 
 
-def _check(mode: str, k: int, offset: int = 0) -> None:
-    if mode != "lexical":
-        raise BadOption(f"mode is {mode!r}: this graph has no vectors, so it must be lexical")
+def _check(k: int, offset: int = 0) -> None:
     if k < 0 or offset < 0:
         raise BadOption(f"k is {k} and offset is {offset}: both must be 0 or more")
 

@@ -16,7 +16,8 @@ Rows: TypeAlias = NDArray[np.int32]
 Array: TypeAlias = NDArray[Any]  # Any: the element type is in the file's name
 
 _WAITING = 1 << 20  # bytes that wait in memory before they are written
-_CODES = {np.dtype(code).str[1:]: np.dtype(code) for code in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8")}
+_KINDS = ("u1", "u2", "u4", "u8", "i1", "i4", "i8", "f2", "f4", "f8")
+_CODES = {np.dtype(code).str[1:]: np.dtype(code) for code in _KINDS}
 
 
 def file_name(name: str, dtype: np.dtype[Any]) -> str:

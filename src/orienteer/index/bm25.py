@@ -78,6 +78,11 @@ class TextIndex:
         self._known: dict[str, Posting | None] = {}
         self._compiled = self._load_compiled() if is_compiled else None
 
+    @property
+    def is_compiled(self) -> bool:
+        """Tell whether searches are those of `compiled.query`."""
+        return self._compiled is not None
+
     def posting(self, term: str) -> Posting | None:
         """Look a term up; None where no node has it."""
         if term not in self._known:

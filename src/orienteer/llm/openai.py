@@ -170,7 +170,7 @@ class OpenAIModel:
                         f"No API key for {self._name!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, "
                         "or name a server that needs none by its base URL."
                     )
-                self._client = _open(self.config, self.base_url)
+                self._client = open_client(self.config, self.base_url)
                 weakref.finalize(self, self._client.close)
             return self._client
 
@@ -263,7 +263,8 @@ class OpenAIModel:
                 return ModelRefused(f"{self.base_url} refused the request to {self._name!r} with {status}: {said}")
 
 
-def _open(config: OpenAIConfig, base_url: str) -> openai.OpenAI:
+def open_client(config: OpenAIConfig, base_url: str) -> openai.OpenAI:
+    """Return the SDK's client of a server, as patient as the configuration says. Who opens it closes it."""
     import ssl
 
     import openai

@@ -10,6 +10,9 @@ from typing import NamedTuple
 from orienteer.llm.schema import decode
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
+# What a reasoning model thinks aloud. Some servers put the opening mark into the prompt: the closing one is left.
+_DRAFT = re.compile(r"\s*<think>.*?</think>|.*?</think>[ \t]*(?=\n)", re.DOTALL)
+
 
 class Spoken(NamedTuple):
     """A call found in a text, and where it stands."""
@@ -42,7 +45,7 @@ def in_words(
 def calls_in(text: str) -> tuple[Spoken, ...]:
     """Find the calls that a text holds as JSON objects with a name and arguments, wherever they stand in it."""
     found: list[Spoken] = []
-    place = text.find("{", _after_thinking(text))
+    place = text.find("{", _after_draft(text))
     while place >= 0:
         end = _object_end(text, place)
         call = None if end is None else _call(_members(text, place), place)
@@ -54,7 +57,7 @@ def calls_in(text: str) -> tuple[Spoken, ...]:
 
 def object_in(text: str) -> str | None:
     """Return the text of the first JSON object in a text, None where it holds none."""
-    place = text.find("{", _after_thinking(text))
+    place = text.find("{", _after_draft(text))
     while place >= 0:
         end = _object_end(text, place)
         if end is not None:
@@ -63,9 +66,21 @@ def object_in(text: str) -> str | None:
     return None
 
 
+def after_thinking(text: str) -> str:
+    """Return what a reasoning model says once it has thought aloud; nothing where it was cut off before that."""
+    said = text[_after_draft(text) :].strip()
+    return "" if said.startswith("<think>") else said
+
+
 def as_text(call: ToolCall) -> str:
     """Write a call as the prompt asks for it, its arguments untouched."""
     return f'{{"name": {json.dumps(call.name, ensure_ascii=False)}, "arguments": {call.arguments or "{}"}}}'
+
+
+def _after_draft(text: str) -> int:
+    """Return where the draft of a reasoning model ends: a call that it only considers is no call."""
+    thought = _DRAFT.match(text)
+    return thought.end() if thought else 0
 
 
 def _one_call(tool: ToolSpec) -> dict[str, JsonValue]:
@@ -113,12 +128,6 @@ def _merged(messages: Sequence[Message]) -> tuple[Message, ...]:
         else:
             joined.append(message)
     return tuple(joined)
-
-
-def _after_thinking(text: str) -> int:
-    """Return where a reasoning model ends its draft: a call that it only considers is no call."""
-    thought = re.match(r"\s*<think>.*?</think>", text, re.DOTALL)
-    return thought.end() if thought else 0
 
 
 def _object_end(text: str, start: int) -> int | None:

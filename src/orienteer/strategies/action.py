@@ -27,14 +27,21 @@ class Call(NamedTuple):
 def parse(text: str) -> tuple[Call, ...]:
     """Return the calls of an action, in order: `Function[argument, argument]`, at most four.
 
-    Those after the last `Action:` count; without that mark, all that name one of the functions. An argument in quotes
-    ends with its quote, any other with a comma outside of brackets; a function of one argument takes commas as they
-    are, and of two the last comma parts them. An open bracket goes to the end of its line.
+    Those of the first `Action:` that holds any count, for a model that writes on has made up what it saw in between;
+    without that mark, all that name one of the functions. An argument in quotes ends with its quote, any other with a
+    comma outside of brackets; a function of one argument takes commas as they are, and of two the last comma parts
+    them. An open bracket goes to the end of its line.
     """
-    marks = list(_ACTION.finditer(text))
-    at, is_marked = (marks[-1].end(), True) if marks else (0, False)
+    marks = [found.span() for found in _ACTION.finditer(text)]
+    ends = [*(begin for begin, _ in marks[1:]), len(text)]
+    actions = (_calls(text, at, end, is_marked=True) for (_, at), end in zip(marks, ends, strict=True))
+    return next(filter(None, actions), ()) if marks else _calls(text, 0, len(text), is_marked=False)
+
+
+def _calls(text: str, at: int, until: int, *, is_marked: bool) -> tuple[Call, ...]:
+    """Return the calls that begin in a part of a text; without the mark of an action, those of known functions."""
     calls: list[Call] = []
-    while (found := _CALL.search(text, at)) is not None and len(calls) < _CALLS:
+    while (found := _CALL.search(text, at)) is not None and found.start() < until and len(calls) < _CALLS:
         name = _SPELLED.get(found[1].casefold(), found[1])
         at = found.end()
         if name in ARGUMENTS or is_marked:

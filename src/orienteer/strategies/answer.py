@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import call
+from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Step, StoppedBy, Trajectory
+from orienteer.tools.render import one_line
 
 NOT_THERE = "not in the evidence"
 HITS = 20  # of the ranking are shown to the model
@@ -43,7 +45,7 @@ def answer(result: Result, *, model: LanguageModel, run: Run) -> Result:
         return _failed(result, trajectory, error)
     step = Step(reply=reply, seconds=time.monotonic() - started, agent=None)
     run.tell(step)
-    said = " ".join((reply.message.content or "").split())
+    said = " ".join(after_thinking(reply.message.content or "").split())
     cited = _citations(said, result.hits)
     notes = _notes(said, cited)
     text = NOT_THERE if said.casefold().strip(" .\"'*`") == NOT_THERE else said or None
@@ -71,8 +73,8 @@ def _failed(result: Result, trajectory: Trajectory, error: BudgetExhausted | Mod
 def _evidence(result: Result) -> str:
     lines = [f"Question: {result.question}", "", "Evidence, best first:"]
     for hit in result.hits[:HITS]:
-        lines.append(f"[{hit.id}] {hit.name} ({hit.type})")
-        lines += [f"  {part}" for part in (hit.why, hit.text) if part]
+        lines.append(f"[{hit.id}] {one_line(hit.name)} ({hit.type})")
+        lines += [f"  {' '.join(part.splitlines())}" for part in (hit.why, hit.text) if part]
     if result.notes:
         lines += ["", "Notes of the search:", *(f"- {note}" for note in result.notes)]
     return "\n".join(lines)

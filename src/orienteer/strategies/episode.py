@@ -5,46 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Template
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from orienteer.errors import BadOption
+from orienteer.display import counted
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Sampling, Trajectory
 from orienteer.strategies.agent import Agent, AgentConfig
 from orienteer.strategies.hits import present
-from orienteer.strategies.workflow import prompt_of
+from orienteer.strategies.workflow import WorkflowConfig, prompt_of
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.search import SearchInGraph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeConfig:
+class EpisodeConfig(WorkflowConfig):
     """What every method of this kind lets choose."""
 
+    agents: ClassVar[int] = 1
     max_steps: int = 10
     """Steps before an agent is stopped: SAGE's m, appendix C.5. 10 is ours; Reflexion's code takes 6."""
-    k: int = 20
-    """Hits at the most. Recall is taken at 20 throughout; SAGE, section 3."""
-    temperature: float = 0.0
-    """Temperature of the agent; 0, as in Reflexion's code for the same agent."""
     context_tokens: int = 24_000
     """Size of a request; beyond it the oldest observations are left out."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
-
-    def __post_init__(self) -> None:
-        check_counts(self, "max_steps", "k")
-
-
-def check_counts(config: object, *names: str) -> None:
-    """Raise `BadOption` for a setting that must be 1 or more and is not."""
-    for name in names:
-        if getattr(config, name) < 1:
-            raise BadOption(f"{name} is {getattr(config, name)}: it must be 1 or more")
 
 
 class Episode(NamedTuple):
@@ -109,6 +92,8 @@ class Searcher:
         chosen = trajectory.selected
         if not chosen and not session.is_finished and (chosen := _last_found(trajectory)):
             notes.append("nothing was added to the answer: the nodes of the last search stand for it")
+        if trajectory.steps and not any(step.reply.message.tool_calls for step in trajectory.steps):
+            notes.append(f"the model called no tool in {counted(len(trajectory.steps), 'step')}")
         mask = graph.mask(config.node_types or None, config.where)
         rows = [graph.row(node) for node in chosen]
         kept = [row for row in rows if mask is None or mask[row]]

@@ -14,7 +14,7 @@ from orienteer.graph.store import Graph
 from orienteer.records import Ranked, Result
 from orienteer.strategies.hits import present
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
-from orienteer.tools.render import Match, Words
+from orienteer.tools.render import Match, Words, one_line
 
 LONGEST = 8_000  # characters of what a model wrote that a search takes: some 1,300 words
 _NAMED = 6  # words of either kind that a reason names
@@ -63,15 +63,15 @@ def _had(words: Words, match: Match) -> list[str]:
 def _why(asked: Sequence[str], added: Sequence[str]) -> str:
     """Say which words of the question a node has, and which only the model's text brought in."""
     new = [word for word in added if word not in asked]
-    has = f"has {', '.join(asked[:_NAMED])}" if asked else ""
-    written = f"of the expansion {', '.join(new[:_NAMED])}" if new else ""
+    has = f"of the question: {', '.join(asked[:_NAMED])}" if asked else ""
+    written = f"of the expansion: {', '.join(new[:_NAMED])}" if new else ""
     return "; ".join(filter(None, (has, written)))
 
 
 def passages(workflow: Workflow, rows: Sequence[int]) -> str:
     """Return nodes as a prompt shows them, numbered: name, type, and the part of the text nearest to the question."""
     shown = (present(workflow.graph, row, score=0, query=workflow.question.text) for row in rows)
-    lines = [f"{number}. {hit.name} ({hit.type}): {hit.text}" for number, hit in enumerate(shown, 1)]
+    lines = [f"{number}. {one_line(hit.name)} ({hit.type}): {hit.text}" for number, hit in enumerate(shown, 1)]
     return "\n".join(lines) or "none"
 
 

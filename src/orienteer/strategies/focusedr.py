@@ -19,7 +19,7 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,12 +27,13 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Ranked, Result
+from orienteer.records import Question, Result
 from orienteer.strategies import cypher_pattern
-from orienteer.strategies.grounding import Pattern, grounded, mixed, ordered, resolved
-from orienteer.strategies.listwise import rerank
+from orienteer.strategies.grounding import Pattern, fitting, resolved
+from orienteer.strategies.listwise import reranked
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools.reading import schema_lines
+from orienteer.tools.render import one_line
 
 _SAMPLES = 5  # names of each node type in the prompt; AF-Retriever
 _SAMPLED = 40  # node types that are shown with them
@@ -69,24 +70,17 @@ class FocusedR:
             self._graph, self._model, run, question=question, method=self.name, temperature=config.temperature
         )
 
-        def course() -> Sequence[Ranked]:
-            workflow.hits = workflow.present(self._ranking(workflow), config)
-            return rerank(workflow, workflow.hits) if config.rerank else workflow.hits
+        def ranking() -> dict[int, str]:
+            return fitting(
+                workflow,
+                self._pattern(workflow),
+                config,
+                widths=tuple(widths(config.candidates)),
+                first=config.grounded,
+                enough=config.enough,
+            )
 
-        return workflow.follow(
-            course, instead=lambda: workflow.hits or workflow.present(workflow.plain(config), config)
-        )
-
-    def _ranking(self, workflow: Workflow) -> dict[int, str]:
-        config = self.config
-        pattern = self._pattern(workflow)
-        if pattern is None:
-            return workflow.plain(config)
-        sets = grounded(workflow, pattern, config, widths=tuple(widths(config.candidates)), enough=config.enough)
-        kept = ordered(workflow, pattern, sets, config.k)
-        types = config.node_types or pattern.symbols[pattern.target].node_types
-        free = workflow.search(workflow.question.text, config.k, node_types=types, where=config.where)
-        return mixed(kept, free, first=config.grounded, k=config.k)
+        return reranked(workflow, config, ranking, rerank_first=config.rerank)
 
     def _pattern(self, workflow: Workflow) -> Pattern | None:
         """Return what the model's query matches; None where it cannot be read."""
@@ -112,7 +106,7 @@ class FocusedR:
         for name in sorted(counts, key=lambda one: (-counts[one], one))[:_SAMPLED]:
             rows = np.flatnonzero(graph.types.node_mask([name])[graph.node_types])
             some = rows[np.unique(np.linspace(0, len(rows) - 1, _SAMPLES).astype(np.int64))] if len(rows) else rows
-            lines.append(f"{name}: {'; '.join(graph.names[int(row)][:_NAME] for row in some)}")
+            lines.append(f"{name}: {'; '.join(one_line(graph.names[int(row)], _NAME) for row in some)}")
         return "\n".join(lines)
 
 

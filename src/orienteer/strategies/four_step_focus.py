@@ -18,15 +18,15 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Ranked, Result
-from orienteer.strategies.grounding import MOST_SYMBOLS, Pattern, Symbol, Triplet, grounded, mixed, ordered, resolved
-from orienteer.strategies.listwise import rerank
+from orienteer.records import Question, Result
+from orienteer.strategies.grounding import MOST_SYMBOLS, Pattern, Symbol, Triplet, fitting, resolved
+from orienteer.strategies.listwise import reranked
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools.reading import schema_lines
 
@@ -91,24 +91,10 @@ class FourStepFocus:
             self._graph, self._model, run, question=question, method=self.name, temperature=config.temperature
         )
 
-        def course() -> Sequence[Ranked]:
-            workflow.hits = workflow.present(self._ranking(workflow), config)
-            return rerank(workflow, workflow.hits) if config.rerank else workflow.hits
+        def ranking() -> dict[int, str]:
+            return fitting(workflow, self._pattern(workflow), config, widths=(config.candidates,), first=config.k)
 
-        return workflow.follow(
-            course, instead=lambda: workflow.hits or workflow.present(workflow.plain(config), config)
-        )
-
-    def _ranking(self, workflow: Workflow) -> dict[int, str]:
-        config = self.config
-        pattern = self._pattern(workflow)
-        if pattern is None:
-            return workflow.plain(config)
-        sets = grounded(workflow, pattern, config, widths=(config.candidates,))
-        kept = ordered(workflow, pattern, sets, config.k)
-        types = config.node_types or pattern.symbols[pattern.target].node_types
-        free = workflow.search(workflow.question.text, config.k, node_types=types, where=config.where)
-        return mixed(kept, free, first=config.k, k=config.k)
+        return reranked(workflow, config, ranking, rerank_first=config.rerank)
 
     def _pattern(self, workflow: Workflow) -> Pattern | None:
         """Return what the model takes the question to ask for; None where its reply cannot be read."""

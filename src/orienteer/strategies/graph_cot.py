@@ -10,7 +10,8 @@ Paper: Jin et al. 2024, Graph Chain-of-Thought; defaults: 10 steps, RetrieveNode
 
 Deviations:
 1. Actions are read by a small parser, where the paper's code evaluates them: names hold commas, quotes and brackets. A
-   call inside a call is refused in an observation; several calls in one action are made in turn.
+   call inside a call is refused in an observation; several calls in one action are made in turn. Of several actions
+   in one reply the first counts; the paper's code stops the model at the end of a line.
 2. RetrieveNode searches by BM25, where the paper compares vectors. It tells type and name besides the id.
 3. NeighbourCheck shows 20 neighbours, nearest to the question first, with their names, and says how many there are; the
    paper shows all ids.
@@ -35,6 +36,7 @@ from orienteer.records import JsonValue, Observation, Question, Ranked, Result
 from orienteer.strategies.action import ARGUMENTS, Call, names_function, parse, split
 from orienteer.strategies.workflow import Counted, Workflow, WorkflowConfig
 from orienteer.tools.reading import schema_lines
+from orienteer.tools.render import one_line
 
 NO_ACTION = "There is no action to run. Write one: Action: Function[arguments]"
 _ENDS = re.compile(r"\n\s*observation\b", re.IGNORECASE)
@@ -53,7 +55,7 @@ class GraphCotConfig(WorkflowConfig):
     neighbors: int = 20
     """Neighbours that an observation shows; ours, the paper shows all."""
     context_tokens: int = 10_000
-    """Length of question and steps at which the course ends. The paper's code."""
+    """Length of the steps at which the course ends. The number is that of the paper's code."""
 
 
 class GraphCot:
@@ -179,7 +181,7 @@ class _Course:
         self._see([self.graph.row(one.id)], f"read for its {feature}")
         value = features[known[feature.casefold()]]
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return f"The {known[feature.casefold()]} of {one.id} is: {text[:_FEATURE]}{' ...' * (len(text) > _FEATURE)}"
+        return f"The {known[feature.casefold()]} of {one.id} is: {one_line(text, _FEATURE)}"
 
     def _neighbors(self, node: str, edge: str) -> str:
         rows, found = self._around(node, edge, k=self.config.neighbors)
@@ -202,7 +204,7 @@ class _Course:
         )
 
     def _title(self, row: int) -> str:
-        return f"{self.graph.ids[row]} ({self.graph.names[row]}, {self.graph.type_at(row)})"
+        return f"{self.graph.ids[row]} ({one_line(self.graph.names[row])}, {self.graph.type_at(row)})"
 
     def _see(self, rows: Iterator[int] | Sequence[int], why: str) -> None:
         for row in rows:

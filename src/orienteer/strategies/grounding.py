@@ -255,6 +255,28 @@ def _found(workflow: Workflow, symbol: Symbol, width: int) -> tuple[int, ...]:
 # -------------------------------------------------------------------------------------------------- what comes of it
 
 
+def fitting(
+    workflow: Workflow,
+    pattern: Pattern | None,
+    config: WorkflowConfig,
+    *,
+    widths: Sequence[int],
+    first: int,
+    enough: int = 1,
+) -> dict[int, str]:
+    """Return `k` rows with their reasons: grounded ones, `first` at the most, then free ones of the target's type.
+
+    Without a pattern it is plain search. `widths` and `enough` are those of `grounded`.
+    """
+    if pattern is None:
+        return workflow.plain(config)
+    sets = grounded(workflow, pattern, config, widths=widths, enough=enough)
+    kept = ordered(workflow, pattern, sets, config.k)
+    types = config.node_types or pattern.symbols[pattern.target].node_types
+    free = workflow.search(workflow.question.text, config.k, node_types=types, where=config.where)
+    return mixed(kept, free, first=first, k=config.k)
+
+
 def ordered(workflow: Workflow, pattern: Pattern, candidates: Mapping[str, Rows], k: int) -> dict[int, str]:
     """Return the `k` candidates of the target that match the question best by BM25, each with the edges that fit."""
     rows, _ = workflow.graph.rank(candidates[pattern.target], workflow.question.text, k)

@@ -9,14 +9,14 @@ Whole documents of hubs would not fit a request.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Ranked
-from orienteer.strategies.workflow import Workflow
-from orienteer.tools.render import edge_note
+from orienteer.records import Question, Ranked, Result
+from orienteer.strategies.workflow import Workflow, WorkflowConfig
+from orienteer.tools.render import edge_note, one_line
 
 DOCUMENTS = 20
 """Documents that the model is shown; AF-Retriever."""
@@ -68,6 +68,21 @@ def rerank(workflow: Workflow, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
     return tuple(by_id[one].model_copy(update={"score": float(len(order) - at)}) for at, one in enumerate(order))
 
 
+def reranked(
+    workflow: Workflow, config: WorkflowConfig, ranking: Callable[[], Mapping[int, str]], *, rerank_first: bool
+) -> Result:
+    """Follow a course that ranks rows, each with its reason, and then has the model order the first 20.
+
+    A budget that ends between the two leaves the ranking, and one that ends before leaves plain search.
+    """
+
+    def course() -> Sequence[Ranked]:
+        workflow.hits = workflow.present(ranking(), config)
+        return rerank(workflow, workflow.hits) if rerank_first else workflow.hits
+
+    return workflow.follow(course, instead=lambda: workflow.hits or workflow.present(workflow.plain(config), config))
+
+
 def in_order(wanted: Iterable[str], ids: Sequence[str]) -> tuple[str, ...]:
     """Return the ids, each once: the wanted ones first, as they are wanted, then the others as they stand."""
     known = set(ids)
@@ -83,7 +98,13 @@ def _bare(written: str) -> str:
 def document(graph: Graph, hit: Ranked, question: str) -> str:
     """Return a hit as the model sees it: id, name, type, the fitting part of the text, the fitting neighbours."""
     around = graph.neighbors(hit.id, question, k=RELATIONS)
-    relations = (f"{edge_note(graph, near.edges, near.id)} {graph.names[graph.row(near.id)]}" for near in around.hits)
+    relations = (
+        f"{edge_note(graph, near.edges, near.id)} {one_line(graph.names[graph.row(near.id)])}" for near in around.hits
+    )
     more = f"; {around.total - len(around.hits)} more" if around.total > len(around.hits) else ""
-    lines = [f"[{hit.id}] {hit.name} ({hit.type})", hit.text, f"relations: {'; '.join(relations) or 'none'}{more}"]
+    lines = [
+        f"[{hit.id}] {one_line(hit.name)} ({hit.type})",
+        hit.text,
+        f"relations: {'; '.join(relations) or 'none'}{more}",
+    ]
     return "\n".join(line for line in lines if line)

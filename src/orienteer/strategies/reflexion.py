@@ -24,8 +24,9 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result, Trajectory
-from orienteer.strategies.episode import EpisodeConfig, Searcher, check_counts
+from orienteer.strategies.episode import EpisodeConfig, Searcher
 from orienteer.strategies.workflow import Workflow
+from orienteer.tools.render import one_line
 
 VERDICT = {
     "type": "object",
@@ -45,9 +46,6 @@ class ReflexionConfig(EpisodeConfig):
     episodes: int = 3
     """Episodes at the most. SAGE's E, appendix C.6; the number is ours."""
 
-    def __post_init__(self) -> None:
-        check_counts(self, "episodes", "max_steps", "k")
-
 
 class Reflexion:
     """Try, judge, learn, try again."""
@@ -65,11 +63,15 @@ class Reflexion:
         )
         return workflow.follow(lambda: self._course(workflow))
 
+    def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
+        """Return what an episode begins with, without its opening: the lessons in it are known to the course alone."""
+        return self._searcher.begin(question, number, random_seed=random_seed).model_copy(update={"opening": ()})
+
     def _course(self, workflow: Workflow) -> Sequence[Ranked]:
         lessons: list[str] = []
         for number in range(1, self.config.episodes + 1):
             episode = self._searcher.explore(
-                workflow.question, workflow.run, number=workflow.conversations + 1, lessons="\n".join(lessons)
+                workflow.question, workflow.run, number=number - 1, lessons="\n".join(lessons)
             )
             workflow.record(episode.trajectory)
             workflow.notes += (f"episode {number}: {note}" for note in episode.notes)
@@ -83,7 +85,7 @@ class Reflexion:
 
     def _lesson(self, workflow: Workflow, trajectory: Trajectory) -> str | None:
         """Return what an episode teaches; None where it is judged to have answered, or the verdict cannot be read."""
-        names = [self._graph.node(node).name for node in trajectory.selected]
+        names = [one_line(self._graph.node(node).name) for node in trajectory.selected]
         verdict = workflow.ask_for(
             "reflexion-judge",
             VERDICT,

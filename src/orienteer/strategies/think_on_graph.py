@@ -15,7 +15,7 @@ Deviations:
 1. One call scores all relations of a depth and one all nodes, where the paper's code makes one for each node and each
    relation. So the beam is as wide as the paper's text says, over all paths together.
 2. Of a relation with more than 20 nodes behind it the 20 nearest to the question by BM25 are scored; the code draws 5
-   of them at random.
+   of them at random. Of more than 60 relations at a depth those with the fewest nodes behind them are scored.
 3. It stops once the paths suffice; the code goes on.
 4. A path may not return to a node that it has been at.
 5. One call tells whether the paths suffice and names the answer. Where they never do, the method has a ranking and no
@@ -37,7 +37,7 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Kind, Question, Ranked, Result
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
-from orienteer.tools.render import arrow
+from orienteer.tools.render import arrow, one_line
 
 Scorer = Literal["model", "bm25"]
 _NUMBERED: dict[str, Any] = {
@@ -133,7 +133,7 @@ class ThinkOnGraph:
         search = _Search(self._graph, workflow, config)
 
         def ranking() -> Sequence[Ranked]:
-            return workflow.present(search.reasons() or workflow.plain(config), config)
+            return workflow.present(search.reasons() or search.plain(), config)
 
         def course() -> Sequence[Ranked]:
             search.explore()
@@ -166,6 +166,12 @@ class _Search:
             self.beams.append(reached)
             if self._suffices():
                 return
+
+    def plain(self) -> dict[int, str]:
+        """Return what plain search finds, and say why it stands in."""
+        if self.beams and self.beams[0]:
+            self.workflow.notes.append("no path was walked from the topics: found by plain search")
+        return self.workflow.plain(self.config)
 
     def reasons(self) -> dict[int, str]:
         """Return the rows of the ranking with the path that leads to each; none where nothing was explored."""
@@ -203,7 +209,7 @@ class _Search:
         lines = [f"{self._told(one.walk)} {arrow(self.graph, one.kind)} ({one.size})" for one in around]
         scores = self._ask_scores("think-on-graph-relations", lines)
         if scores is None:
-            self.workflow.notes.append("the model's choice of relations cannot be read: the search ends there")
+            self.workflow.notes.append("the model's choice of relations cannot be read: the walk ends there")
             return []
         best = [one._replace(score=scores[at]) for at, one in enumerate(around) if scores.get(at, 0) > 0]
         return sorted(best, key=lambda one: -one.walk.score * one.score)[: self.config.width]
@@ -293,7 +299,7 @@ class _Search:
         }
 
     def _told(self, walk: Walk) -> str:
-        names = [self.graph.names[row] for row in walk.rows]
+        names = [one_line(self.graph.names[row]) for row in walk.rows]
         steps = (f" {relation} {name}" for relation, name in zip(walk.relations, names[1:], strict=True))
         return "".join((names[0], *steps))
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm import call
 from orienteer.llm.schema import decode, faults
+from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
     JsonValue,
@@ -47,6 +47,8 @@ from orienteer.tools.arguments import LARGEST_K
 class WorkflowConfig:
     """What every method with a fixed course lets choose."""
 
+    agents: ClassVar[int] = 0
+    """Last turns that a budget keeps back: none here, for a course that is cut short ranks without the model."""
     k: int = 20
     """Hits at the most, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
     temperature: float = 0.0
@@ -87,11 +89,6 @@ class Workflow:
         self._toolbox = Toolbox.full(graph)
         self._walked: list[Step] = []
         self._asked: list[Trajectory] = []
-
-    @property
-    def conversations(self) -> int:
-        """How many conversations with the model there were so far."""
-        return len(self._asked)
 
     @property
     def last_set(self) -> str | None:
@@ -141,8 +138,7 @@ class Workflow:
 
         What a reasoning model thinks aloud before it speaks is left out.
         """
-        said = self._reply(prompt, None, values).message.content or ""
-        return re.sub(r"^\s*<think>.*?</think>", "", said, flags=re.DOTALL).strip()
+        return after_thinking(self._reply(prompt, None, values).message.content or "")
 
     def ask_for(self, prompt: str, schema: Mapping[str, Any], /, **values: object) -> dict[str, Any] | None:
         """Return the object that the model gives, None where it fits the schema not even after a repair turn."""
@@ -211,7 +207,7 @@ class Workflow:
             Message(role="user", content=Template(text.user).substitute(values)),
         )
         # A seed of its own for each call: several samples of one prompt are to differ.
-        sampling = Sampling(temperature=self._temperature, random_seed=self.run.random_seed + self.conversations)
+        sampling = Sampling(temperature=self._temperature, random_seed=self.run.random_seed + len(self._asked))
         begun = Trajectory(
             question=self.question,
             method=f"{self._method}: {prompt}",
@@ -226,7 +222,7 @@ class Workflow:
         except ModelError as failed:
             self._asked.append(begun.model_copy(update={"stopped_by": "error", "error": str(failed)}))
             raise
-        step = Step(reply=reply, seconds=time.monotonic() - started, agent=len(self._asked) + 1)
+        step = Step(reply=reply, seconds=time.monotonic() - started)
         self._asked.append(begun.model_copy(update={"steps": (step,), "answer": reply.message.content}))
         self.run.tell(step)
         return reply

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from orienteer.index.searchers import Mode
 from orienteer.records import JsonValue, ToolSpec
 
 SEARCH_K = 5  # ARK, section 3.1: k of the global search unless the agent asks otherwise
@@ -42,6 +43,11 @@ WHERE: dict[str, Any] = {
     "description": "Conditions on properties, such as `year >= 2000` or `status = approved`",
 }
 
+MODE: dict[str, Any] = {
+    "enum": ["lexical", "dense", "hybrid"],
+    "description": "Rank by words (lexical), by meaning (dense), or by both",
+}
+
 
 def count(default: int) -> dict[str, Any]:
     """Return the schema of `k`."""
@@ -66,6 +72,11 @@ def text(arguments: Mapping[str, JsonValue], name: str) -> str | None:
     """Return a text argument; None where it is absent or blank."""
     value = arguments.get(name)
     return value if isinstance(value, str) and value.strip() else None
+
+
+def mode(arguments: Mapping[str, JsonValue], default: Mode) -> Mode:
+    """Return how a search is to rank. The schema has checked the name."""
+    return cast(Mode, arguments.get("mode") or default)  # checked against the schema before the tool runs
 
 
 def number(arguments: Mapping[str, JsonValue], name: str, default: int) -> int:

@@ -39,6 +39,8 @@ class SearchInNeighborhood:
             "k": given.count(given.NEIGHBORS_K),
             "offset": offset,
         }
+        if session.graph.searcher.has_vectors:
+            properties["mode"] = given.MODE
         kept = {name: one for name, one in properties.items() if parameters is None or name in parameters}
         told = _DESCRIPTION + _OF_TYPES * ("node_types" in kept) + _OF_QUERY * ("query" in kept) + _OF_COUNTS
         self._pages = "offset" in kept
@@ -94,13 +96,15 @@ class SearchInNeighborhood:
         k, offset = given.number(arguments, "k", given.NEIGHBORS_K), given.number(arguments, "offset", 0)
         query = given.text(arguments, "query")
         words = Words(graph, query or "")
+        mode = given.mode(arguments, session.mode)
         full = words.full(rows) if query else rows[:0]
-        ahead = full if self._pages else rows[:0]  # the paper ranks by words alone
+        # The paper ranks by words alone; and what is near in meaning need not have them.
+        ahead = full if self._pages and mode == "lexical" else rows[:0]
         best, _ = graph.rank(ahead, query, offset + k)
-        others, _ = graph.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)))
+        others, _ = graph.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
         page = np.concatenate([best, others])[offset : offset + k]
         matches = words.matches(page)
-        if query and offset == 0 and not len(full):
+        if query and mode == "lexical" and offset == 0 and not len(full):
             reply.say("0 have all words; best partial matches:")
         name = session.save(rows, first=page)
         reply.say(f"{f'{name}: all {len(rows)}. ' if name else ''}{self._shown(offset, len(page), len(rows))}")

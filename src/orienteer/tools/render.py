@@ -146,18 +146,20 @@ def counted(number: int, noun: str) -> str:
 def state(session: Session) -> str:
     """Return the line that says what is in the answer."""
     chosen = session.answer
-    names = "; ".join(_short(session.graph.names[row], 60) for row in chosen[:3])
+    names = "; ".join(one_line(session.graph.names[row], 60) for row in chosen[:3])
     more = "; ..." if len(chosen) > 3 else ""
     return f"answer: {counted(len(chosen), 'node')}{f' ({names}{more})' if chosen else ''}"
 
 
 def title(graph: Graph, row: int) -> str:
     """Return a node as every reply shows it: `[id] name (Type)`."""
-    node_id, name = graph.ids[row], _short(graph.names[row], _NAME)
+    node_id, name = graph.ids[row], one_line(graph.names[row])
     return f"[{node_id}] {name} ({graph.type_at(row)})" if name != node_id else f"[{node_id}] ({graph.type_at(row)})"
 
 
-def _short(text: str, longest: int) -> str:
+def one_line(text: str, longest: int = _NAME) -> str:
+    """Return a name as a line may hold it: one with line breaks in it could feign lines of its own."""
+    text = " ".join(text.splitlines())
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

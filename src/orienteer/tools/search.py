@@ -1,4 +1,4 @@
-"""`search_in_graph`: BM25 over the whole graph, or over a saved set."""
+"""`search_in_graph`: BM25 over the whole graph, or over a saved set; by meaning too where the graph has vectors."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ class SearchInGraph:
         if not is_plain:
             among = {**given.NODE, "description": "Search only in this saved set, such as @2"}
             properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE, "among": among}
+            if session.graph.searcher.has_vectors:
+                properties["mode"] = given.MODE
         self.spec = given.spec("search_in_graph", _DESCRIPTION, properties, ["query"])
 
     def _best(self, words: Words, k: int, among: Rows | None, mask: Mask | None) -> Rows:
-        """Return the best rows; where the tools are ours, those with all words before those with some."""
+        """Return the best rows by words; where the tools are ours, those with all words before those with some."""
         index = self._session.graph.text_index
         found = index.search(words.terms, k, among=among, mask=mask).rows
         if self._is_plain or len(words.postings) < 2:
@@ -50,7 +52,12 @@ class SearchInGraph:
         mask = graph.mask(node_types, given.texts(arguments, "where") or ())
         among = given.text(arguments, "among")
         words = Words(graph, query)
-        rows = self._best(words, k, session.rows(among, notes) if among else None, mask)
+        mode = given.mode(arguments, session.mode)
+        within = session.rows(among, notes) if among else None
+        if mode == "lexical":
+            rows = self._best(words, k, within, mask)
+        else:
+            rows = graph.searcher(mode).search(query, k, among=within, mask=mask).rows
         reply = Reply(session)
         reply.say_all(notes)
         if words.unknown:

@@ -14,6 +14,7 @@ from orienteer.graph.adjacency import KindMask
 from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Mode
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
@@ -28,6 +29,8 @@ class Session:
     graph: Graph
     reply_tokens: int = REPLY_TOKENS
     saves_sets: bool = True
+    mode: Mode = "lexical"
+    """How searches rank where the model does not say; another one than words needs vectors."""
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each in row order: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list)

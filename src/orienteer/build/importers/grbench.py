@@ -103,6 +103,7 @@ def entries(file: Path) -> Iterator[Entry]:
             reading.open()
             while (node_id := reading.key()) is not None:
                 yield _entry(group.removesuffix(SUFFIX), node_id, reading.value(), file)
+        reading.end()
 
 
 def _entry(node_type: str, node_id: str, value: Any, file: Path) -> Entry:  # Any: JSON
@@ -160,6 +161,14 @@ class _Reading:
         key = self.value()
         self._skip(":")
         return str(key)
+
+    def end(self) -> None:
+        """Raise `BadInput` where something follows."""
+        rest = self._buffer[self._at :]
+        while not rest.strip() and (more := self._text.read(CHUNK)):
+            rest = more
+        if rest.strip():
+            raise BadInput(f"{self._file} goes on after its last object, and that would be lost: fetch it again")
 
     def value(self) -> Any:  # Any: JSON
         """Return the next value."""

@@ -117,9 +117,7 @@ class Tables:
                 yield _official(_object(path), path)
             return
         for row in _rows(self.files[0]):
-            cells = json.loads(row["rows"]) if isinstance(row["rows"], str) else row["rows"]
-            rows = tuple(tuple(map(str, line)) for line in cells)
-            yield WebTable(row["table_id"], row["title"], row.get("section_title") or "", tuple(row["header"]), rows)
+            yield _written(row, self.files[0])
 
 
 def found(source: Path) -> Tables | None:
@@ -165,6 +163,17 @@ def _object(path: Path) -> dict[str, Any]:  # Any: JSON
     if not isinstance(value, dict):
         raise BadInput(f"{path} is no JSON object; fetch the file again")
     return value
+
+
+def _written(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever a file format can hold
+    """Return a table of a row whose cells are lists of texts, or those as JSON."""
+    try:
+        cells = json.loads(row["rows"]) if isinstance(row["rows"], str) else row["rows"]
+        rows = tuple(tuple(map(str, line)) for line in cells)
+        header = tuple(map(str, row["header"]))
+        return WebTable(str(row["table_id"]), str(row["title"]), row.get("section_title") or "", header, rows)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: {row['table_id']!r} is no table of OTT-QA ({error}); fetch the file again") from error
 
 
 def _official(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSON

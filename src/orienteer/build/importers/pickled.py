@@ -21,6 +21,8 @@ MOST_DEPTH = 40
 """Values within values; STaRK's knowledge bases need about six."""
 MOST_UNFOLDED = 8
 """Values that one byte of the file may come to, by references to what was there before. A real file stays below 1."""
+MOST_REPEATED = 32
+"""Characters that one byte of the file may come to likewise: the names of fields are referred to, not repeated."""
 MOST_DIMENSIONS = 8
 
 
@@ -170,22 +172,32 @@ class Plain:
     def __init__(self, size: int, file: object) -> None:
         self._file = file
         self._left = MOST_UNFOLDED * size + 1000
+        self._characters = MOST_REPEATED * size + 1000
 
     def of(self, found: Any, depth: int = 0) -> JsonValue:
         """Return the value as JSON has it. Raises `BadInput` for what JSON cannot say."""
         kind = type(found)
-        if kind is str or found is None or kind is bool or kind is int or kind is float:
-            return found  # type: ignore[no-any-return]  # one of these five
+        if kind is str:
+            return self._text(found)
+        if found is None or kind is bool or kind is int or kind is float:
+            return found  # type: ignore[no-any-return]  # one of these four
         self._left -= 1
         if depth > MOST_DEPTH or self._left < 0:
-            raise Refused(f"{self._file}: values in values without end in a pickle; write it again as JSON or Parquet")
+            self._refuse()
         if kind is dict:
             self._left -= len(found)
-            return {key if type(key) is str else str(key): self.of(one, depth + 1) for key, one in found.items()}
+            return {self._text(str(key)): self.of(one, depth + 1) for key, one in found.items()}
         if kind is list or kind is tuple:
             self._left -= len(found)
             return [self.of(one, depth + 1) for one in found]
         return self._other(found, depth)
+
+    def _text(self, found: str) -> str:
+        self._characters -= len(found)
+        return found if self._characters >= 0 else self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise Refused(f"{self._file}: values in values without end in a pickle; write it again as JSON or Parquet")
 
     def _other(self, found: Any, depth: int) -> JsonValue:
         if isinstance(found, set | frozenset):

@@ -32,7 +32,18 @@ from orienteer.build.importers.opcodes import (
     STOP,
     refused,
 )
-from orienteer.build.importers.pickled import CALLS, Array, Call, Calls, Named, Plain, Refused, Type, key_of
+from orienteer.build.importers.pickled import (
+    CALLS,
+    MOST_UNFOLDED,
+    Array,
+    Call,
+    Calls,
+    Named,
+    Plain,
+    Refused,
+    Type,
+    key_of,
+)
 from orienteer.build.importers.table import shown
 from orienteer.records import JsonValue
 
@@ -95,6 +106,7 @@ class _Machine:
         self._kept = self._referred()
         self._memo: dict[int, Any] = {}
         self._memoized = 0
+        self._left = MOST_UNFOLDED * len(data) + 1000
         self._at = 0
         self._stack: list[Any] = []
         self._pairs: list[tuple[Any, Any]] = []
@@ -297,6 +309,14 @@ class _Machine:
         if not isinstance(named, Named) or named is _MARK or not isinstance(arguments, tuple):
             self.refuse("a call of something that has no name")
         self._stack.append(self._calls[named.name](*arguments))
+        self._charge(self._stack[-1])
+
+    def _charge(self, made: Any) -> None:
+        """Count what a call has made: a few bytes can call again and again for a copy of something large."""
+        copied = made.values if isinstance(made, Array) else made
+        self._left -= len(copied) if isinstance(copied, list | dict | frozenset | bytes) else 0
+        if self._left < 0:
+            self.refuse("values without end")
 
     def _build(self) -> None:
         state = self._stack.pop()
@@ -304,6 +324,7 @@ class _Machine:
         if not isinstance(target, Type | Array) or not isinstance(state, tuple):
             self.refuse(f"a state for an object of the type {type(target).__name__}")
         target.build(state)
+        self._charge(target)
 
     def _persistent_id(self) -> None:
         if self._persistent is None:

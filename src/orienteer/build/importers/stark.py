@@ -129,10 +129,10 @@ class KnowledgeBase:
             if (self.folder / EDGE_NAMES).is_file() and not (self.folder / NODE_NAMES).is_file():
                 return None
             raise BadInput(f"{path} is missing: fetch the whole folder again")
-        found = tensor(path)
+        found = _whole(path)
         if found.ndim != 1:
             raise BadInput(f"{path} has the shape {found.shape} where one type a node is expected: fetch it again")
-        return found.astype(np.int64)
+        return found
 
     def _type(self, node_id: str, types: NDArray[np.int64] | None, names: Mapping[str, str]) -> str:
         if not node_id.isascii() or not node_id.isdigit():
@@ -177,7 +177,7 @@ class KnowledgeBase:
     # ---- edges
 
     def _add_edges(self, builder: GraphBuilder, names: Mapping[str, str], nodes: int) -> None:
-        ends, types = tensor(self.folder / EDGE_INDEX), tensor(self.folder / EDGE_TYPES)
+        ends, types = _whole(self.folder / EDGE_INDEX), _whole(self.folder / EDGE_TYPES)
         if ends.ndim != 2 or len(ends) != 2 or types.ndim != 1 or ends.shape[1] != len(types):
             raise BadInput(
                 f"{self.folder / EDGE_INDEX} and {EDGE_TYPES} have the shapes {ends.shape} and {types.shape}, "
@@ -193,7 +193,7 @@ class KnowledgeBase:
             builder.add_edges(
                 EdgeBatch(
                     sources=list(map(str, ends[0, part].tolist())),
-                    types=[self._named(str(int(one)), names, EDGE_NAMES) for one in types[part].tolist()],
+                    types=[self._named(str(one), names, EDGE_NAMES) for one in types[part].tolist()],
                     targets=list(map(str, ends[1, part].tolist())),
                     file=file,
                     lines=range(first + 1, first + 1 + len(types[part])),
@@ -215,6 +215,14 @@ def found(source: Path, *, explode: Mapping[str, str], private: Collection[str])
     if unknown := sorted(set(explode) - set(LISTS)):
         raise BadOption(f"--explode: STaRK's nodes have no list {unknown[0]!r}. There are: {', '.join(LISTS)}.")
     return KnowledgeBase(folder, explode, private)
+
+
+def _whole(path: Path) -> NDArray[np.int64]:
+    """Return a tensor of whole numbers, also where they are written as floats. Raises `BadInput` for other numbers."""
+    found = tensor(path)
+    if found.dtype.kind == "f" and not (np.isfinite(found) & (found == np.rint(found))).all():
+        raise BadInput(f"{path} holds numbers that are not whole, where nodes and types are numbered: fetch it again")
+    return found.astype(np.int64, copy=False)
 
 
 def _by_number(path: Path) -> dict[str, str]:

@@ -66,7 +66,8 @@ def tensor(path: Path) -> Tensor:
     try:
         with zipfile.ZipFile(path) as archive:
             return _Archive(archive, path).tensor()
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    # A damaged directory of the archive shows in as many ways as it has fields: names, versions, places past the end.
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise BadInput(f"{path} is no whole file of torch.save ({error}); fetch the file again") from error
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from orienteer.build.importers.files import suffix
 from orienteer.build.values import number
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.datasets.reading import Row, digest, examples_of, fields, files_in, keys, required, rows
 from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.records import Question
@@ -49,19 +50,19 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     file = found[0]
     table = rows(file)
     has_domains = any(row.get("domain") for row in table)
-    examples = [_example(row, file, has_domains=has_domains) for row in table]
-    unique((one.question.id for one in examples), path=file)
+    examples = examples_of(table, lambda row: _example(row, file, has_domains=has_domains), path=file)
     examples = of_split(examples, split, path=file)
-    notes: tuple[str, ...] = ()
-    if graph is not None:
-        examples, notes = with_nodes(examples, graph)
-    return QuestionSet("grbench", tuple(examples), digest([file]), notes=notes)
+    if graph is None:
+        return QuestionSet("grbench", tuple(examples), digest([file]))
+    examples, known = with_nodes(examples, graph)
+    notes = known.notes(examples)
+    return QuestionSet("grbench", tuple(examples), digest([file]), notes=notes, remarks=known.notes)
 
 
 def _example(row: Row, file: Path, *, has_domains: bool) -> Example:
     qid = required(row, "qid", path=file)
     kept = fields(row, but=OWN)
-    domain = str(kept.setdefault("domain", file.parent.name))
+    domain = kept["domain"] = str(kept.get("domain", file.parent.name))
     template = kept.get("template")
     if not isinstance(template, int | float) and domain in LEVELS and qid.isascii() and qid.isdigit():
         template = int(qid) // BLOCK
@@ -121,7 +122,36 @@ class _Cut(NamedTuple):
     unknown: tuple[str, ...] = ()
 
 
-def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example], tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a graph knows of the answers that are names, by question."""
+
+    cuts: Mapping[str, _Cut]
+    ambiguous: Mapping[str, Sequence[str]]
+    """Names of several nodes, all of which count as gold."""
+    foreign: frozenset[str]
+    """Domains that are about another graph."""
+
+    def notes(self, asked: Sequence[Example]) -> tuple[str, ...]:
+        """Say what of these questions' answers could not be resolved."""
+        ids = [one.question.id for one in asked if one.question.id in self.cuts]
+        unknown = {one: self.cuts[one].unknown for one in ids if self.cuts[one].unknown}
+        lost = [f"{one} ({pieces[0]!r})" for one, pieces in unknown.items()]
+        foreign = sorted(self.foreign.intersection(str(one.fields["domain"]) for one in asked))
+        several = sorted({name for one in ids for name in self.ambiguous.get(one, ())})
+        notes = []
+        if lost:
+            notes.append(
+                f"{len(lost)} of {len(ids)} answers hold something that is no name in the graph: {_some(lost)}"
+            )
+        if foreign:
+            notes.append(f"The graph knows fewer than half of the answers of {_some(foreign)}: not its own")
+        if several:
+            notes.append(f"{len(several)} names stand for several nodes, all of which count as gold: {_some(several)}")
+        return tuple(notes)
+
+
+def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example], _Known]:
     """Give each question the nodes that its answer names, exactly as it names them, and say what has none.
 
     A name of several nodes means those of the type that the other answers of its template have, else all of them.
@@ -141,18 +171,18 @@ def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example]
     }
     types = _types(named, own, rows_of, graph)
     resolved: list[Example] = []
-    ambiguous: set[str] = set()
+    ambiguous: defaultdict[str, list[str]] = defaultdict(list)
     for one in examples:
         found: dict[str, float] = {}
         names = own[one.question.id].names if one.question.id in own else ()
         for name in names:
             rows = _of_type(rows_of[name], types.get(_template(one)), graph)
-            ambiguous |= {name} if len(rows) > 1 else set()
+            ambiguous[one.question.id] += [name] if len(rows) > 1 else []
             found |= dict.fromkeys((graph.ids[row] for row in rows), 1.0)
         gold = Gold(nodes=found, answers=names, answer_type="set" if len(names) > 1 else "entity")
         resolved.append(one.model_copy(update={"gold": gold}) if names else one)
-    lost = [f"{one.question.id} ({cut.unknown[0]!r})" for one, cut in zip(named, cuts, strict=True) if cut.unknown]
-    return resolved, _notes(lost, ambiguous, len(named), foreign)
+    by_id = {one.question.id: cut for one, cut in zip(named, cuts, strict=True)}
+    return resolved, _Known(by_id, ambiguous, frozenset(foreign))
 
 
 def _foreign(named: Sequence[Example], cuts: Sequence[_Cut]) -> set[str]:
@@ -181,17 +211,6 @@ def _types(
 def _of_type(rows: Sequence[int], wanted: str | None, graph: Graph) -> Sequence[int]:
     kept = [row for row in rows if graph.type_at(row) == wanted] if len(rows) > 1 and wanted else []
     return kept or rows
-
-
-def _notes(lost: Sequence[str], ambiguous: Iterable[str], asked: int, foreign: set[str]) -> tuple[str, ...]:
-    notes = []
-    if lost:
-        notes.append(f"{len(lost)} of {asked} answers hold something that is no name in the graph: {_some(lost)}")
-    if foreign:
-        notes.append(f"The graph knows fewer than half of the answers of {_some(sorted(foreign))}: not its own")
-    if several := sorted(ambiguous):
-        notes.append(f"{len(several)} names stand for several nodes, all of which count as gold: {_some(several)}")
-    return tuple(notes)
 
 
 def _some(names: Sequence[str]) -> str:

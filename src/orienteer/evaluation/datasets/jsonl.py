@@ -44,6 +44,8 @@ def _example(row: Row, number: int, file: Path) -> Example:
     text = row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise BadInput(f"{file}, question {number}: {text!r} is no question; it has to be text")
+    if isinstance(row.get("id"), list | dict | bool):
+        raise BadInput(f"{file}, question {number}: the id is {row['id']!r}; it has to be text or a number")
     question = Question(id=identifier(row.get("id")) or str(number), text=text)
     gold = Gold(
         nodes=_nodes(row.get("nodes"), number, file),
@@ -56,8 +58,10 @@ def _example(row: Row, number: int, file: Path) -> Example:
 def _nodes(value: Any, number: int, file: Path) -> dict[str, float]:  # Any: JSON
     if value is None:
         return {}
-    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
-        return {identifier(one): 1.0 for one in value}
+    if isinstance(value, list) and not any(isinstance(one, list | dict | bool) for one in value):
+        ids = list(map(identifier, value))
+        if all(one.strip() for one in ids):
+            return dict.fromkeys(ids, 1.0)
     if isinstance(value, dict) and all(_is_relevance(one) for one in value.values()):
         return {node: float(relevance) for node, relevance in value.items() if relevance > 0}
     raise BadInput(f"{file}, question {number}: nodes is {value!r}; it has to be a list of ids, or ids with relevances")
@@ -70,8 +74,10 @@ def _is_relevance(value: Any) -> bool:  # Any: JSON
 def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JSON
     if value is None:
         return ()
-    if isinstance(value, list) and not any(isinstance(one, list | dict) or one is None for one in value):
-        return tuple(map(identifier, value))
+    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
+        texts = tuple(map(identifier, value))
+        if all(one.strip() for one in texts):  # an empty answer would stand in every answer
+            return texts
     raise BadInput(f"{file}, question {number}: answers is {value!r}; it has to be a list of texts")
 
 

@@ -7,9 +7,8 @@ A passage's node is its `pid`, or its place in the list, from 0: as importing th
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,18 @@ from orienteer.build.importers.files import stem
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.datasets.reading import (
+    Row,
+    digest,
+    examples_of,
+    fields,
+    files_in,
+    keys,
+    listed,
+    required,
+    rows,
+    unpacked,
+)
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.records import Question
@@ -69,13 +79,16 @@ def read(path: Path, *, split: str | None, graph: Graph | None, name: str) -> Qu
         corpus = file.with_name(f"{stem(file)}{CORPUS}{file.suffix}")
         passages = Passages(corpus)
         used.append(corpus)
-    examples = [_example(row, file, name, passages) for row in table]
-    unique((one.question.id for one in examples), path=file)
+    examples = examples_of(table, lambda row: _example(row, file, name, passages), path=file)
+    chosen = tuple(of_split(examples, split, path=file))
+    return QuestionSet(name, chosen, digest(used), notes=_notes(chosen), remarks=_notes)
+
+
+def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
     lost = [one.question.id for one in examples if not one.gold.nodes]
-    notes = (
-        (f"{len(lost)} of {len(examples)} questions have no gold passages in the corpus: {lost[0]}",) if lost else ()
-    )
-    return QuestionSet(name, tuple(of_split(examples, split, path=file)), digest(used), notes=notes)
+    if not lost:
+        return ()
+    return (f"{len(lost)} of {len(examples)} questions have no gold passages in the corpus: {lost[0]}",)
 
 
 class Passages:
@@ -100,8 +113,8 @@ def _plainly(text: str) -> str:
 
 def _example(row: Row, file: Path, name: str, passages: Passages | None) -> Example:
     question_id = identifier(row.get("id")) or required(row, "_id", path=file)
-    nodes = _gold(row, file) if passages is None else _by_text(row, passages)
-    aliases = [one for one in _list(row.get("answer_aliases")) if isinstance(one, str)]
+    nodes = map(identifier, listed(row["gold_pids"])) if passages is None else _by_text(row, passages)
+    aliases = [one for one in listed(row.get("answer_aliases")) if isinstance(one, str) and one.strip()]
     answer = required(row, "answer", path=file)
     return Example(
         question=Question(id=question_id, text=required(row, "question", path=file)),
@@ -116,34 +129,13 @@ def _example(row: Row, file: Path, name: str, passages: Passages | None) -> Exam
 
 def _fields(row: Row, question_id: str, name: str) -> dict[str, Any]:  # Any: JSON
     """Return the benchmark's own level, type and hops; MuSiQue says its type and hops in the id (`3hop1__...`)."""
-    opened = {key: _opened(row[key]) for key in WRITTEN_AS_JSON if key in row}
+    opened = {key: unpacked(row[key]) for key in WRITTEN_AS_JSON if key in row}
     kept: dict[str, Any] = fields({**row, **opened}, but=OWN)
     if name == "musique" and "hop" in (kind := question_id.split("__")[0]):
         kept.setdefault("type", kind)
         if kind[0].isdigit():
             kept.setdefault("hops", int(kind[0]))
     return kept
-
-
-def _opened(value: Any) -> Any:  # Any: JSON, or what a table holds
-    if isinstance(value, str) and value[:1] == "[":
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
-
-
-def _list(value: Any) -> list[Any]:  # Any: a list, one written as JSON, or nothing
-    found = _opened(value)
-    return found if isinstance(found, list) else []
-
-
-def _gold(row: Row, file: Path) -> list[str]:
-    ids = _opened(row["gold_pids"])
-    if not isinstance(ids, list):
-        raise BadInput(f"{file}: gold_pids is {ids!r}; it has to be a list of passages")
-    return list(map(identifier, ids))
 
 
 def _by_text(row: Row, passages: Passages) -> list[str]:
@@ -159,10 +151,11 @@ def _gold_texts(row: Row) -> Iterable[tuple[str, str]]:
             if one.get("is_supporting", True):
                 yield one["title"], one.get("paragraph_text") or one.get("text") or ""
         return
-    titles = {fact[0] for fact in row["supporting_facts"]}
-    for title, sentences in row["context"]:
-        if title in titles:
-            yield title, " ".join(sentences)
+    titles = dict.fromkeys(fact[0] for fact in row["supporting_facts"])
+    context = [(title, " ".join(sentences)) for title, sentences in row["context"] if title in titles]
+    yield from context
+    for title in titles.keys() - {title for title, _ in context}:
+        yield title, ""  # a passage that nobody finds: gold that is not whole is none
 
 
 def _dataset(name: str, about: str, url: str, looks_for: str) -> Dataset:

@@ -6,17 +6,25 @@ tables gives them. Only the traced questions (`dev.traced.json`, `train.traced.j
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from orienteer.build.importers import ottqa
 from orienteer.build.importers.files import stem
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.datasets.reading import (
+    Row,
+    digest,
+    examples_of,
+    fields,
+    files_in,
+    keys,
+    listed,
+    required,
+    rows,
+)
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.records import Question
@@ -51,11 +59,14 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     file = chosen[0]
     counts, used = _row_counts(file)
     table = rows(file)
-    examples = [_example(row, counts, file, _split(file)) for row in table]
-    unique((one.question.id for one in examples), path=file)
+    examples = examples_of(table, lambda row: _example(row, counts, file, _split(file)), path=file)
+    asked = tuple(of_split(examples, split, path=file))
+    return QuestionSet("ottqa", asked, digest([file, *used]), notes=_notes(asked), remarks=_notes)
+
+
+def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
     bare = sum(not one.gold.nodes for one in examples)
-    notes = (f"{bare} of {len(examples)} questions do not say where their answer stands",) if bare else ()
-    return QuestionSet("ottqa", tuple(of_split(examples, split, path=file)), digest([file, *used]), notes=notes)
+    return (f"{bare} of {len(examples)} questions do not say where their answer stands",) if bare else ()
 
 
 def _split(file: Path) -> str | None:
@@ -74,14 +85,14 @@ def _row_counts(file: Path) -> tuple[Mapping[str, int], list[Path]]:
 
 
 def _example(row: Row, counts: Mapping[str, int], file: Path, split: str | None) -> Example:
-    traced = _opened(next((row[key] for key in NODES if row.get(key)), []))
-    passages = _opened(row.get("gold_passages"))
-    lines = _opened(row.get("gold_rows"))
-    if passages is None:
+    traced = listed(next((row[key] for key in NODES if row.get(key)), None))
+    if row.get("gold_passages") is not None:
+        passages, lines = listed(row["gold_passages"]), listed(row.get("gold_rows"))
+    else:
         passages = sorted({node[2] for node in traced if node[2]})
         lines = sorted({node[1][0] for node in traced})
     table_id = required(row, "table_id", path=file)
-    gold = [*passages, *(_segment(table_id, line, counts, file) for line in lines or ())]
+    gold = [*passages, *(_segment(table_id, line, counts, file) for line in lines)]
     answer = next((identifier(row[key]) for key in ANSWERS if row.get(key)), "")
     kept = fields(row, but=OWN)
     kept.setdefault("where", "+".join(sorted({node[3] for node in traced})) or None)
@@ -97,10 +108,6 @@ def _segment(table_id: str, line: int, counts: Mapping[str, int], file: Path) ->
     if table_id not in counts:
         raise BadInput(f"{file}: the table {table_id!r} is not beside the questions: keep OTT-QA's folders together")
     return ottqa.segment_of(table_id, line, counts[table_id])
-
-
-def _opened(value: Any) -> Any:  # Any: JSON, or what a table holds
-    return json.loads(value) if isinstance(value, str) and value[:1] == "[" else value
 
 
 DATASET = Dataset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,6 +15,7 @@ from orienteer.build.importers.table import NODE_ROWS
 from orienteer.build.plan import listing
 from orienteer.build.values import identifier, plain
 from orienteer.errors import BadInput, Error
+from orienteer.evaluation.examples import Example
 from orienteer.records import JsonValue
 
 Row = dict[str, Any]  # Any: whatever a file format can hold
@@ -94,6 +95,39 @@ def required(row: Mapping[str, Any], name: str, *, path: Path) -> str:
     value = identifier(row.get(name))
     if not value.strip():
         raise BadInput(f"{path}: a row has no {name!r} ({str(dict(row))[:80]}); fill it or remove the row")
+    return value
+
+
+def examples_of(table: Iterable[Row], make: Callable[[Row], Example], *, path: Path) -> list[Example]:
+    """Return an example for each row. Raises `BadInput` for two of one id, and for a row of another shape."""
+    made = []
+    for number, row in enumerate(table, 1):
+        try:
+            made.append(make(row))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise BadInput(
+                f"{path}, question {number} has not the shape of this data set "
+                f"({type(error).__name__}: {str(error)[:80]}); fetch the file again"
+            ) from error
+    unique((one.question.id for one in made), path=path)
+    return made
+
+
+def listed(value: Any) -> list[Any]:  # Any: what a table holds
+    """Return a list, also one that a cell holds as JSON; nothing is an empty one. Raises `TypeError` for others."""
+    found = unpacked(value)
+    if found is not None and found != "" and not isinstance(found, list):
+        raise TypeError(f"{found!r} where a list is expected")
+    return found or []
+
+
+def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
+    """Return a value as it is, but a list that is written as JSON text as that list."""
+    if isinstance(value, str) and value[:1] == "[":
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
     return value
 
 

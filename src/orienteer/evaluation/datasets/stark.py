@@ -18,7 +18,7 @@ from orienteer.build.importers.files import stem, suffix
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split, unknown_split
-from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, required, rows, unique
+from orienteer.evaluation.datasets.reading import Row, digest, examples_of, fields, files_in, keys, required, rows
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.records import Question
@@ -54,8 +54,7 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     table = rows(file)
     indexes = {} if _is_human(file) else _indexes(file)
     split_of = _splits(indexes)
-    examples = [_example(row, split_of, file) for row in table]
-    unique((one.question.id for one in examples), path=file)
+    examples = examples_of(table, lambda row: _example(row, split_of, file), path=file)
     used = [file]
     if split in indexes and split is not None:
         examples = _chosen(examples, _ids(indexes[split]), indexes[split])

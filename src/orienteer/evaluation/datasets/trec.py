@@ -5,6 +5,7 @@ mFAR publishes STaRK so: a corpus of `id<TAB>json`, `NAME.queries` and `NAME.qre
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -23,7 +24,9 @@ QUERIES, QRELS = "queries", "qrels"
 def _kind(file: Path) -> tuple[str, str] | None:
     """Return what a file's name says it holds, and of which split: `val.queries`, `qrels.test.tsv`, `topics` no."""
     words = [word for word in file.name.casefold().removesuffix(".gz").split(".") if word not in ("tsv", "txt")]
-    kind = next((kind for kind in (QUERIES, QRELS) if kind in words or words[0].endswith(f"_{kind}")), None)
+    kind = next(
+        (kind for kind in (QUERIES, QRELS) if kind in words or words[:1] and words[0].endswith(f"_{kind}")), None
+    )
     if kind is None:
         return None
     return kind, ".".join(word for word in words if word != kind).removesuffix(f"_{kind}")
@@ -54,7 +57,10 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
-    """Read the queries that have judgements, and those without any; a relevance of 0 or less is no gold."""
+    """Read the queries that have judgements, and those without any; a relevance of 0 or less is no gold.
+
+    Judgements of queries that are not there are told in a note.
+    """
     pairs = _pairs(path)
     if not pairs:
         raise BadInput(f"{path} holds no queries and qrels: name a folder with NAME.queries and NAME.qrels")
@@ -62,6 +68,7 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
         raise unknown_split(split, [name for name in pairs if name], path=path)
     chosen = {split: pairs[split]} if split is not None else pairs
     examples: list[Example] = []
+    lost: list[str] = []
     for name, (queries, qrels) in chosen.items():
         judged = _judgements(qrels)
         several = queries in [other for label, (other, _) in pairs.items() if label != name]
@@ -71,9 +78,12 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
             gold = Gold(nodes=judged.get(query_id, {}))
             kept = {"split": name} if name else {}
             examples.append(Example(question=Question(id=query_id, text=text.strip()), gold=gold, fields=dict(kept)))
+        there = {one.question.id for one in examples}
+        lost += [query_id for query_id in judged if query_id not in there]
     unique((one.question.id for one in examples), path=path)
     files = list(dict.fromkeys(file for pair in chosen.values() for file in pair))
-    return QuestionSet("trec", tuple(examples), digest(files))
+    notes = (f"{len(lost)} queries have judgements and no text, so they are not asked: {lost[0]}",) if lost else ()
+    return QuestionSet("trec", tuple(examples), digest(files), notes=notes)
 
 
 def _columns(file: Path, count: int) -> Iterator[list[str]]:
@@ -97,6 +107,8 @@ def _judgements(file: Path) -> dict[str, dict[str, float]]:
             raise BadInput(
                 f"{file}: {relevance!r} is no relevance: the four columns are query, 0, node, relevance"
             ) from error
+        if not math.isfinite(value):
+            raise BadInput(f"{file}: the relevance {relevance!r} of {document!r} for {query_id!r} is no finite number")
         if value > 0:
             found[query_id][document] = value
     return found

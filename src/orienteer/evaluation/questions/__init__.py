@@ -1,7 +1,7 @@
 """Questions with complete gold from any graph, without labels and without a model."""
 
 from orienteer.evaluation.questions.patterns import PATTERNS, Draft, Pattern
-from orienteer.evaluation.questions.writing import Generated, GeneratedQuestion, as_lines, content_sha256, generate
+from orienteer.evaluation.questions.writing import Generated, GeneratedQuestion, as_lines, generate
 
 __all__ = [
     "PATTERNS",
@@ -10,6 +10,5 @@ __all__ = [
     "GeneratedQuestion",
     "Pattern",
     "as_lines",
-    "content_sha256",
     "generate",
 ]

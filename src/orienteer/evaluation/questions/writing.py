@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import AnswerType
+from orienteer.evaluation.manifest import graph_hash
 from orienteer.evaluation.questions import constraints, gold, rejection
 from orienteer.evaluation.questions.patterns import PATTERNS, Difficulty, Draft, Pattern, difficulty, pattern_of
 from orienteer.evaluation.questions.phrasing import Phrasing
@@ -41,6 +41,9 @@ class GeneratedQuestion(Record):
     """The type of the answers."""
     pattern: str
     difficulty: Difficulty
+    hops: int
+    """Edges from the answer to the anchor that is furthest from it."""
+    anchor_count: int
     anchors: tuple[str, ...]
     """The ids of the nodes that the question names."""
     edge_types: tuple[str, ...]
@@ -53,6 +56,7 @@ class GeneratedQuestion(Record):
     """The question as the rules put it, where a model has put it in other words."""
     random_seed: int
     graph_sha256: str
+    """As a run's manifest has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ def generate(
     wanted = [pattern_of(name) for name in dict.fromkeys(patterns)] or list(PATTERNS.values())
     types = {graph.types.nodes[number] for number in graph.types.node_numbers(answer_types)} if answer_types else None
     drawer = _Drawer(graph, random_seed, types)
-    sha256 = content_sha256(graph)
+    sha256 = graph_hash(graph)
     open_, questions, drafts = list(wanted), list[GeneratedQuestion](), list[Draft]()
     while open_ and len(questions) < count:
         for pattern in list(open_):
@@ -209,6 +213,8 @@ def _line(graph: Graph, found: _Found, number: int, random_seed: int, sha256: st
         node_type=draft.answer_type,
         pattern=draft.pattern.name,
         difficulty=difficulty(draft, len(found.gold)),
+        hops=max(draft.pattern.hops),
+        anchor_count=len(draft.anchors),
         anchors=tuple(graph.ids[row] for row in draft.anchors),
         edge_types=tuple(dict.fromkeys(step.edge_type for step in steps if step.edge_type is not None)),
         gold_query=gold.gold_query(graph, draft),
@@ -216,12 +222,6 @@ def _line(graph: Graph, found: _Found, number: int, random_seed: int, sha256: st
         random_seed=random_seed,
         graph_sha256=sha256,
     )
-
-
-def content_sha256(graph: Graph) -> str:
-    """Return a hash of what a graph holds: the same whenever the same sources are imported by the same version."""
-    files = "".join(f"{name} {record.sha256}\n" for name, record in sorted(graph.manifest.files.items()))
-    return hashlib.sha256(files.encode()).hexdigest()
 
 
 def as_lines(questions: Iterable[GeneratedQuestion]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orienteer.display import spent
-from orienteer.errors import BudgetExhausted, Error, ModelError, UsageError
+from orienteer.errors import UsageError
 from orienteer.serve.cli import render
 from orienteer.serve.cli.arguments import Directory, K, Types, Where, file_trouble, open_graph, settings
 from orienteer.serve.cli.output import Output
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from orienteer.stream import Event
 
 GROUPS: Mapping[str, str] = {}
-_LIMITS = ("calls", "tokens", "seconds", "usd")
+_SAID = 160  # characters of what a model said beside any call
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
 
@@ -220,16 +221,18 @@ def _retries_told(out: Output) -> Iterator[None]:
 
 def _tell(out: Output, found: Result) -> None:
     """Show a result, unless as JSON, and how it went. Raises what ended it where the work could not be finished."""
-    failure = _failure(found)
-    if failure is None or found.hits:
+    from orienteer.retriever import failure
+
+    failed = failure(found)
+    if failed is None or found.hits:
         for note in found.notes:
-            if failure is None or str(failure) not in note:
+            if failed is None or str(failed) not in note:
                 out.note(f"note: {note}")
         out.note(spent(found))
         if not out.as_json:
             render.result(out, found)
-    if failure is not None:
-        raise failure
+    if failed is not None:
+        raise failed
 
 
 def _keep(out: Output, trajectories: Iterable[Trajectory], trace: Path | None) -> None:
@@ -241,9 +244,16 @@ def _keep(out: Output, trajectories: Iterable[Trajectory], trace: Path | None) -
 
 
 def _show(out: Output, event: Event, *, has_agents: bool) -> None:
-    """Show a step on standard error: the call in one line, the first line of what it gave beneath."""
+    """Show a step on standard error: a call in one line with what it gave beneath, or what the model said instead."""
+    from orienteer.llm.spoken import after_thinking
+
     if event.kind == "note":
         out.note(event.text)
+    elif event.kind == "step" and event.agent is not None and not event.step.reply.message.tool_calls:
+        said = after_thinking(event.step.reply.message.content or "") or "nothing"
+        short = textwrap.shorten(said, _SAID, placeholder=" ...")
+        cut = " (cut off at the length limit)" if event.step.reply.truncated else ""
+        out.note(f"[{event.agent + 1}] said: {said if out.verbosity else short}{cut}")
     elif event.kind == "observation":
         agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
         lines = event.observation.text.strip().splitlines() or [""]
@@ -261,20 +271,6 @@ def _compact(arguments: str) -> str:
     if not isinstance(values, dict):
         return arguments
     return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
-
-
-def _failure(found: Result) -> Error | None:
-    """Return why the work could not be finished: a dead model, or a budget that ended with nothing found."""
-    has_no_answer = any(one.method == "answer" and one.stopped_by == "error" for one in found.trajectories)
-    if found.stopped_by == "error" or has_no_answer:
-        said = [one.error for one in found.trajectories if one.error is not None]
-        return ModelError(said[-1] if said else "the model failed")
-    if found.stopped_by in _LIMITS and not found.hits:
-        return BudgetExhausted(
-            found.stopped_by,
-            f"nothing was found before the budget of {found.stopped_by} ended: raise --budget-{found.stopped_by}",
-        )
-    return None
 
 
 COMMANDS = {

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,24 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, UsageError
 from orienteer.serve.cli import figures
 from orienteer.serve.cli.arguments import Directory, K, file_trouble, open_graph, settings
 from orienteer.serve.cli.asking import Set
 from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.watching import Judging, Ticker
 
 if TYPE_CHECKING:
-    from orienteer.evaluation.judge import Judged
-    from orienteer.evaluation.runner import Progress, RunConfig
+    from orienteer.evaluation.runner import RunConfig
     from orienteer.evaluation.runs import StoredRun
     from orienteer.llm.budget import Budget
     from orienteer.settings import Settings
 
 GROUPS: Mapping[str, str] = {"eval": "Put methods side by side on questions whose answers are known."}
 STANDARD = Path("-")
-_TICK = 0.1  # seconds between two looks of a line that moves
-_LINE = 30.0  # seconds between two lines where none moves
 _JUDGES = 8  # answers that are judged at once
 
 Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, or a data set's folder.")]
@@ -188,7 +182,7 @@ def show(
     ] = False,
 ) -> None:
     """Print a row for each method: every measure with its interval, n, milliseconds, work done."""
-    _show(out, [_read(path) for path in runs], by=by, measures=measure or (), published=published)
+    _show(out, _read_all(runs), by=by, measures=measure or (), published=published)
 
 
 def compare(
@@ -203,7 +197,7 @@ def compare(
     """Say in a sentence whether the graph helped on these questions, and by how much; then what that rests on."""
     from orienteer.evaluation.compare import compare
 
-    found = compare([_read(path) for path in runs], measure=measure, by=by, random_seed=random_seed)
+    found = compare(_read_all(runs), measure=measure, by=by, random_seed=random_seed)
     for note in found.notes:
         out.note(f"note: {note}")
     if out.as_json:
@@ -235,7 +229,7 @@ def report(
         what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
         raise BadInput(f"{target} {what}: name a file that can be written with -o")
     opened = open_graph(graph, out) if graph is not None else None
-    found = [_read(path) for path in runs]
+    found = _read_all(runs)
     with tempfile.TemporaryDirectory() as folder, file_trouble("name a file that can be written with -o"):
         page = Path(folder) / "report.html" if target == STANDARD else target
         write_report(found, page, graph=opened, measure=measure, random_seed=random_seed)
@@ -273,7 +267,7 @@ def judge(
     found = _read(path)
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model(configured.model)
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
-    spent = _Judging(out)
+    spent = Judging(out)
     with _going_on(out, path), file_trouble("check the path and its permissions"):
         judge_run(found, opened, scores=scores, evidence=evidence, workers=workers, listener=spent)
     spent.end()
@@ -296,15 +290,19 @@ def _evaluate(
     """Run, show the table, and return 1 where every single question failed."""
     from orienteer.evaluation.datasets import load
     from orienteer.evaluation.runner import evaluate
+    from orienteer.evaluation.selection import notes_on, select
+    from orienteer.evaluation.warming import warmed
 
     graph = open_graph(directory, out)
     with file_trouble("check the path and its permissions"):
         asked = load(questions, dataset=dataset, split=config.split, graph=graph)
-    for note in asked.notes:
+    chosen = select(asked.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
+    notes = notes_on(asked, chosen, graph)  # before anything is paid
+    for note in notes:
         out.note(f"note: {note}")
     with _going_on(out, target), file_trouble("check the path, its permissions and the space left"):
         done = evaluate(
-            graph,
+            warmed(graph, len(chosen)),
             asked,
             methods,
             target,
@@ -312,33 +310,48 @@ def _evaluate(
             options=options,
             budget=budget,
             settings=configured,
-            progress=_Ticker(out),
+            progress=Ticker(out),
         )
     out.note(f"{done.done:,} of {done.total:,} results in {target}: {figures.progress(done)}")
-    found = _read(target)
-    failed = next((line for line in found.lines if line.error is not None), None)
-    if failed is not None:
-        out.note(f"the first that failed is {failed.id!r} under {failed.method}: {failed.error}")
-    _show(out, [found], by=None, measures=(), published=False)
+    _show(out, [_read(target)], by=None, measures=(), published=False, told=notes)
     return int(done.failed == done.total)
 
 
-def _show(out: Output, runs: Sequence[StoredRun], *, by: str | None, measures: Sequence[str], published: bool) -> None:
+def _show(
+    out: Output,
+    runs: Sequence[StoredRun],
+    *,
+    by: str | None,
+    measures: Sequence[str],
+    published: bool,
+    told: Sequence[str] = (),
+) -> None:
+    """Print the table, and all notes on it but those that were told before."""
     from orienteer.evaluation.published import published_rows
-    from orienteer.evaluation.table import rows
+    from orienteer.evaluation.scoring import cut_short
+    from orienteer.evaluation.table import names_of, rows
 
     made = rows(runs, measures=measures, by=by)
     known = {one.model_dump_json(): one for run in runs for one in published_rows(run.manifest)} if published else {}
     papers = tuple(known.values())
     if published and not papers:
         out.note("note: no figures of papers are known for these questions")
-    for run in runs:
-        for note in run.manifest.notes:
-            out.note(f"note: {run.path.name}: {note}")
+    for name, run in zip(names_of(runs), runs, strict=True):
+        shown = [measure for row in made if row.run == name for measure in row.measures]
+        for note in [*run.manifest.notes, *cut_short(run, shown)]:
+            if note not in told:
+                out.note(f"note: {name}: {note}")
+    for failure in figures.failures(runs):
+        out.note(failure)
     if out.as_json:
         out.json([*made, *papers])
     else:
         figures.table(out, made, papers)
+
+
+def _read_all(paths: Sequence[Path]) -> list[StoredRun]:
+    """Read runs; one that is named twice counts once."""
+    return [_read(path) for path in {path.resolve(): path for path in paths}.values()]
 
 
 def _read(path: Path) -> StoredRun:
@@ -356,48 +369,6 @@ def _going_on(out: Output, path: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         out.note(f"what is done stays in {path}: the same command goes on from there")
         raise
-
-
-class _Ticker:
-    """Shows how far a run has come: a line that moves on a terminal, else a line now and then."""
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
-        self._moves = sys.stderr.isatty()
-        self._next = 0.0
-
-    def __call__(self, found: Progress) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + (_TICK if self._moves else _LINE)
-        if not found.asked:
-            if found.done:
-                self._out.note(f"going on: {found.done:,} of {found.total:,} results are there")
-            return
-        said = f"{found.done:,} of {found.total:,}: {figures.progress(found)}"
-        if self._moves:
-            self._out.progress(said[: shutil.get_terminal_size().columns - 12], found.done)
-        else:
-            self._out.note(said)
-
-
-class _Judging:
-    """Shows verdicts as they come."""
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
-        self.verdicts = self.unread = 0
-
-    def __call__(self, found: Judged) -> None:
-        self.verdicts += 1
-        self.unread += found.error is not None
-        self._out.progress("verdicts", self.verdicts)
-
-    def end(self) -> None:
-        """Say how many there are."""
-        unread = f", {self.unread:,} of them unreadable" if self.unread else ""
-        self._out.note(f"{counted(self.verdicts, 'new verdict')}{unread}")
 
 
 COMMANDS = {

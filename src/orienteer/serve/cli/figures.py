@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from orienteer.serve.cli.output import Output
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from orienteer.evaluation.compare import Comparison, Difference
     from orienteer.evaluation.published import Published
     from orienteer.evaluation.runner import Progress
+    from orienteer.evaluation.runs import StoredRun
     from orienteer.evaluation.table import Estimate, Row
+    from orienteer.records import Usage
 
 _ALWAYS = ("n", "failed", "unranked")
 _WHERE_ANY = ("missing", "outside", "unjudged")
+_FAILED = 5  # failed questions of a method that are named
 
 
 def table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
@@ -114,14 +117,31 @@ def share(value: float, digits: int = 3) -> str:
 
 def progress(found: Progress) -> str:
     """Say in a line how far a run has come, and what it has cost so far."""
-    usage = found.usage
-    parts = [f"{found.failed:,} failed"]
-    if usage.calls:
-        parts += [f"{usage.calls:,} calls", f"{usage.tokens:,} tokens"]
-        parts += [f"{usage.usd:.4f} USD"] if usage.usd is not None else []
+    parts = [f"{found.failed:,} failed", *spent(found.usage)]
     if found.asked and found.seconds:
         parts.append(f"{found.asked / found.seconds:.3g} questions/s")
     return ", ".join(parts)
+
+
+def spent(usage: Usage) -> list[str]:
+    """Return what calls of a model came to, in parts; nothing where there were none."""
+    if not usage.calls:
+        return []
+    usd = [f"{usage.usd:.4f} USD"] if usage.usd is not None else []
+    return [f"{usage.calls:,} calls", f"{usage.tokens:,} tokens", *usd]
+
+
+def failures(runs: Iterable[StoredRun]) -> Iterator[str]:
+    """Name the questions that failed, by run and method: the first ones, with the reason of the first."""
+    from orienteer.evaluation.scoring import latest
+
+    for run in runs:
+        for method, lines in latest(run.lines).items():
+            failed = [line for line in lines if line.error is not None]
+            if failed:
+                ids = ", ".join(repr(line.id) for line in failed[:_FAILED])
+                more = f" and {len(failed) - _FAILED:,} more (results.jsonl has all)" if len(failed) > _FAILED else ""
+                yield f"{run.path.name}: failed under {method}: {ids}{more}; the first with: {failed[0].error}"
 
 
 def _differences(out: Output, rows: Sequence[Difference]) -> None:

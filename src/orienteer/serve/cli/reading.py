@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from orienteer.records import Edge, Ranked
 
 GROUPS: Mapping[str, str] = {}
+SearchMode = Annotated[
+    Literal["lexical", "dense", "hybrid"],
+    typer.Option(
+        metavar="lexical|dense|hybrid",
+        help="By words (BM25), by meaning (vectors: see orienteer embed), or by both.",
+    ),
+]
 
 
 def info(out: Output, directory: Directory) -> None:
@@ -68,16 +75,15 @@ def search(
     k: K = 20,
     types: Types = None,
     where: Where = None,
-    mode: Annotated[
-        Literal["lexical"], typer.Option(metavar="lexical", help="lexical: BM25 over names, aliases and texts.")
-    ] = "lexical",
+    mode: SearchMode = "lexical",
 ) -> None:
     """Rank the nodes that match words best."""
     from orienteer.retriever import Retriever
     from orienteer.settings import Settings
 
     graph = open_graph(directory, out)
-    retriever = Retriever(graph, "bm25", k=k, node_types=types or (), where=where or (), settings=Settings())
+    method = "bm25" if mode == "lexical" else mode
+    retriever = Retriever(graph, method, k=k, node_types=types or (), where=where or (), settings=Settings())
     found = retriever.search(words)
     if out.as_json:
         out.json(found.model_dump(mode="json", exclude={"trajectories"}))
@@ -104,6 +110,7 @@ def neighbors(
     where: Where = None,
     k: K = 20,
     offset: Annotated[int, typer.Option(metavar="N", min=0, help="Where the page begins.")] = 0,
+    mode: SearchMode = "lexical",
 ) -> None:
     """List the neighbours of a node with the edges that lead to them, counted by kind."""
     graph = open_graph(directory, out)
@@ -116,6 +123,7 @@ def neighbors(
         where=where or (),
         k=k,
         offset=offset,
+        mode=mode,
     )
     hits = [_hit(graph, one.id, one.score, one.edges, query=query or "") for one in found.hits]
     if out.as_json:

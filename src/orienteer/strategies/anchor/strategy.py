@@ -96,6 +96,8 @@ class Anchor:
         anchors = answer_type.told_apart(anchors, reading, self._graph, self._vocabulary)
         anchors = answer_type.coordinated(anchors, reading, self._graph)
         wanted = answer_type.wanted(reading, anchors, mentions, self._vocabulary)
+        if not self._graph.schema.edges:  # types of a mere collection are forms, such as passage and table
+            wanted = replace(wanted, types={})
         if self.config.node_types:
             given = self._graph.types.node_numbers(self.config.node_types)
             wanted = replace(wanted, types=dict.fromkeys(given, 1.0))

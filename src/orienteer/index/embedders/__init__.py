@@ -1,0 +1,37 @@
+"""Texts to vectors: a model that runs here, one's own ONNX file, or any server that speaks `/v1/embeddings`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orienteer.errors import BadOption
+
+if TYPE_CHECKING:
+    from orienteer.llm import OpenAIConfig
+    from orienteer.protocols import Embedder
+
+MINILM = "minilm"
+SERVED = "openai:"
+
+
+def open_embedder(name: str, *, config: OpenAIConfig | None = None, threads: int = 1) -> Embedder:
+    """Return an embedder by its name: `minilm`, `openai:NAME`, or the path of an ONNX model.
+
+    `config` says where a served one is. Raises `BadOption`, `BadInput`, `MissingExtra`.
+    """
+    if name == MINILM:
+        from orienteer.index.embedders.minilm import minilm
+
+        return minilm(threads=threads)
+    if name.startswith(SERVED):
+        from orienteer.index.embedders.served import ServedEmbedder
+
+        if name == SERVED:
+            raise BadOption(f"{name!r} names no model: write {SERVED}NAME, as the server spells it")
+        return ServedEmbedder(name.removeprefix(SERVED), config)
+    if not Path(name).exists():
+        raise BadOption(f"no embedder {name!r}: there are {MINILM}, {SERVED}NAME, and the path of an ONNX model")
+    from orienteer.index.embedders.local import local
+
+    return local(Path(name), threads=threads)

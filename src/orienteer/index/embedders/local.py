@@ -1,0 +1,75 @@
+"""An ONNX model of a person's own: the file, or the folder that sentence-transformers or optimum wrote.
+
+Beside the model lies its tokenizer: `tokenizer.json`, or `vocab.txt` of an uncased BERT. What sentence-transformers
+says of pooling, length and prompts is heeded where it lies there too.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from orienteer.errors import BadInput, MissingExtra
+from orienteer.index.embedders.onnx import OnnxEmbedder, Reading
+from orienteer.index.embedders.wordpiece import wordpiece
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_MODELS = ("model.onnx", "onnx/model.onnx")
+_LONGEST = 512  # tokens that most models read at the most, where nothing says how many this one does
+
+
+def local(path: Path, *, threads: int = 1) -> OnnxEmbedder:
+    """Return the embedder of a file or a folder. Raises `BadInput` where anything is missing, `MissingExtra`."""
+    file = path
+    if path.is_dir():
+        found = [path / name for name in _MODELS if (path / name).is_file()]
+        if not found:
+            raise BadInput(f"{path} holds no {' and no '.join(_MODELS)}: name the ONNX file itself")
+        file = found[0]
+    if not file.is_file():
+        raise BadInput(f"{path} does not exist: give an ONNX file, or the folder that holds it and its tokenizer")
+    folder = file.parent.parent if file.parent.name == "onnx" else file.parent
+    tokenizer = _tokenizer(folder)
+    return OnnxEmbedder(
+        str(path.resolve()), file.read_bytes(), tokenizer, reading=_reading(folder, tokenizer), threads=threads
+    )
+
+
+def _tokenizer(folder: Path) -> Tokenizer:
+    if (folder / "tokenizer.json").is_file():
+        try:
+            from tokenizers import Tokenizer
+        except ModuleNotFoundError as error:
+            raise MissingExtra("a local embedder", "dense") from error
+        return Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    if (folder / "vocab.txt").is_file():
+        words = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
+        return wordpiece(tuple(words[:-1] if not words[-1] else words))
+    raise BadInput(f"{folder} holds no tokenizer.json and no vocab.txt: put the model's tokenizer there")
+
+
+def _reading(folder: Path, tokenizer: Tokenizer) -> Reading:
+    """Return what the files beside a model say of how it reads."""
+    prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
+    is_first = bool(_json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
+    pooling: Literal["mean", "first"] = "first" if is_first else "mean"
+    longest = _json(folder / "sentence_bert_config.json").get("max_seq_length") or _LONGEST
+    return Reading(
+        longest=int(longest),
+        pooling=pooling,
+        query=str(prompts.get("query") or ""),
+        document=str(prompts.get("document") or prompts.get("passage") or ""),
+    )
+
+
+def _json(file: Path) -> dict[str, Any]:  # Any: JSON
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise BadInput(f"{file} is no JSON ({error}): fetch it again") from error
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,141 @@
+"""Vectors from a server that speaks OpenAI's `/v1/embeddings`. What it counts as tokens is recorded.
+
+Every text is sent to the server, and may cost money: one is asked only where a person has named it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from orienteer.errors import ModelError, ModelRefused
+from orienteer.index.embedders.onnx import unit, whole
+from orienteer.llm.openai import OPENAI_URL, OpenAIConfig, open_client
+from orienteer.records import Usage
+
+if TYPE_CHECKING:
+    import openai
+
+    from orienteer.protocols import Vectors
+
+LONGEST = 8_000  # characters that are sent of a text: below 8,191 tokens, OpenAI's limit, in any script
+BATCH = 64  # texts a request
+_SHORT = 300  # characters of what a server says
+
+
+class ServedEmbedder:
+    """A model behind a server; safe among threads. Texts are sent up to their 8,000th character."""
+
+    def __init__(self, model: str, config: OpenAIConfig | None = None) -> None:
+        self.name, self._model = f"openai:{model}", model
+        self.config = config if config is not None else OpenAIConfig()
+        self.base_url = self.config.base_url or OPENAI_URL
+        self.fingerprint = hashlib.sha256(f"{self.base_url}\0{model}\0{LONGEST}".encode()).hexdigest()
+        self.concurrency = self.config.concurrency
+        self._lock = threading.Lock()
+        self._client: openai.OpenAI | None = None
+        self._usage = Usage()
+
+    @property
+    def usage(self) -> Usage:
+        """Return what all calls so far have spent."""
+        with self._lock:
+            return self._usage
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Vectors:
+        """Return a vector of length 1 for each text. Raises `ModelError`."""
+        found = [self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        if len({one.shape[1] for one in found}) > 1:
+            raise ModelError(f"{self.base_url} gave vectors of several dimensions for {self._model!r}")
+        return unit(np.concatenate(found)) if found else np.zeros((0, 0), np.float32)
+
+    def parts(self, text: str) -> tuple[str, ...]:
+        """Return a text in parts of the length that is sent, cut between words where there are any."""
+        parts: list[str] = []
+        while len(text) > LONGEST:
+            cut = text.rfind(" ", LONGEST // 2, LONGEST) + 1 or LONGEST
+            parts.append(text[:cut].strip())
+            text = text[cut:]
+        return (*parts, text) if text.strip() or not parts else tuple(parts)
+
+    def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _ask(self, texts: Sequence[str]) -> Vectors:
+        import openai
+
+        # An empty text is refused by OpenAI; a space is the nearest thing to it that is not.
+        sent = [whole(text[:LONGEST]) or " " for text in texts]
+        started = time.monotonic()
+        try:
+            create = self._connect().embeddings.with_raw_response.create
+            said: str = create(model=self._model, input=sent, encoding_format="float").text
+        except openai.OpenAIError as error:
+            raise self._failure(error) from error
+        vectors, tokens = self._read(said, len(texts))
+        spent = Usage(calls=1, prompt_tokens=tokens or 0, seconds=time.monotonic() - started, usd=None)
+        with self._lock:
+            self._usage += spent
+        return vectors
+
+    def _read(self, said: str, count: int) -> tuple[Vectors, int | None]:
+        """Return the vectors of a reply, in the order of the texts, and the tokens that the server counted."""
+        try:
+            reply: dict[str, Any] = json.loads(said)  # Any: JSON
+            rows = sorted(reply["data"], key=lambda one: int(one["index"]))
+            vectors = np.array([one["embedding"] for one in rows], np.float32)
+            tokens = (reply.get("usage") or {}).get("prompt_tokens")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError(
+                f"{self.base_url} answered with something that is no list of embeddings: {said[:_SHORT]!r}. "
+                "Is the base URL right? It usually ends in /v1."
+            ) from error
+        if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+            raise ModelError(f"{self.base_url} gave vectors of the shape {vectors.shape} for {count} texts")
+        return vectors, tokens if isinstance(tokens, int) else None
+
+    def _connect(self) -> openai.OpenAI:
+        with self._lock:
+            if self._client is None:
+                if self.config.api_key is None and self.config.base_url is None:
+                    raise ModelRefused(
+                        f"No API key for {self.name!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, or name a server "
+                        "that needs none by its base URL."
+                    )
+                self._client = open_client(self.config, self.base_url)
+                weakref.finalize(self, self._client.close)
+            return self._client
+
+    def _failure(self, error: openai.OpenAIError) -> ModelError:
+        """Say in our words what the server or the way to it did."""
+        import openai
+
+        if not isinstance(error, openai.APIStatusError):
+            cause = str(error.__cause__ or error)[:_SHORT]
+            return ModelError(f"{self.base_url} cannot be reached ({cause}); is the server running?")
+        body, status = error.body, error.status_code
+        words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
+        key = self.config.api_key
+        said = " ".join((words.replace(key, "***") if key else words).split())[:_SHORT]
+        if status == 401:
+            return ModelRefused(f"{self.base_url} does not accept the API key: {said}")
+        if status == 404:
+            return ModelRefused(
+                f"{self.base_url} has no embedding model {self._model!r}, or no /embeddings there; check both: {said}"
+            )
+        if status in (408, 409, 429) or status >= 500:
+            return ModelError(
+                f"{self.base_url} failed with {status} in each of {self.config.retries + 1} tries: {said}"
+            )
+        return ModelRefused(f"{self.base_url} refused the texts for {self._model!r} with {status}: {said}")

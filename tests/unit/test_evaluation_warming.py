@@ -1,0 +1,56 @@
+"""Compiled searches are taken where they are worth it, and nothing is compiled any more once questions are timed."""
+
+import pytest
+
+from orienteer.evaluation.datasets import load
+from orienteer.evaluation.runner import evaluate
+from orienteer.evaluation.runs import read_run
+from orienteer.evaluation.warming import MANY_QUESTIONS, NOTE, warmed
+from orienteer.records import Edge, Node
+from orienteer.retriever import Retriever
+
+HUB = 5_000  # neighbours: more than are looked up one by one
+
+
+@pytest.fixture(scope="module")
+def graph(build):
+    nodes = [Node(f"n{at}", "gene" if at % 2 else "drug", f"word{at % 50} name{at}") for at in range(HUB + 10)]
+    return build(nodes, [Edge("n0", "binds", f"n{at}") for at in range(1, HUB)])
+
+
+def test_few_questions_or_a_small_graph_are_left_to_numpy(graph):
+    assert warmed(graph, MANY_QUESTIONS - 1, fewest_nodes=0) is graph
+    assert warmed(graph, MANY_QUESTIONS) is graph
+
+
+def test_no_search_compiles_anything_after_it(graph):
+    pytest.importorskip("numba")
+    from orienteer.compiled import query
+
+    def compiled():
+        return {one: len(getattr(query, one).signatures) for one in ("everywhere", "few", "many")}
+
+    ready = warmed(graph, MANY_QUESTIONS, fewest_nodes=0)
+    assert ready.text_index.is_compiled
+    before = compiled()
+    assert all(before.values())
+    for method in ("bm25", "anchor"):
+        for filters in ({}, {"node_types": ["gene"]}):
+            assert Retriever(ready, method, **filters).search("which word7 binds name0?").hits
+    assert ready.search("word3", 5, node_types=["drug"], where=())
+    assert ready.neighbors("n0", query="word5", k=3).hits
+    assert ready.neighbors("n1", query="name0", k=3).hits
+    assert compiled() == before
+    assert warmed(ready, MANY_QUESTIONS, fewest_nodes=0) is ready
+
+
+def test_the_manifest_says_so_and_results_are_equal(graph, tmp_path):
+    pytest.importorskip("numba")
+    (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "which word7 binds name0?", "nodes": ["n7"]}\n')
+    asked = load(tmp_path / "q.jsonl")
+    evaluate(graph, asked, ["bm25"], tmp_path / "plain")
+    evaluate(warmed(graph, MANY_QUESTIONS, fewest_nodes=0), asked, ["bm25"], tmp_path / "compiled")
+    plain, compiled = read_run(tmp_path / "plain"), read_run(tmp_path / "compiled")
+    assert (plain.manifest.notes, compiled.manifest.notes) == ((), (NOTE,))
+    assert plain.lines[0].hits == compiled.lines[0].hits
+    assert plain.manifest.graph_sha256 == compiled.manifest.graph_sha256

@@ -1,0 +1,108 @@
+"""`dense` and `hybrid`: the store's rankings, with reasons, and what a served embedder costs."""
+
+import pytest
+
+from fakes import Answer, FakeServer
+from fakes.embedder import WordEmbedder, embedded
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.graph.vectors import embed_graph
+from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.llm import Allowance, Budget, OpenAIConfig
+from orienteer.records import Question
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
+from orienteer.strategies.dense import Dense
+from orienteer.strategies.hybrid import Hybrid, HybridConfig
+from orienteer.strategies.nearness import NearnessConfig
+
+QUESTION = "salt coast captain"
+
+
+@pytest.fixture(scope="module")
+def graph(scratch, small_records):
+    return embedded(Graph.from_records(*small_records, path=scratch()), scratch())
+
+
+def ids(result):
+    return [(hit.id, hit.score) for hit in result.hits]
+
+
+@pytest.mark.parametrize(
+    ("method", "searcher"),
+    [
+        (lambda graph: Dense(graph), lambda graph: graph.searcher("dense")),
+        (lambda graph: Hybrid(graph), lambda graph: graph.searcher("hybrid")),
+        (
+            lambda graph: Hybrid(graph, HybridConfig(weight=0.6, pooling="mean")),
+            lambda graph: graph.searcher("hybrid", weight=0.6, best=0),
+        ),
+        (
+            lambda graph: Hybrid(graph, HybridConfig(fusion="rrf", pooling="top", top=2)),
+            lambda graph: graph.searcher("hybrid", fusion="rrf", best=2),
+        ),
+    ],
+)
+def test_it_is_the_stores_ranking(graph, method, searcher):
+    result = method(graph).retrieve(Question(text=QUESTION), Allowance())
+    found = searcher(graph).search(QUESTION, 20)
+    assert ids(result) == [(graph.ids[row], score) for row, score in zip(found.rows, found.scores, strict=True)]
+    assert len(result.hits) == len(graph)
+    assert (result.answer, result.trajectories, result.usage.calls) == (None, (), 0)
+
+
+def test_it_keeps_to_k_types_and_conditions(graph):
+    kept = {"k": 1, "node_types": ("film",), "where": ("year > 2000",)}
+    for strategy in (Dense(graph, NearnessConfig(**kept)), Hybrid(graph, HybridConfig(**kept))):
+        assert [hit.id for hit in strategy.retrieve(Question(text="ferry"), Allowance()).hits] == ["f2"]
+
+
+def test_a_reason_says_how_near_and_which_words(graph):
+    best = Hybrid(graph).retrieve(Question(text="frozen sisters zebra"), Allowance()).hits[0]
+    words, cosine = best.why.split("; ")
+    assert (best.id, set(words.removeprefix("has ").split(", "))) == ("f2", {"frozen", "sisters"})
+    assert float(cosine.removeprefix("cosine ")) > 0.2
+    assert "frozen" in best.text
+    assert Dense(graph).retrieve(Question(text=QUESTION), Allowance()).hits[0].why.startswith("cosine 0.")
+
+
+def test_wrong_options_are_refused(graph, small):
+    with pytest.raises(BadOption, match="weight is -0.1"):
+        HybridConfig(weight=-0.1)
+    with pytest.raises(BadOption, match="top is 0"):
+        HybridConfig(top=0)
+    for method in ("dense", "hybrid"):
+        with pytest.raises(BadOption, match="orienteer embed"):
+            Retriever(small, method, settings=Settings())
+    with pytest.raises(BadOption, match="pooling"):
+        Retriever(graph, "hybrid", settings=Settings(), pooling="median")
+
+
+@pytest.fixture
+def served(scratch, small_records):
+    words = WordEmbedder()
+    with FakeServer(
+        lambda body, _: Answer(
+            vectors=words.embed(body["input"], kind="query").tolist(), usage={"prompt_tokens": len(body["input"])}
+        )
+    ) as server:
+        embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url))
+        path = scratch()
+        embed_graph(Graph.from_records(*small_records, path=path), embedder, cache=scratch())
+        yield Graph.open(path, embedder=lambda _: embedder)
+        embedder.close()
+
+
+@pytest.mark.parametrize("method", ["dense", "hybrid"])
+def test_a_question_that_a_server_embeds_is_counted_once(served, method):
+    retriever = Retriever(served, method, settings=Settings())
+    first, again = retriever.search(QUESTION), retriever.search(QUESTION)
+    assert (first.usage.calls, first.usage.prompt_tokens, first.usage.usd) == (1, 1, None)
+    assert (again.usage.calls, again.usage.usd) == (0, 0)
+    assert first.hits == again.hits
+
+
+def test_a_budget_that_allows_no_call_embeds_nothing(served):
+    result = Dense(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
+    assert (result.hits, result.stopped_by) == ((), "calls")
+    assert "could not be embedded" in result.notes[0]

@@ -1,0 +1,66 @@
+"""Searches of an agent by meaning: an argument where the graph has vectors, none where it has not."""
+
+import pytest
+
+from clinic import EDGES, NODES, ask
+from fakes.embedder import embedded
+from orienteer.graph.store import Graph
+from orienteer.tools import Toolbox
+from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
+from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import Session
+
+TOOLS = ("search_in_graph", "search_in_neighborhood")
+
+
+@pytest.fixture(scope="module")
+def vectors(scratch):
+    return embedded(Graph.from_records(NODES, EDGES, path=scratch()), scratch())
+
+
+@pytest.fixture
+def near(vectors):
+    return Toolbox.full(vectors)
+
+
+def options(tools, name):
+    return next(spec for spec in tools.specs if spec.name == name).parameters["properties"]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_argument_is_there_where_there_are_vectors(toolbox, near, name):
+    assert "mode" not in options(toolbox, name)
+    assert options(near, name)["mode"]["enum"] == ["lexical", "dense", "hybrid"]
+
+
+def test_the_papers_tools_have_no_such_argument(vectors):
+    session = Session(vectors, saves_sets=False)
+    for tool in (SearchInGraph(session, is_plain=True), SearchInNeighborhood(session, parameters=PLAIN)):
+        assert "mode" not in tool.spec.parameters["properties"]
+
+
+@pytest.mark.parametrize("mode", ["dense", "hybrid"])
+def test_the_whole_graph_and_a_set_are_ranked_as_the_store_ranks_them(vectors, near, mode):
+    query = "yellow zebra"
+    expected = [hit.id for hit in vectors.search(query, 4, mode=mode)]
+    assert list(ask(near, "search_in_graph", query=query, mode=mode, k=4).nodes) == expected
+    typed = ask(near, "search_in_graph", query=query, mode=mode, node_types=["Symptom"]).nodes
+    assert list(typed) == [hit.id for hit in vectors.search(query, 5, mode=mode, node_types=["Symptom"])]
+    neighbours = ask(near, "search_in_neighborhood", node="Malaria", query=query, mode=mode).nodes
+    assert list(neighbours) == [hit.id for hit in vectors.neighbors("Malaria", query, mode=mode).hits]
+    saved = next(f"@{place}" for place, rows in enumerate(near.session.sets, 1) if len(rows) == len(neighbours))
+    within = ask(near, "search_in_graph", query=query, mode=mode, among=saved, k=100).nodes
+    assert set(within) == set(neighbours)
+
+
+def test_the_mode_of_the_session_is_what_is_not_said(vectors, near):
+    near.session.mode = "dense"
+    expected = [hit.id for hit in vectors.search("yellow", 5, mode="dense")]
+    assert list(ask(near, "search_in_graph", query="yellow").nodes) == expected
+    assert ask(near, "search_in_graph", query="yellow", mode="lexical").nodes == ("d1", "s1")
+    found = ask(near, "search_in_neighborhood", node="Malaria", query="pain").nodes
+    assert list(found) == [hit.id for hit in vectors.neighbors("Malaria", "pain", mode="dense").hits]
+
+
+def test_a_mode_that_there_is_not_comes_back_as_text(near):
+    assert ask(near, "search_in_graph", query="yellow", mode="sparse").error == "BadCall"
