@@ -290,6 +290,8 @@ class Trajectory(Record):
     notes: tuple[str, ...] = ()
     set_joins: int = 0
     """Sets of candidates that were intersected with typed neighbours beside the tool calls."""
+    search_mode: Literal["lexical", "dense", "hybrid"] = "lexical"
+    """How searches ranked where the model did not say."""
 
     @property
     def usage(self) -> Usage:

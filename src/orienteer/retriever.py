@@ -56,7 +56,7 @@ class Retriever:
             if isinstance(given, str):
                 raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
         settings = read_settings() if settings is None else settings
-        self.graph = graph if isinstance(graph, Graph) else Graph.open(graph)
+        self.graph = graph if isinstance(graph, Graph) else Graph.open(graph, embedder=settings.open_embedder)
         self.budget = settings.limits() if budget is None else budget
         named = model if model is not None else settings.model
         self.model = settings.open_model(named, seconds=self.budget.seconds) if isinstance(named, str) else named

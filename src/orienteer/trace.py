@@ -155,11 +155,12 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
 
 def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     """Return the tools that the trajectory was offered: all of them, or the few of ARK's paper."""
-    full = Toolbox.full(graph)
     offered = {spec.name: spec for spec in trajectory.tools}
+    has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
+    full = Toolbox.full(graph, mode=trajectory.search_mode, offers_mode=has_mode)
     if all(spec in full.specs for spec in trajectory.tools):
         return full
-    session = Session(graph, saves_sets=False)
+    session = Session(graph, saves_sets=False, mode=trajectory.search_mode)
     neighborhood = offered.get("search_in_neighborhood")
     parameters = tuple(neighborhood.parameters["properties"]) if neighborhood is not None else ()
     plain: tuple[Tool, ...] = (

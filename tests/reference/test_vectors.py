@@ -139,6 +139,21 @@ def test_the_scan_of_signs_finds_nearly_all_and_scores_them_exactly(counts, scra
     assert np.mean(found_of_true) > LEAST_RECALL
 
 
+def test_rows_with_very_many_vectors_leave_room_for_others(scratch):
+    """The nearest thousand vectors may all be of two long texts; `k` rows are wanted all the same."""
+    random = np.random.default_rng(6)
+    counts = np.array([2_000, 2_000, *([1] * 1_000)])
+    vectors = clustered(random, int(counts.sum()), dimension=96)
+    vectors[:4_000] = vectors[0] + random.standard_normal((4_000, 96)) / 100
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = written(scratch(), vectors, counts)
+    found = index.search(vectors[0], 20)
+    expected = true_search(true_scores(vectors, counts, vectors[0], 1), 20, np.ones(len(counts), bool))
+    assert len(found.rows) == 20
+    assert found.rows[:2].tolist() == expected[:2].tolist()
+    assert len(set(found.rows) & set(expected)) >= 18
+
+
 def test_the_recall_that_is_measured_is_that_of_the_definition(counts, scratch):
     many = Many(scratch(), counts)
     measured = many.index.measure(np.random.default_rng(0))

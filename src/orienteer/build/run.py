@@ -90,6 +90,15 @@ def validate(
     return import_graph(sources, None, options=options, progress=progress)
 
 
+def holds_tables(path: Path) -> bool:
+    """Say whether a path is a graph in tables, or in a layout that is known. Reads names of columns, no rows."""
+    try:
+        _Reading([path], ImportOptions())
+    except BadInput:
+        return False
+    return True
+
+
 class _Reading:
     """One import: what is read as what, and what was found on the way."""
 

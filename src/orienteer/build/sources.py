@@ -1,4 +1,4 @@
-"""A graph for whatever a person names: a graph directory as it is, tables by way of the cache."""
+"""A graph for whatever a person names: a graph directory as it is, tables and documents by way of the cache."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orienteer.build.provenance import is_stale
 from orienteer.build.report import Report
-from orienteer.build.run import ImportOptions, Progress, import_graph
+from orienteer.build.run import ImportOptions, Progress, holds_tables, import_graph
 from orienteer.display import counted
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.graph.format import Manifest, is_graph, read_manifest, read_pointer
@@ -22,14 +22,14 @@ __all__ = ["cached_path", "graph_directory", "is_stale"]
 
 
 def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:
-    """Return the graph directory for a path, importing tables into the cache at first use and when they change.
+    """Return the graph directory for a path, made of tables or documents in the cache at first use and on change.
 
-    Raises `NotAGraph` where there is nothing, `BadInput` where the tables cannot be read.
+    Raises `NotAGraph` where there is nothing, `BadInput` where the sources cannot be read.
     """
     if is_graph(path):
         return path
     if not path.exists():
-        raise NotAGraph(f"{path} does not exist: give a graph directory, a folder of tables, or a table")
+        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
     tell = _silent if progress is None else progress
     target = cached_path(path, cache=cache)
     locks = cache / "locks"
@@ -46,8 +46,7 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
                 if not is_waiting:
                     why = "the sources have changed: " if _manifest(target) else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
-                report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
-                tell(f"made in the cache at {target}: {_summary(report, path)}", 0)
+                tell(f"made in the cache at {target}: {_make(path, target, progress)}", 0)
         except GraphBusy:
             if not is_waiting:
                 tell("waiting for another process that makes it", 0)
@@ -59,6 +58,26 @@ def _is_fresh(target: Path) -> bool:
     """Tell whether a graph of the sources as they are now is there."""
     manifest = _manifest(target)
     return manifest is not None and not is_stale(manifest)
+
+
+def _make(path: Path, target: Path, progress: Progress | None) -> str:
+    """Make the graph of some tables or documents, and say in one line what was made."""
+    if not _is_of_documents(path):
+        report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
+        return _summary(report, path)
+    from orienteer.build.documents.run import BuildOptions, build_graph
+
+    is_update = _manifest(target) is not None
+    made = build_graph([path], target, options=BuildOptions(force=True, update=is_update), progress=progress)
+    left = f"; left out {counted(len(made.unreadable), 'document')}: see orienteer build" if made.unreadable else ""
+    return f"{counted(made.documents, 'document')}, {counted(made.nodes, 'node')}, {counted(made.edges, 'edge')}{left}"
+
+
+def _is_of_documents(path: Path) -> bool:
+    """Say whether a path is a document or a folder of documents, and no graph in tables."""
+    from orienteer.build.documents.files import holds_prose
+
+    return holds_prose(path) and not holds_tables(path)
 
 
 def _summary(report: Report, path: Path) -> str:

@@ -112,90 +112,143 @@ def number_words(
 
 
 @_jit
+def insert(
+    keys: NDArray[np.uint64], values: NDArray[np.int32], table_keys: NDArray[np.uint64], table_values: NDArray[np.int32]
+) -> None:
+    """Put words into a table that lacks them and has room."""
+    mask = np.uint64(len(table_keys) - 1)
+    for at in range(len(keys)):
+        slot = keys[at] & mask
+        while table_keys[slot] != np.uint64(0):
+            slot = (slot + np.uint64(1)) & mask
+        table_keys[slot], table_values[slot] = keys[at], values[at]
+
+
+@_jit
 def count_terms(
     numbers: NDArray[np.int32],
     firsts: NDArray[np.int64],
     expansion: NDArray[np.int32],
+    buckets: NDArray[np.uint8],
     state: NDArray[np.int32],
     lengths: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Count the terms of each text, given the numbers of its words and the one to three terms of each word.
 
-    Returns the distinct terms and how many postings each has, then the postings, one term's after another's: rows,
-    ascending within a term, and frequencies. Adds the texts' terms to `lengths`. `state` has a row (-1, 0) for every
-    term, and has so again afterwards.
+    Returns the distinct terms, bucket by bucket, and how many postings each has, then the postings, one term's after
+    another's: rows, ascending within a term, and frequencies. Fills in how many terms each text has. `state` has a
+    row (-1, 0) for every term, and has so again afterwards.
     """
+    terms, rows, bounds = _by_bucket(numbers, firsts, expansion, buckets, lengths)
+    distinct, counts = np.empty(len(terms), np.int32), np.empty(len(terms), np.int32)
+    found_rows, frequencies = np.empty(len(terms), np.int32), np.empty(len(terms), np.int32)
+    found = postings = 0
+    for bucket in range(len(bounds) - 1):  # one at a time: what is noted of its terms stays at hand
+        part = slice(bounds[bucket], bounds[bucket + 1])
+        fresh, size = _count(
+            terms[part], rows[part], state, distinct[found:], counts[found:], found_rows[postings:], frequencies[postings:]
+        )
+        found, postings = found + fresh, postings + size
+    return distinct[:found].copy(), counts[:found].copy(), found_rows[:postings], frequencies[:postings]
+
+
+@_jit
+def _by_bucket(
+    numbers: NDArray[np.int32],
+    firsts: NDArray[np.int64],
+    expansion: NDArray[np.int32],
+    buckets: NDArray[np.uint8],
+    lengths: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Return the terms of all words and the rows that they stand in, by bucket, and where each bucket begins."""
     most = len(numbers)
     for word in numbers:
         most += (expansion[1, word] >= 0) + (expansion[2, word] >= 0)
-    of, row_of, frequency = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
-    distinct = np.empty(most, np.int32)
-    postings = found = 0
-    for row in range(len(firsts) - 1):
-        begin = postings
+    read, bucket_of, bounds = np.empty(most, np.int32), np.empty(most, np.uint8), np.zeros(257, np.int64)
+    found = 0
+    for row in range(len(lengths)):
+        begin = found
         for at in range(firsts[row], firsts[row + 1]):
             for place in range(3):
                 term = expansion[place, numbers[at]]
                 if term < 0:
                     break
-                lengths[row] += 1
-                last = state[term, 0]
-                if last >= begin:  # its posting belongs to this row
-                    frequency[last] += 1
-                    continue
-                if last < 0:
-                    distinct[found] = term
-                    found += 1
-                state[term, 0] = postings
-                state[term, 1] += 1
-                of[postings], row_of[postings], frequency[postings] = term, row, 1
-                postings += 1
-    counts = _starts(distinct[:found], state)
-    rows, frequencies = np.empty(postings, np.int32), np.empty(postings, np.int32)
-    for at in range(postings):
-        target = state[of[at], 1]
-        state[of[at], 1] = target + 1
-        rows[target], frequencies[target] = row_of[at], frequency[at]
-    for term in distinct[:found]:
-        state[term, 0], state[term, 1] = -1, 0
-    return distinct[:found].copy(), counts, rows, frequencies
+                read[found], bucket_of[found] = term, buckets[term]
+                bounds[np.int64(buckets[term]) + 1] += 1
+                found += 1
+        lengths[row] = found - begin
+    bounds = np.cumsum(bounds)
+    cursor = bounds[:-1].copy()
+    terms, rows = np.empty(found, np.int32), np.empty(found, np.int32)
+    end = 0
+    for row in range(len(lengths)):
+        begin, end = end, end + lengths[row]
+        for at in range(begin, end):
+            target = cursor[bucket_of[at]]
+            terms[target], rows[target] = read[at], row
+            cursor[bucket_of[at]] = target + 1
+    return terms, rows, bounds
 
 
 @_jit
-def _starts(terms: NDArray[np.int32], state: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Put in place of each term's count where its postings start; return the counts."""
-    counts, total = np.empty(len(terms), np.int32), 0
-    for one in range(len(terms)):
-        counts[one] = state[terms[one], 1]
-        state[terms[one], 1] = total
+def _count(
+    terms: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    state: NDArray[np.int32],
+    distinct: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    found_rows: NDArray[np.int32],
+    frequencies: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Count what stands in several rows, as `count_terms` does. Overwrites `terms` and `rows`."""
+    times = np.empty(len(terms), np.int32)
+    found = postings = 0
+    for at in range(len(terms)):
+        term, row = terms[at], rows[at]
+        last = state[term, 0]
+        if last >= 0 and rows[last] == row:
+            times[last] += 1
+            continue
+        if last < 0:
+            distinct[found] = term
+            found += 1
+        state[term, 0] = postings
+        state[term, 1] += 1
+        terms[postings], rows[postings], times[postings] = term, row, 1
+        postings += 1
+    total = 0
+    for one in range(found):
+        counts[one] = state[distinct[one], 1]
+        state[distinct[one], 1] = total
         total += counts[one]
-    return counts
+    for at in range(postings):
+        target = state[terms[at], 1]
+        state[terms[at], 1] = target + 1
+        found_rows[target], frequencies[target] = rows[at], times[at]
+    for one in range(found):
+        state[distinct[one], 0], state[distinct[one], 1] = -1, 0
+    return found, postings
 
 
 @_jit
 def place_runs(
-    terms: NDArray[np.int64],
+    terms: NDArray[np.int32],
     counts: NDArray[np.int32],
-    cursor: NDArray[np.int64],
     source_rows: NDArray[np.int32],
     source_frequencies: NDArray[np.uint8],
+    cursor: NDArray[np.int64],
     rows: NDArray[np.int32],
     frequencies: NDArray[np.uint8],
-) -> NDArray[np.int64]:
-    """Copy each term's run of postings to where its cursor stands; return where those of frequency 255 went."""
-    large = np.empty(np.sum(source_frequencies == np.uint8(255)), np.int64)
-    found = at = 0
+) -> None:
+    """Copy each run of postings to where its term's cursor stands; a term's runs follow one another."""
+    at = 0
     for one in range(len(terms)):
         target = cursor[terms[one]]
         for _ in range(counts[one]):
             rows[target], frequencies[target] = source_rows[at], source_frequencies[at]
-            if source_frequencies[at] == 255:
-                large[found] = target
-                found += 1
             target += 1
             at += 1
         cursor[terms[one]] = target
-    return large
 
 
 @_jit

@@ -22,7 +22,9 @@ def warmed(graph: Graph, questions: int, *, fewest_nodes: int = MANY_NODES) -> G
     """
     if questions < MANY_QUESTIONS or len(graph) < fewest_nodes or not compiled.is_available():
         return graph
-    opened = graph if graph.text_index.is_compiled else Graph.open(graph.path, compiled=True)
+    opened = graph
+    if not graph.text_index.is_compiled:
+        opened = Graph.open(graph.path, compiled=True, embedder=graph.searcher.open_embedder)
     terms = _terms(opened)
     rows = np.arange(len(opened), dtype=np.int32)
     index = opened.text_index

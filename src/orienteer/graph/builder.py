@@ -80,6 +80,10 @@ class GraphBuilder:
     def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)
 
+    def describe(self, provenance: Mapping[str, Any]) -> None:  # Any: JSON
+        """Say what the graph is made of, where that is not known before it is read."""
+        self._provenance = dict(provenance)
+
     @property
     def node_count(self) -> int:
         """Count the nodes so far."""

@@ -26,7 +26,7 @@ class Searchers:
     """Gives the searcher of a mode; each is made once. Safe to share among threads."""
 
     def __init__(self, path: Path, generation: str, lexical: Lexical, embedder: OpenEmbedder | None = None) -> None:
-        self._path, self._generation, self._open = path, generation, embedder
+        self._path, self._generation, self.open_embedder = path, generation, embedder
         self._lexical = lexical
         self._made: dict[tuple[Mode, float, Fusion, int], Searcher] = {}
 
@@ -55,7 +55,7 @@ class Searchers:
         """The vectors, as they are when they are first asked for. Raises `BadOption` where there are none."""
         from orienteer.graph.vectors import open_vectors
 
-        return open_vectors(self._path, self._generation, self._open)
+        return open_vectors(self._path, self._generation, self.open_embedder)
 
     @property
     def has_vectors(self) -> bool:

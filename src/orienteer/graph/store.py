@@ -196,6 +196,11 @@ class Graph:
         """Return the aliases of a row."""
         return tuple(json.loads(self._aliases.raw(row) or b"[]"))
 
+    @property
+    def is_made_of_documents(self) -> bool:
+        """Tell whether the graph is one of chunks, which `build` made: its nodes say where they come from."""
+        return bool(self.manifest.provenance.get("made_by") == "build")
+
     def node_ids(self) -> Iterator[str]:
         """Return all ids, in order."""
         return iter(self.ids)
@@ -434,6 +439,11 @@ class Graph:
         after `seconds`, and `MissingExtra` without the extra `cypher`.
         """
         return self.cypher_session.query(text, parameters, limit=limit, seconds=seconds)
+
+    @property
+    def cypher_is_new(self) -> bool:
+        """Tell whether the first Cypher statement will have to make the copy that it reads."""
+        return format.piece(self.path, "cypher") is None
 
     @cached_property
     def cypher_session(self) -> Cypher:

@@ -140,7 +140,17 @@ def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None)
         raise NotAGraph(f"{path} was replaced by another graph since it was opened: open it again")
     if wrong := [name for name, size in about.files.items() if sizes[name] != size]:
         raise NotAGraph(f"{folder / wrong[0]} is cut off: run orienteer embed {path} again")
-    return GraphVectors(folder, about, open_embedder if open_ is None else open_)
+    return GraphVectors(folder, about, _open_here if open_ is None else open_)
+
+
+def _open_here(name: str) -> Embedder:
+    """Return an embedder that runs on this machine: which server to ask, and with which key, is set elsewhere."""
+    if name.startswith(SERVED):
+        raise BadOption(
+            f"the graph was embedded by {name}: say where that is with Graph.open(path, embedder=...), a function that "
+            "takes its name, such as read_settings().open_embedder"
+        )
+    return open_embedder(name)
 
 
 def embedded_text(name: str, text: str) -> str:

@@ -38,11 +38,22 @@ class Kernels(Protocol):
     ) -> tuple[int, int]:
         """Number words by a table, adding new ones while it has room."""
 
+    def insert(
+        self,
+        keys: NDArray[np.uint64],
+        values: NDArray[np.int32],
+        table_keys: NDArray[np.uint64],
+        table_values: NDArray[np.int32],
+        /,
+    ) -> None:
+        """Put words into a table that lacks them and has room."""
+
     def count_terms(
         self,
         numbers: NDArray[np.int32],
         firsts: NDArray[np.int64],
         expansion: NDArray[np.int32],
+        buckets: NDArray[np.uint8],
         state: NDArray[np.int32],
         lengths: NDArray[np.int32],
         /,
@@ -51,15 +62,15 @@ class Kernels(Protocol):
 
     def place_runs(
         self,
-        terms: NDArray[np.int64],
+        terms: NDArray[np.int32],
         counts: NDArray[np.int32],
-        cursor: NDArray[np.int64],
         source_rows: NDArray[np.int32],
         source_frequencies: NDArray[np.uint8],
+        cursor: NDArray[np.int64],
         rows: NDArray[np.int32],
         frequencies: NDArray[np.uint8],
         /,
-    ) -> NDArray[np.int64]:
+    ) -> None:
         """Copy runs of postings to their places."""
 
     def block_maxima(

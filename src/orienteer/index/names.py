@@ -73,7 +73,7 @@ class NamesWriter:
         found = words.split(texts, self._tokenizer, kernels=self._kernels)
         numbers, new = self._vocabulary.number(found.hashes)
         stems = found.hashes[new]
-        written = np.flatnonzero(~found.are_numbers[new])
+        written = np.flatnonzero(~np.logical_and(*found.digits(new)))  # all but numbers
         fresh = found.at(new[written])
         stems[written] = words.hashes_of(self._tokenizer.stems_of(fresh))
         self._stems = np.concatenate([self._stems, stems])

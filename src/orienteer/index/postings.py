@@ -1,8 +1,8 @@
 """Building the text index: texts in, postings on disk out, in bounded memory.
 
-Texts come in batches, in the order of their rows. Each batch is turned into (term, row, frequency) by one sort and
-laid aside; `finish` then places every batch's postings straight into the final arrays, for the batches are in row
-order already.
+Texts come in batches, in the order of their rows. Each batch is turned into (term, row, frequency), sorted by bucket
+(the first byte of the term's hash) and by term, and laid aside; `finish` then joins the batches bucket by bucket, in
+memory that the processor's cache holds nearly whole, and writes the final arrays from first to last.
 
 Files (one entry a term, in the order of the terms' hashes, unless said):
     term.u8         hashes, sorted
@@ -18,16 +18,16 @@ Files (one entry a term, in the order of the terms' hashes, unless said):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index import words
-from orienteer.index.arrays import Array, create, runs, save
+from orienteer.index.arrays import Array, runs, save
 from orienteer.index.kernels import Kernels
 from orienteer.index.tokenizer import Tokenizer
 
@@ -35,17 +35,30 @@ K1 = 1.2  # Lucene's defaults, as everywhere in the field
 B = 0.75
 BLOCK = 64  # postings under one maximum: small enough to skip most of a common term, 1 % of the postings' size
 BATCH_BYTES = 6_000_000  # of text: some million words, whose columns stay in the processor's cache
+_ROW_BITS = 23  # of a row within its batch: each takes a byte or more of `BATCH_BYTES`
+_BUCKETS = 256
+_BUCKET_SHIFT = np.uint64(56)  # leaves the first byte of a hash
 _SLICE = 1 << 22  # postings handled at once while the maxima are taken
 
 
 class _Batch(NamedTuple):
     terms: NDArray[np.int32]
     counts: NDArray[np.int32]
-    at: int  # where the batch's postings begin in the spool
+    first_terms: NDArray[np.int64]  # (buckets + 1,): where each bucket's terms begin
+    first_postings: NDArray[np.int64]  # (buckets + 1,): where its postings begin in the spool
+
+
+class _Runs(NamedTuple):
+    """Postings of one bucket, a run for each term of each batch."""
+
+    terms: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    frequencies: NDArray[np.uint8]
 
 
 class _Counted(NamedTuple):
-    """The postings of a batch, one term's after another's, rows ascending within a term."""
+    """The postings of a batch, bucket by bucket, one term's after another's, rows ascending within a term."""
 
     terms: NDArray[np.int32]
     counts: NDArray[Any]  # Any: integers of some width, how many postings each term has
@@ -65,12 +78,13 @@ class PostingsWriter:
         self._frequencies_spool = (folder / "spool.frequencies").open("wb")
         self._spooled = 0
         self._batches: list[_Batch] = []
-        self._large: dict[int, int] = {}  # place in the spool -> frequency
+        self._large: list[tuple[int, int, int]] = []  # term, row, frequency
         self._lengths: list[NDArray[np.int32]] = []
         self._rows = 0
         self._words = words.Vocabulary(kernels)
         self._terms = words.Vocabulary(kernels)
         self._term_hashes: list[NDArray[np.uint64]] = []
+        self._buckets = np.zeros(0, np.uint8)  # of the terms
         self._expansion = np.full((3, 1 << 16), -1, np.int32)  # (3, words): the terms of each word
         self._state = np.zeros((0, 2), np.int32)  # (terms, 2): where the compiled count keeps its notes
 
@@ -114,7 +128,7 @@ class PostingsWriter:
         self._rows += len(texts)
 
     def _count(self, numbers: NDArray[np.int32], found: words.Words) -> _Counted:
-        """Count the terms of each text, by one sort of (term, row)."""
+        """Count the terms of each text, by one sort of (bucket, term, row)."""
         rows, term = found.texts, self._expansion[0, numbers]
         several = np.flatnonzero(self._expansion[1, numbers] >= 0)
         for extra in self._expansion[1:, numbers[several]]:
@@ -122,11 +136,12 @@ class PostingsWriter:
             term = np.concatenate([term, extra[has]])
             rows = np.concatenate([rows, rows[several[has]]])
         lengths = np.bincount(rows, minlength=len(found.firsts) - 1).astype(np.int32)
-        keys = term.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64)
+        keys = self._buckets[term].astype(np.uint64) << _BUCKET_SHIFT
+        keys |= term.astype(np.uint64) << np.uint64(_ROW_BITS) | rows.astype(np.uint64)
         keys.sort()
         keys, frequencies = runs(keys)
-        terms, counts = runs((keys >> np.uint64(32)).astype(np.int32))
-        return _Counted(terms, counts, (keys & np.uint64(0xFFFFFFFF)).astype(np.int32), frequencies, lengths)
+        terms, counts = runs((keys >> np.uint64(_ROW_BITS) & np.uint64((1 << 31) - 1)).astype(np.int32))
+        return _Counted(terms, counts, (keys & np.uint64((1 << _ROW_BITS) - 1)).astype(np.int32), frequencies, lengths)
 
     def _counted(self, kernels: Kernels, numbers: NDArray[np.int32], found: words.Words) -> _Counted:
         """Count the terms of each text with compiled code; the terms come in another order."""
@@ -134,7 +149,8 @@ class PostingsWriter:
             self._state = np.full((len(self._terms) * 2, 2), -1, np.int32)
             self._state[:, 1] = 0
         lengths = np.zeros(len(found.firsts) - 1, np.int32)
-        return _Counted(*kernels.count_terms(numbers, found.firsts, self._expansion, self._state, lengths), lengths)
+        counted = kernels.count_terms(numbers, found.firsts, self._expansion, self._buckets, self._state, lengths)
+        return _Counted(*counted, lengths)
 
     def _learn(self, found: words.Words, new: NDArray[np.int64]) -> None:
         """Give the terms of new words their numbers."""
@@ -142,15 +158,20 @@ class PostingsWriter:
             return
         hashes = np.zeros((len(new), 3), np.uint64)  # (words, 3): hashes of their terms, 0 for none
         hashes[:, 0] = found.hashes[new]
-        written = np.flatnonzero(~found.are_numbers[new])
-        terms = [self._tokenizer.expand(word) for word in found.at(new[written])]
+        starts_with_digit, ends_with_digit = found.digits(new)
+        mixed = np.flatnonzero(starts_with_digit != ends_with_digit)
+        terms = [self._tokenizer.expand(word) for word in found.at(new[mixed])]
         counts = np.array([len(one) for one in terms], np.int64)
-        row = np.repeat(written, counts)
+        row = np.repeat(mixed, counts)
         column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
         hashes[row, column] = words.hashes_of([term for one in terms for term in one])
+        if self._tokenizer.stems:
+            letters = np.flatnonzero(~(starts_with_digit | ends_with_digit))
+            hashes[letters, 0] = words.hashes_of(self._tokenizer.stems_of(found.at(new[letters])))
         has = np.flatnonzero(hashes)
         numbers, fresh = self._terms.number(hashes.ravel()[has])
         self._term_hashes.append(hashes.ravel()[has][fresh])
+        self._buckets = np.append(self._buckets, (self._term_hashes[-1] >> _BUCKET_SHIFT).astype(np.uint8))
         while len(self._words) > self._expansion.shape[1]:
             self._expansion = np.concatenate([self._expansion, np.full_like(self._expansion, -1)], axis=1)
         learnt = np.full(hashes.size, -1, np.int32)
@@ -159,11 +180,19 @@ class PostingsWriter:
         self._expansion[:, known : len(self._words)] = learnt.reshape(-1, 3).T
 
     def _spool(self, counted: _Counted) -> None:
-        for index in np.flatnonzero(counted.frequencies >= 255):
-            self._large[self._spooled + int(index)] = int(counted.frequencies[index])
+        ends = np.cumsum(counted.counts, dtype=np.int64)
+        large = np.flatnonzero(counted.frequencies >= 255)
+        columns = (
+            counted.terms[np.searchsorted(ends, large, side="right")],
+            counted.rows[large] + np.int32(self._rows),
+            counted.frequencies[large],
+        )
+        self._large += zip(*(column.tolist() for column in columns), strict=True)
         (counted.rows + np.int32(self._rows)).tofile(self._rows_spool)
         np.minimum(counted.frequencies, 255).astype(np.uint8).tofile(self._frequencies_spool)
-        self._batches.append(_Batch(counted.terms, counted.counts.astype(np.int32), self._spooled))
+        first_terms = np.searchsorted(self._buckets[counted.terms], np.arange(_BUCKETS + 1))
+        first_postings = self._spooled + np.concatenate([[0], ends])[first_terms]
+        self._batches.append(_Batch(counted.terms, counted.counts.astype(np.int32), first_terms, first_postings))
         self._spooled += len(counted.rows)
 
     def finish(self) -> dict[str, float]:
@@ -175,56 +204,123 @@ class PostingsWriter:
         save(self._folder, "length", lengths)
         hashes = np.concatenate([np.zeros(0, np.uint64), *self._term_hashes])
         order = np.argsort(hashes)
-        place = np.empty(len(order), np.int64)  # of each term among the sorted hashes
-        place[order] = np.arange(len(order))
+        place = np.empty(len(order), np.int32)  # of each term among the sorted hashes
+        place[order] = np.arange(len(order), dtype=np.int32)
         save(self._folder, "term", hashes[order])
-        counts = np.zeros(len(order), np.int64)
-        for batch in self._batches:
-            counts[place[batch.terms]] += batch.counts
-        begins = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(counts, out=begins[1:])
-        save(self._folder, "posting", begins)
-        self._merge(begins, place)
         mean = float(lengths.mean()) if len(lengths) and lengths.any() else 1.0
-        _write_maxima(self._folder, begins, lengths, mean, self._kernels)
+        first_terms = np.searchsorted(self._buckets[order], np.arange(_BUCKETS + 1))
+        with _Joined(self._folder, saturation(mean, lengths), self._kernels) as joined:
+            for bucket, found in enumerate(self._spooled_runs()):
+                low, high = first_terms[bucket : bucket + 2].tolist()
+                joined.add(found._replace(terms=place[found.terms] - np.int32(low)), high - low)
+        self._save_large(joined.begins, place)
         return {"terms": len(order), "postings": self._spooled, "mean_length": mean, "k1": K1, "b": B}
 
-    def _merge(self, begins: NDArray[np.int64], place: NDArray[np.int64]) -> None:
-        rows = create(self._folder, "row", np.int32, self._spooled)
-        frequencies = create(self._folder, "frequency", np.uint8, self._spooled)
+    def _spooled_runs(self) -> Iterator[_Runs]:
+        """Return the runs of each bucket, one batch's after another's, and take the spool away."""
         spools = (self._folder / "spool.rows", self._folder / "spool.frequencies")
-        large: dict[int, int] = {}
-        cursor = begins[:-1].copy()
-        for batch in self._batches:
-            size = int(batch.counts.sum())
-            spooled = np.fromfile(spools[0], np.int32, size, offset=batch.at * 4)
-            frequency = np.fromfile(spools[1], np.uint8, size, offset=batch.at)
-            at = np.flatnonzero(frequency == 255)
-            place_runs = _place_runs if self._kernels is None else self._kernels.place_runs
-            target = place_runs(place[batch.terms], batch.counts, cursor, spooled, frequency, rows, frequencies)
-            large |= zip(target.tolist(), (self._large[one] for one in (batch.at + at).tolist()), strict=True)
-        save(self._folder, "large_at", np.array(sorted(large), np.int64))
-        save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
+        with spools[0].open("rb") as rows_spool, spools[1].open("rb") as frequencies_spool:
+            for bucket in range(_BUCKETS):
+                within = [slice(*one.first_terms[bucket : bucket + 2]) for one in self._batches]
+                parts = [one.first_postings[bucket : bucket + 2].tolist() for one in self._batches]
+                yield _Runs(
+                    _concatenated([one.terms[part] for one, part in zip(self._batches, within, strict=True)]),
+                    _concatenated([one.counts[part] for one, part in zip(self._batches, within, strict=True)]),
+                    _parts_of(rows_spool, parts, np.int32),
+                    _parts_of(frequencies_spool, parts, np.uint8),
+                )
         for spool in spools:
             spool.unlink()
 
+    def _save_large(self, begins: NDArray[np.int64], place: NDArray[np.int32]) -> None:
+        rows = _read(self._folder / "row.i4", np.int32)
+        large: dict[int, int] = {}
+        for term, row, frequency in self._large:
+            low, high = begins[place[term] : place[term] + 2].tolist()
+            large[low + int(rows[low:high].searchsorted(row))] = frequency
+        save(self._folder, "large_at", np.array(sorted(large), np.int64))
+        save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
+
+
+class _Joined:
+    """Writes the postings of bucket after bucket."""
+
+    def __init__(self, folder: Path, saturations: NDArray[np.float64], kernels: Kernels | None) -> None:
+        self._folder, self._saturations = folder, saturations
+        self._place_runs = _place_runs if kernels is None else kernels.place_runs
+        self._block_maxima = _block_maxima if kernels is None else kernels.block_maxima
+        self._counts: list[NDArray[np.int64]] = []
+        self._maxima: list[NDArray[np.float32]] = []
+
+    def __enter__(self) -> _Joined:
+        self._files = [(self._folder / name).open("wb") for name in ("row.i4", "frequency.u1")]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for file in self._files:
+            file.close()
+        if error[0] is None:
+            self._finish()
+
+    def add(self, found: _Runs, terms: int) -> None:
+        """Join the runs of a bucket of so many terms; `found.terms` are the terms' places in the bucket."""
+        counts = np.bincount(found.terms, found.counts, terms).astype(np.int64)
+        begins, blocks = _begins(counts), _begins(-(-counts // BLOCK))
+        rows, frequencies = np.empty_like(found.rows), np.empty_like(found.frequencies)
+        self._place_runs(*found, begins[:-1].copy(), rows, frequencies)
+        best = np.empty(blocks[-1], np.float32)
+        self._block_maxima(begins, blocks, BLOCK, rows, frequencies, self._saturations, best)
+        for file, column in zip(self._files, (rows, frequencies), strict=True):
+            column.tofile(file)
+        self._counts.append(counts)
+        self._maxima.append(np.nextafter(best, np.float32(2)))
+
+    def _finish(self) -> None:
+        counts = np.concatenate(self._counts)
+        self.begins, blocks, best = _begins(counts), _begins(-(-counts // BLOCK)), np.concatenate(self._maxima)
+        save(self._folder, "posting", self.begins)
+        save(self._folder, "block", blocks)
+        save(self._folder, "block_best", best)
+        save(self._folder, "best", np.maximum.reduceat(best, blocks[:-1]) if len(best) else best)
+
+
+def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each of several runs of these lengths begins, and where the last one ends."""
+    begins = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=begins[1:])
+    return begins
+
+
+def _concatenated(parts: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.concatenate([np.zeros(0, np.int32), *parts])
+
+
+def _parts_of(file: BinaryIO, parts: Sequence[tuple[int, int]], kind: type[np.generic]) -> Array:
+    """Read several parts of an array in a file, one after another."""
+    found = np.empty(sum(high - low for low, high in parts), kind)
+    at, size = 0, found.itemsize
+    view = memoryview(found).cast("B")
+    for low, high in parts:
+        file.seek(low * size)
+        file.readinto(view[at : at + (high - low) * size])
+        at += (high - low) * size
+    return found
+
 
 def _place_runs(
-    terms: NDArray[np.int64],
+    terms: NDArray[np.int32],
     counts: NDArray[np.int32],
-    cursor: NDArray[np.int64],
     source_rows: NDArray[np.int32],
     source_frequencies: NDArray[np.uint8],
+    cursor: NDArray[np.int64],
     rows: NDArray[np.int32],
     frequencies: NDArray[np.uint8],
-) -> NDArray[np.int64]:
-    """Copy each term's run of postings to where its cursor stands; return where those of frequency 255 went."""
-    starts = np.cumsum(counts, dtype=np.int64) - counts
-    target = np.repeat(cursor[terms] - starts, counts) + np.arange(len(source_rows))
-    rows[target] = source_rows
-    frequencies[target] = source_frequencies
-    cursor[terms] += counts
-    return np.asarray(target[source_frequencies == 255])
+) -> None:
+    """Copy each run of postings to where its term's cursor stands; a term's runs follow one another."""
+    order = np.argsort(terms, kind="stable")
+    starts, sorted_counts = _begins(counts)[:-1][order], counts[order]
+    source = np.repeat(starts - _begins(sorted_counts)[:-1], sorted_counts) + np.arange(len(rows))
+    rows[:], frequencies[:] = source_rows[source], source_frequencies[source]
 
 
 def _read(path: Path, kind: type[np.generic]) -> Array:
@@ -234,24 +330,6 @@ def _read(path: Path, kind: type[np.generic]) -> Array:
 def saturation(mean_length: float, lengths: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return BM25's K for rows of these lengths: a hit scores idf * tf / (tf + K)."""
     return K1 * (1 - B) + (K1 * B / mean_length) * lengths.astype(np.float64)
-
-
-def _write_maxima(
-    folder: Path, begins: NDArray[np.int64], lengths: NDArray[np.int32], mean: float, kernels: Kernels | None
-) -> None:
-    """Write the largest share tf / (tf + K) of every term and of every block of postings."""
-    rows, frequencies = _read(folder / "row.i4", np.int32), _read(folder / "frequency.u1", np.uint8)
-    counts = np.diff(begins)
-    blocks = np.zeros(len(begins), np.int64)
-    np.cumsum(-(-counts // BLOCK), out=blocks[1:])
-    save(folder, "block", blocks)
-    best = create(folder, "block_best", np.float32, int(blocks[-1]))
-    take_maxima = _block_maxima if kernels is None else kernels.block_maxima
-    take_maxima(begins, blocks, BLOCK, rows, frequencies, saturation(mean, lengths), best)
-    for low in range(0, len(best), _SLICE):
-        best[low : low + _SLICE] = np.nextafter(best[low : low + _SLICE], np.float32(2))
-    save(folder, "best", np.maximum.reduceat(best, blocks[:-1]) if len(best) else np.zeros(0, np.float32))
-    del best
 
 
 def _block_maxima(

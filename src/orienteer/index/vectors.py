@@ -61,7 +61,6 @@ class _Query(NamedTuple):
     """What every product with centred vectors lacks."""
     slack: float
     """The most by which bytes may be off."""
-    signs: NDArray[np.uint64]
 
 
 class VectorIndex:
@@ -96,15 +95,16 @@ class VectorIndex:
         count = len(self) if places is None else len(places)
         if k < 1 or not count:
             return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+        if among is not None and count <= _RESCORED:
+            rows = self._owner[places] if self._is_plain else np.unique(self._owner[places])
+            return _top(rows, self._scores(query, rows, best), k)
         is_scan = best == 1 and not self.is_exact and count > max(_FEW, 4 * k)
         if is_scan:
-            places = self._near(query, places, max(_NEAR, 10 * k))
+            places = self._near(query, places, k)
         rows, coarse = self._pooled(self._coarse(query, places), places, best)
         floor = _kth(coarse, max(_RESCORED, 4 * k)) if is_scan else _kth(coarse, k) - 2 * query.slack
         rows = rows[coarse >= floor]
-        scores = self._scores(query, rows, best)
-        order = np.lexsort((rows, -scores))[:k]
-        return Scored(rows[order], scores[order])
+        return _top(rows, self._scores(query, rows, best), k)
 
     def scores(self, vector: Vector, rows: Rows, *, best: int = 1) -> NDArray[np.float64]:
         """Score each of these rows; -1, as of an opposite vector, where a row has none."""
@@ -120,7 +120,7 @@ class VectorIndex:
             return Ends(0.0, 0.0)
         places = None
         if not self.is_exact and best == 1 and len(self) > _FEW:
-            apart = distances(self._signs, query.signs)
+            apart = self._apart(query)
             farthest = np.uint16(self.dimension)
             found = np.concatenate([_lowest(apart, _NEAR), _lowest(farthest - apart, _NEAR)])
             places = self._places(np.unique(self._owner[found]))[0]
@@ -171,8 +171,11 @@ class VectorIndex:
             steps,
             offset=float(vector @ self._center.mean),
             slack=float(np.abs(steps).sum()) / 2 + _ROUNDING,
-            signs=signs((vector - self._center.mean)[None])[:, 0],
         )
+
+    def _apart(self, query: _Query, places: Places | None = None) -> NDArray[np.uint16]:
+        """Count the signs in which vectors differ from a query."""
+        return distances(self._signs, signs((query.vector - self._center.mean)[None])[:, 0], places)
 
     def _allowed(self, among: Rows | None, mask: Mask | None) -> Places | None:
         """Return the vectors of the rows that are searched, None for all."""
@@ -192,10 +195,14 @@ class VectorIndex:
         starts = np.cumsum(counts) - counts
         return np.repeat(first - starts, counts) + np.arange(counts.sum()), counts
 
-    def _near(self, query: _Query, places: Places | None, count: int) -> Places:
-        """Return the places whose signs differ least from the query's, with all that differ as little."""
-        near = _lowest(distances(self._signs, query.signs, places), count)
-        return near if places is None else places[near]
+    def _near(self, query: _Query, places: Places | None, k: int) -> Places:
+        """Return the places whose signs differ least from the query's: enough of them to be of `k` rows."""
+        apart, count = self._apart(query, places), max(_NEAR, 10 * k)
+        while True:
+            near = _lowest(apart, count) if places is None else places[_lowest(apart, count)]
+            if self._is_plain or count >= len(apart) or len(np.unique(self._owner[near])) >= 4 * k:
+                return near
+            count *= 4
 
     def _coarse(self, query: _Query, places: Places | None) -> NDArray[np.float32]:
         return byte_products(self._codes, query.steps, places) + np.float32(query.offset)
@@ -229,6 +236,11 @@ def _mean_of_best(scores: NDArray[np.float64], starts: Places, best: int) -> NDA
         counts = np.minimum(counts, best)
         scores = np.where(np.arange(len(scores)) - starts[run] < best, scores, 0.0)
     return np.round(np.add.reduceat(scores, starts) / counts, 7)
+
+
+def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> Scored:
+    order = np.lexsort((rows, -scores))[:k]
+    return Scored(rows[order], scores[order])
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:

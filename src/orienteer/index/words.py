@@ -66,17 +66,17 @@ class Words(NamedTuple):
         start = int(self.starts[index])
         return self.buffer[start : start + int(self.lengths[index])].tobytes().decode()
 
-    @property
-    def are_numbers(self) -> NDArray[np.bool_]:
-        """Mark the words that begin and end with a digit: they are their own and only term."""
-        first, last = self.buffer[self.starts], self.buffer[self.starts + self.lengths - 1]
-        return np.asarray((first >= 48) & (first <= 57) & (last >= 48) & (last <= 57))
+    def digits(self, indexes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell of several words whether they begin with a digit, and whether they end with one."""
+        first = self.buffer[self.starts[indexes]]
+        last = self.buffer[self.starts[indexes] + self.lengths[indexes] - 1]
+        return (first >= 48) & (first <= 57), (last >= 48) & (last <= 57)
 
     def at(self, indexes: NDArray[np.int64]) -> list[str]:
         """Return several words."""
         data = self.buffer.tobytes() if len(indexes) > 1_000 else self.buffer
         starts = self.starts[indexes].tolist()
-        ends = (self.starts + self.lengths)[indexes].tolist()
+        ends = (self.starts[indexes] + self.lengths[indexes]).tolist()
         return [bytes(data[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
 
     @property
@@ -244,4 +244,7 @@ class Vocabulary:
         keys, values = self._keys[used], self._values[used]
         self._keys = np.zeros(len(self._keys) * 2, np.uint64)
         self._values = np.zeros(len(self._keys), np.int32)
-        self._insert(keys, values)
+        if self._kernels is None:
+            self._insert(keys, values)
+        else:
+            self._kernels.insert(keys, values, self._keys, self._values)

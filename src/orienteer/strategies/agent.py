@@ -102,6 +102,7 @@ class Agent:
             stopped_by=stopped_by,
             error=error,
             notes=tuple(notes),
+            search_mode=session.mode,
         )
 
     def _turn(self, run: Run, sampling: Sampling, notice: str | None) -> Reply:

@@ -43,9 +43,7 @@ class Agr:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Write an expansion in three steps, then search with it and the question."""
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=self.config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return expanded(workflow, self.config, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[str]:

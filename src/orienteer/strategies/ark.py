@@ -30,6 +30,7 @@ import numpy as np
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import Voted, concatenate, shuffle, vote
+from orienteer.index.searchers import Mode
 from orienteer.protocols import LanguageModel, Run, Tool
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.strategies.agent import Agent, AgentConfig
@@ -79,9 +80,11 @@ class ArkConfig:
     """Keep answers that meet these conditions on properties only."""
     fill: bool = False
     """Fill a short ranking up to k with the question's BM25 hits."""
+    mode: Mode = "lexical"
+    """How searches rank unless an agent says: lexical (BM25), dense or hybrid, which need vectors; table 4's `rel`."""
 
     def __post_init__(self) -> None:
-        for name, kind in (("tools", Tools), ("fusion", Fusion)):
+        for name, kind in (("tools", Tools), ("fusion", Fusion), ("mode", Mode)):
             if getattr(self, name) not in get_args(kind):
                 raise BadOption(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(get_args(kind))}")
         for name in ("agents", "max_steps", "k"):
@@ -110,6 +113,7 @@ class Ark:
         if rerank and self.config.is_plain:
             raise BadOption("a reranker is not the paper's: leave it out, or faithful and tools")
         graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
+        graph.searcher(self.config.mode)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore in parallel, fuse, cut. One agent's failure costs its own votes only."""
@@ -178,8 +182,8 @@ class Ark:
 
     def _toolbox(self) -> Toolbox:
         if not self.config.is_plain:
-            return Toolbox.full(self._graph)
-        session = Session(self._graph, saves_sets=False)
+            return Toolbox.full(self._graph, mode=self.config.mode)
+        session = Session(self._graph, saves_sets=False, mode=self.config.mode)
         tools: list[Tool] = [SearchInGraph(session, is_plain=True)]
         parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools)
         if parameters:

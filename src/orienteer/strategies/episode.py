@@ -45,6 +45,7 @@ class Searcher:
     def __init__(self, graph: Graph, model: LanguageModel, config: EpisodeConfig, *, method: str) -> None:
         self._graph, self._model, self._config, self._method = graph, model, config, method
         graph.mask(config.node_types or None, config.where)  # told before a model is paid
+        graph.searcher(config.mode)
 
     def begin(self, question: Question, number: int, *, random_seed: int, lessons: str = "") -> Trajectory:
         """Return what an agent begins with: a trajectory without steps. It is told of lessons where there are any."""
@@ -66,7 +67,7 @@ class Searcher:
         return self._ranked(trajectory, toolbox.session)
 
     def _toolbox(self) -> Toolbox:
-        session = Session(self._graph, saves_sets=False)
+        session = Session(self._graph, saves_sets=False, mode=self._config.mode)
         tools = (SearchInGraph(session, is_plain=True), AddToAnswer(session, is_plain=True), Finish(session))
         return Toolbox(session, tools)
 

@@ -1,7 +1,7 @@
 """What the query expansions share: a model writes text beside the question, and one last search takes both.
 
 That search is BM25 over the distinct words of question and text together, nodes that have them all first, as in every
-search of our tools. It stands in `_rank` alone: vectors would enter there.
+search of our tools; or by the vector of both together, or by both, where `mode` says so.
 """
 
 from __future__ import annotations

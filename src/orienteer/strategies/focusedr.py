@@ -66,9 +66,7 @@ class FocusedR:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Ground the query that the model writes, mix in free hits, rerank."""
         config = self.config
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
 
         def ranking() -> dict[int, str]:
             return fitting(

@@ -87,9 +87,7 @@ class FourStepFocus:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Ground what the question asks for, fill up with plain search, rerank."""
         config = self.config
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
 
         def ranking() -> dict[int, str]:
             return fitting(workflow, self._pattern(workflow), config, widths=(config.candidates,), first=config.k)

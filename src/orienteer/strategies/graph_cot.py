@@ -70,9 +70,7 @@ class GraphCot:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Step until Finish, and rank what it names."""
         config = self.config
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
         course = _Course(self._graph, workflow, config)
 
         def ranking() -> Sequence[Ranked]:

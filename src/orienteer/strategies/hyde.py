@@ -4,8 +4,9 @@ Paper: Gao, Ma, Lin and Callan 2023, Precise zero-shot dense retrieval without r
 (004, section 3). Its samples are 8, at a temperature of 0.7 (the authors' code).
 
 Deviations:
-1. BM25 stands in for the dense encoder. Words cannot be averaged as vectors can: the passages are put one after
-   another, and a word counts once, however many of them hold it.
+1. BM25 stands in for the dense encoder unless `mode` says otherwise. Words cannot be averaged as vectors can: the
+   passages are put one after another, and a word counts once, however many of them hold it; for `dense` and `hybrid`
+   the same text is embedded, as far as the embedder reads.
 2. The question stays in the query. The authors' code does so too, averaging its vector in; here its words must be
    there, for a model's passage may name none of them.
 3. One passage by default, not 8: more of them mostly repeat words, and each costs a call.
@@ -45,9 +46,7 @@ class Hyde:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Make passages up, then search with them and the question."""
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=self.config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return expanded(workflow, self.config, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[str]:

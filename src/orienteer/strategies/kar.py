@@ -64,9 +64,7 @@ class Kar:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Gather triples around what the question names, have an expansion written from them, search with it."""
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=self.config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return expanded(workflow, self.config, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[str]:

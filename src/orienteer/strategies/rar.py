@@ -46,9 +46,7 @@ class Rar:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Search with the question, have answers written after what was found, search with both."""
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=self.config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return expanded(workflow, self.config, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[str]:

@@ -58,9 +58,7 @@ class Reflexion:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Search in episodes until one is judged to answer the question, or no further one is allowed."""
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=self.config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return workflow.follow(lambda: self._course(workflow))
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:

@@ -127,9 +127,7 @@ class ThinkOnGraph:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore from the topics and return the nodes of the kept paths."""
         config = self.config
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, temperature=config.temperature
-        )
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
         search = _Search(self._graph, workflow, config)
 
         def ranking() -> Sequence[Ranked]:

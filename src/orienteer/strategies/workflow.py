@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
+from orienteer.index.searchers import Mode
 from orienteer.llm import call
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
@@ -57,6 +58,8 @@ class WorkflowConfig:
     """Keep answers of these node types only."""
     where: tuple[str, ...] = ()
     """Keep answers that meet these conditions on properties only."""
+    mode: Mode = "lexical"
+    """How searches rank: by words (lexical), by meaning (dense), or by both (hybrid); the latter need vectors."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -76,8 +79,10 @@ class Workflow:
         *,
         question: Question,
         method: str,
-        temperature: float = 0.0,
+        config: WorkflowConfig | None = None,
     ) -> None:
+        config = config or WorkflowConfig()
+        graph.searcher(config.mode)  # without vectors it is told before a model is paid
         self.graph, self.run, self.question = graph, run, question
         self.hits: tuple[Ranked, ...] = ()
         """The ranking so far: what is left where a budget ends the course."""
@@ -85,8 +90,8 @@ class Workflow:
         """What was degraded, for the result."""
         self.set_joins = 0
         """Set joins that the course has made over the graph's arrays."""
-        self._model, self._method, self._temperature = model, method, temperature
-        self._toolbox = Toolbox.full(graph)
+        self._model, self._method, self._temperature = model, method, config.temperature
+        self._toolbox = Toolbox.full(graph, mode=config.mode)
         self._walked: list[Step] = []
         self._asked: list[Trajectory] = []
 
@@ -122,6 +127,7 @@ class Workflow:
             selected=tuple(hit.id for hit in self.hits),
             stopped_by=stopped_by,
             set_joins=self.set_joins,
+            search_mode=self._toolbox.session.mode,
         )
         return Result(
             question=self.question.text,

@@ -22,7 +22,11 @@ NODES: dict[str, Any] = {
 }
 PLAIN_NODE: dict[str, Any] = {"type": "string", "description": "a node's id or exact name"}
 PLAIN_NODES: dict[str, Any] = {**NODES, "description": "Each one a node's id or exact name"}
-QUERY: dict[str, Any] = {"type": "string", "description": "Words to rank by (BM25)"}
+_RANKED: Mapping[Mode, str] = {
+    "lexical": "Words to rank by (BM25)",
+    "dense": "Text to rank by, in meaning",
+    "hybrid": "Text to rank by, in words (BM25) and in meaning",
+}
 NODE_TYPES: dict[str, Any] = {
     "type": "array",
     "items": {"type": "string"},
@@ -47,6 +51,11 @@ MODE: dict[str, Any] = {
     "enum": ["lexical", "dense", "hybrid"],
     "description": "Rank by words (lexical), by meaning (dense), or by both",
 }
+
+
+def query(mode: Mode) -> dict[str, Any]:
+    """Return the schema of `query` where searches rank in this way."""
+    return {"type": "string", "description": _RANKED[mode]}
 
 
 def count(default: int) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class SearchInNeighborhood:
         offset = {"type": "integer", "minimum": 0, "description": "Rows to skip; default 0"}
         properties = {
             "node": given.NODE if parameters is None else given.PLAIN_NODE,
-            "query": given.QUERY,
+            "query": given.query(session.mode),
             "node_types": given.NODE_TYPES,
             "edge_types": given.EDGE_TYPES,
             "direction": given.DIRECTION,
@@ -39,7 +39,7 @@ class SearchInNeighborhood:
             "k": given.count(given.NEIGHBORS_K),
             "offset": offset,
         }
-        if session.graph.searcher.has_vectors:
+        if session.offers_mode:
             properties["mode"] = given.MODE
         kept = {name: one for name, one in properties.items() if parameters is None or name in parameters}
         told = _DESCRIPTION + _OF_TYPES * ("node_types" in kept) + _OF_QUERY * ("query" in kept) + _OF_COUNTS

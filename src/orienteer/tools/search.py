@@ -24,11 +24,11 @@ class SearchInGraph:
 
     def __init__(self, session: Session, *, is_plain: bool = False) -> None:
         self._session, self._is_plain = session, is_plain
-        properties = {"query": given.QUERY, "k": given.count(given.SEARCH_K)}
+        properties = {"query": given.query(session.mode), "k": given.count(given.SEARCH_K)}
         if not is_plain:
             among = {**given.NODE, "description": "Search only in this saved set, such as @2"}
             properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE, "among": among}
-            if session.graph.searcher.has_vectors:
+            if session.offers_mode:
                 properties["mode"] = given.MODE
         self.spec = given.spec("search_in_graph", _DESCRIPTION, properties, ["query"])
 

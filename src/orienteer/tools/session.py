@@ -31,6 +31,8 @@ class Session:
     saves_sets: bool = True
     mode: Mode = "lexical"
     """How searches rank where the model does not say; another one than words needs vectors."""
+    offers_mode: bool = False
+    """Whether the model may say how a search is to rank."""
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each in row order: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
+from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
 from orienteer.protocols import Tool
 from orienteer.records import JsonValue, Observation, ToolCall, ToolSpec
@@ -17,7 +18,7 @@ from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.reading import ReadNode, ReadSchema
 from orienteer.tools.render import Reply
 from orienteer.tools.search import SearchInGraph
-from orienteer.tools.session import Session
+from orienteer.tools.session import REPLY_TOKENS, Session
 
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
 
@@ -31,9 +32,22 @@ class Toolbox:
         self._asked: set[str] = set()
 
     @classmethod
-    def full(cls, graph: Graph, *, reply_tokens: int | None = None) -> Toolbox:
-        """Return all tools over a graph."""
-        session = Session(graph) if reply_tokens is None else Session(graph, reply_tokens)
+    def full(
+        cls,
+        graph: Graph,
+        *,
+        reply_tokens: int = REPLY_TOKENS,
+        mode: Mode = "lexical",
+        offers_mode: bool | None = None,
+        offers_cypher: bool = False,
+    ) -> Toolbox:
+        """Return all tools over a graph; `cypher` where it is asked for, which needs the extra of that name.
+
+        Searches rank by `mode`, or as the model says where it is offered the choice: None offers it where there are
+        vectors.
+        """
+        offers_mode = graph.searcher.has_vectors if offers_mode is None else offers_mode
+        session = Session(graph, reply_tokens, mode=mode, offers_mode=offers_mode)
         tools: tuple[Tool, ...] = (
             SearchInGraph(session),
             SearchInNeighborhood(session),
@@ -46,6 +60,10 @@ class Toolbox:
             RemoveFromAnswer(session),
             Finish(session),
         )
+        if offers_cypher:
+            from orienteer.tools.cypher import RunCypher  # an extra: agents have it where their config asks
+
+            tools = (*tools[:5], RunCypher(session), *tools[5:])
         return cls(session, tools)
 
     @property

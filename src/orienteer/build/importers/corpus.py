@@ -37,9 +37,13 @@ class Corpus:
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read the passages into the builder."""
-        for node in self._list() if self.file.suffix == ".json" else self._lines():
+        for node in self.passages():
             builder.add_node(node)
         return Labels()
+
+    def passages(self) -> Iterator[Node]:
+        """Return the passages as nodes, in order."""
+        return self._list() if self.file.suffix == ".json" else self._lines()
 
     def _list(self) -> Iterator[Node]:
         with opened(self.file) as raw:

@@ -53,6 +53,11 @@ class WebTable:
             yield Node(segment_id(self.id, number), "table", self.title, text, (), properties)
 
 
+def title_of(link: str) -> str:
+    """Return the title of the passage that a link names."""
+    return unquote(link.removeprefix(PREFIX)).replace("_", " ")
+
+
 def segments(count: int) -> list[range]:
     """Cut that many rows into segments; a table without rows has one."""
     starts = list(range(0, count, SEGMENT_ROWS)) or [0]
@@ -88,7 +93,7 @@ class Tables:
     def read(self, builder: GraphBuilder) -> Labels:
         """Read both into the builder; a passage that several tables link to is one node."""
         for link, text in self.passages():
-            builder.add_node(Node(link, "chunk", unquote(link.removeprefix(PREFIX)).replace("_", " "), text))
+            builder.add_node(Node(link, "chunk", title_of(link), text))
         for table in self.tables():
             for node in table.segments():
                 builder.add_node(node)

@@ -100,7 +100,7 @@ class OnnxEmbedder:
         ids = np.array([tokens], np.int64)  # (1, tokens)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         read = {name: value for name, value in given.items() if name in self._inputs}
-        found = np.asarray(self._session.run(None, read)[0], np.float32)[0]
+        found: NDArray[np.float32] = np.asarray(self._session.run(None, read)[0], np.float32)[0]
         if found.ndim == 1:  # the model pools by itself
             return found
         return np.asarray(found[0] if self.reading.pooling == "first" else found.mean(axis=0), np.float32)

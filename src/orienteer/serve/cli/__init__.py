@@ -16,7 +16,18 @@ from typer.exceptions import TyperException
 
 from orienteer.display import clean
 from orienteer.errors import Error, UsageError
-from orienteer.serve.cli import asking, embedding, evaluating, importing, questioning, reading, tracing, upkeep
+from orienteer.serve.cli import (
+    asking,
+    building,
+    embedding,
+    evaluating,
+    importing,
+    querying,
+    questioning,
+    reading,
+    tracing,
+    upkeep,
+)
 from orienteer.serve.cli.output import with_output
 
 INTERRUPTED = 130
@@ -36,7 +47,7 @@ def application(first: str | None = None) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_version)
     groups: dict[str, typer.Typer] = {}
-    modules = (asking, evaluating, questioning, importing, embedding, reading, tracing, upkeep)
+    modules = (asking, evaluating, questioning, importing, building, embedding, reading, querying, tracing, upkeep)
     is_known = any(name.split()[0] == first for module in modules for name in module.COMMANDS)
     for module in modules:
         for name, (function, example) in module.COMMANDS.items():

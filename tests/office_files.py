@@ -1,0 +1,84 @@
+"""Small PDF, Word and spreadsheet files, made by hand, so that tests hold no binary files."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+_TYPES = """<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Default Extension="xml" ContentType="application/xml"/>
+<Override PartName="/word/styles.xml"
+ ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"/>
+<Override PartName="/word/document.xml"
+ ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"""
+_RELATIONS = """<?xml version="1.0"?><Relationships
+ xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"
+ Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+ Target="word/document.xml"/></Relationships>"""
+_SPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_STYLES = "".join(
+    f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/></w:style>'
+    for level in (1, 2, 3)
+)
+_OF_DOCUMENT = """<?xml version="1.0"?><Relationships
+ xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"
+ Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"""
+
+
+def docx(path: Path, *, body: str) -> None:
+    """Write a Word file; `body` is its WordprocessingML. See `heading`, `paragraph`, `table`."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", _TYPES)
+        archive.writestr("_rels/.rels", _RELATIONS)
+        archive.writestr("word/_rels/document.xml.rels", _OF_DOCUMENT)
+        archive.writestr("word/styles.xml", f"<?xml version='1.0'?><w:styles {_SPACE}>{_STYLES}</w:styles>")
+        content = f"<w:document {_SPACE}><w:body>{body}</w:body></w:document>"
+        archive.writestr("word/document.xml", f"<?xml version='1.0'?>{content}")
+
+
+def paragraph(text: str, *, style: str = "") -> str:
+    named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{named}<w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    lines = ("".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{line}</w:tr>' for line in lines)}</w:tbl>"
+
+
+def pdf(path: Path, *pages: str) -> None:
+    """Write a PDF with a page for each text; its lines stand one below the other."""
+    objects: list[bytes] = []
+    kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
+    objects += [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for at, text in enumerate(pages):
+        lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
+        stream = f"BT /F1 12 Tf 72 720 Td {lines}ET".encode("latin-1")
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * at} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>".encode(),
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        ]
+    out = io.BytesIO(b"")
+    out.write(b"%PDF-1.4\n")
+    places = []
+    for number, one in enumerate(objects, 1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, one))
+    start = out.tell()
+    out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
+    out.write(b"".join(b"%010d 00000 n \n" % place for place in places))
+    out.write(b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, start))
+    path.write_bytes(out.getvalue())
+
+
+def bomb(path: Path, *, megabytes: int) -> None:
+    """Write an archive that unpacks to this many megabytes of zeros."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", bytes(megabytes << 20))

@@ -1,0 +1,195 @@
+"""Patterns as the copy answers them, against brute force over the same records: every way to lay a pattern on a graph.
+
+The brute force knows what Cypher says: no edge twice in one MATCH, parallel edges are different edges, an undirected
+edge is walked both ways once. Names are longer than twelve characters where it matters to the engine.
+"""
+
+from collections import Counter, defaultdict
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from orienteer.errors import BadQuery
+from orienteer.graph.store import Graph
+from orienteer.records import Edge, Node
+
+pytest.importorskip("ladybug")
+
+NODE_TYPES = ("Gene", "biological process", "Side/effect")
+EDGE_TYPES = {"binds": (0, 0), "gene": (0, 1), "takes part in": (0, 1), "causes/makes": (2, 0), "REGULATES": None}
+
+
+class Hop(NamedTuple):
+    """An edge of a pattern: from the node before to the next one."""
+
+    types: tuple[str, ...]
+    arrow: str  # ->, <- or --
+    least: int = 1
+    most: int = 1
+
+    @property
+    def text(self):
+        types = ":" + "|".join(f"`{one}`" for one in self.types) if self.types else ""
+        hops = f"*{self.least}..{self.most}" if (self.least, self.most) != (1, 1) else ""
+        left, right = ("<-", "-") if self.arrow == "<-" else ("-", self.arrow[-2:] if self.arrow == "->" else "-")
+        return f"{left}[{types}{hops}]{right}"
+
+
+@pytest.fixture(scope="module")
+def made(scratch):
+    """Give a graph with parallel edges, mutual ones, and types that differ by case or hold spaces and slashes."""
+    chance = np.random.default_rng(5)
+    nodes = [
+        Node(f"n{at:02}", NODE_TYPES[at % 3], f"a rather long name {at % 7}", properties={"year": int(1990 + at % 9)})
+        for at in range(24)
+    ]
+    edges = []
+    for name, ends in EDGE_TYPES.items():
+        for _ in range(22):
+            source, target = (int(one) for one in chance.integers(0, 24, 2))
+            if source == target or (ends and (source % 3, target % 3) != ends):
+                continue
+            edges += [Edge(nodes[source].id, name, nodes[target].id)] * int(1 + (chance.random() < 0.2))
+    return Graph.from_records(nodes, edges, path=scratch()), nodes, edges
+
+
+class Brute:
+    """All ways to lay a chain of hops on a graph."""
+
+    def __init__(self, nodes, edges):
+        self.types = {node.id: node.type for node in nodes}
+        self.around = defaultdict(list)
+        for number, edge in enumerate(edges):
+            self.around[edge.source].append((number, edge.type, edge.target, "->"))
+            self.around[edge.target].append((number, edge.type, edge.source, "<-"))
+
+    def step(self, node, hop, used):
+        """Return each end of a hop with the edges that it uses."""
+        rim = [(node, used)]
+        for length in count(0):
+            if length >= hop.least:
+                yield from rim
+            if length == hop.most:
+                return
+            rim = [
+                (other, seen | {number})
+                for at, seen in rim
+                for number, edge_type, other, arrow in self.around[at]
+                if number not in seen and (not hop.types or edge_type in hop.types) and hop.arrow in ("--", arrow)
+            ]
+
+    def walks(self, start, hops, types, used=frozenset()):
+        """Return the nodes of each walk, its types kept to."""
+        if not hops:
+            yield (start,)
+            return
+        for end, seen in self.step(start, hops[0], used):
+            if types[0] is None or self.types[end] == types[0]:
+                for rest in self.walks(end, hops[1:], types[1:], seen):
+                    yield (start, *rest)
+
+
+def random_pattern(chance):
+    """Return the hops, and the type of each node or None."""
+    hops = []
+    for _ in range(int(chance.integers(1, 4))):
+        types = tuple(str(one) for one in chance.choice(list(EDGE_TYPES), int(chance.integers(0, 3)), replace=False))
+        least, most = (1, 1) if chance.random() < 0.75 else [(1, 2), (2, 2), (1, 3)][int(chance.integers(3))]
+        hops.append(Hop(types, str(chance.choice(["->", "<-", "--"])), least, most))
+    types = [str(chance.choice(NODE_TYPES)) if chance.random() < 0.4 else None for _ in range(len(hops) + 1)]
+    return hops, types
+
+
+def written(hops, types, *, first="a"):
+    """Return a pattern as Cypher, its nodes named first, n1, n2 ..."""
+    label = [f":`{one}`" if one else "" for one in types]
+    text = f"({first}{label[0]})"
+    for at, hop in enumerate(hops, 1):
+        text += f"{hop.text}(n{at}{label[at]})"
+    return text
+
+
+def is_impossible(error, right):
+    """Tell whether a pattern was refused because no edge fits, and rightly so."""
+    return "No edge of this graph fits" in str(error) and not right
+
+
+def queries(how_many, seed):
+    chance = np.random.default_rng(seed)
+    return [random_pattern(chance) for _ in range(how_many)]
+
+
+def check_chains(made, how_many, seed):
+    graph, nodes, edges = made
+    brute = Brute(nodes, edges)
+    answered = refused = 0
+    for hops, types in queries(how_many, seed):
+        names = ["a", *(f"n{at}" for at in range(1, len(hops) + 1))]
+        text = f"MATCH {written(hops, types)} RETURN {', '.join(f'{one}.id' for one in names)}"
+        right = Counter(
+            walk for node in nodes if types[0] in (None, node.type) for walk in brute.walks(node.id, hops, types[1:])
+        )
+        if right.total() > 20_000:
+            continue
+        try:
+            found = graph.cypher(text, limit=100_000, seconds=60)
+        except BadQuery as error:
+            if not is_impossible(error, right):
+                raise
+            refused += 1
+            continue
+        assert Counter(found.rows) == right, text
+        assert found.total == right.total()
+        answered += 1
+    return answered, refused
+
+
+def check_conditions(made, how_many, seed):
+    """EXISTS, NOT, COUNT and OPTIONAL MATCH from every node, whatever its type."""
+    graph, nodes, edges = made
+    brute = Brute(nodes, edges)
+    answered, chance = 0, np.random.default_rng(seed)
+    for hops, types in queries(how_many, seed):
+        outer = [str(one) for one in chance.choice(NODE_TYPES, int(chance.integers(1, 4)), replace=False)]
+        start = f"(a:{'|'.join(f'`{one}`' for one in outer)})"
+        types = [None, *types[1:]]
+        pattern = written(hops, types)
+        walks = {
+            node.id: [walk[1:] for walk in brute.walks(node.id, hops, types[1:])]
+            for node in nodes
+            if node.type in outer
+        }
+        if sum(map(len, walks.values())) > 20_000:
+            continue
+        try:
+            having = graph.cypher(
+                f"MATCH {start} WHERE {pattern.replace('n1', '').replace('n2', '').replace('n3', '')} RETURN a.id"
+            )
+        except BadQuery as error:
+            if not is_impossible(error, any(walks.values())):
+                raise
+            continue
+        assert Counter(having.rows) == Counter((one,) for one, found in walks.items() if found), pattern
+        lacking = graph.cypher(f"MATCH {start} WHERE NOT EXISTS {{ MATCH {pattern} }} RETURN a.id")
+        assert Counter(lacking.rows) == Counter((one,) for one, found in walks.items() if not found), pattern
+        counted = graph.cypher(f"MATCH {start} RETURN a.id, COUNT {{ {pattern} }} AS k")
+        assert dict(counted.rows) == {one: len(found) for one, found in walks.items()}, pattern
+        last = f"n{len(hops)}"
+        optional = graph.cypher(f"MATCH {start} OPTIONAL MATCH {pattern} RETURN a.id, {last}.id", limit=100_000)
+        right = Counter((one, walk[-1]) for one, found in walks.items() for walk in found)
+        right.update((one, None) for one, found in walks.items() if not found)
+        assert Counter(optional.rows) == right, pattern
+        answered += 1
+    return answered
+
+
+def test_chains_are_laid_as_brute_force_lays_them(made):
+    answered, refused = check_chains(made, 60, seed=1)
+    assert answered > 30
+    assert refused > 3
+
+
+def test_conditions_and_optional_patterns(made):
+    assert check_conditions(made, 20, seed=2) > 8

@@ -1,0 +1,86 @@
+"""Every method that searches can search by meaning: ARK's table 4, and the dense forms of the baselines."""
+
+import inspect
+
+import pytest
+
+from clinic import EDGES, NODES
+from fakes.embedder import embedded
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.llm import Allowance
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods import METHODS
+from orienteer.options import options_of
+from orienteer.records import Question, Trajectory
+from orienteer.trace import replay
+
+WITH_MODE = [name for name, one in METHODS.items() if "mode" in {option.name for option in options_of(one.config())}]
+QUESTION = Question(text="yellow zebra")
+
+
+@pytest.fixture(scope="module")
+def vectors(scratch):
+    return embedded(Graph.from_records(NODES, EDGES, path=scratch()), scratch())
+
+
+def searching(messages, tools, sampling):
+    """Search once where there is a tool for it, say nothing of use else."""
+    if tools and not any(message.role == "tool" for message in messages):
+        return [("search_in_graph", {"query": QUESTION.text})]
+    return [("finish", {})] if tools else "Nothing."
+
+
+def made(name, graph, **options):
+    method = METHODS[name]
+    given = {"graph": graph, "model": ScriptedModel(searching), "config": method.config()(**options)}
+    parameters = inspect.signature(method.load()).parameters
+    return method.load()(**{key: value for key, value in given.items() if key in parameters})
+
+
+def test_all_that_have_a_model_have_it():
+    assert set(WITH_MODE) == {name for name, one in METHODS.items() if one.needs_model}
+
+
+def searches(trajectory: Trajectory):
+    for step in trajectory.steps:
+        for call, seen in zip(step.reply.message.tool_calls, step.observations, strict=True):
+            if call.name == "search_in_graph":
+                yield seen.nodes
+
+
+@pytest.mark.parametrize("mode", ["dense", "hybrid"])
+@pytest.mark.parametrize("name", WITH_MODE)
+def test_searches_rank_by_it_and_replay_as_they_were(vectors, name, mode):
+    result = made(name, vectors, mode=mode).retrieve(QUESTION, Allowance(random_seed=7))
+    found = [nodes for one in result.trajectories for nodes in searches(one)]
+    assert all(len(nodes) > 2 for nodes in found)  # by words two nodes have one of them
+    for trajectory in result.trajectories:
+        if trajectory.tools:
+            assert trajectory.search_mode == mode
+            again = Trajectory.model_validate_json(trajectory.model_dump_json())
+            assert all(one.is_equal for one in replay(again, vectors))
+
+
+def test_a_trajectory_of_before_the_vectors_replays_after_them(scratch):
+    path = scratch()
+    graph = Graph.from_records(NODES, EDGES, path=path)
+    trajectory = made("ark", graph).retrieve(QUESTION, Allowance(random_seed=7)).trajectories[0]
+    replayed = list(replay(trajectory, embedded(graph, scratch())))
+    assert replayed
+    assert all(one.is_equal for one in replayed)
+
+
+def test_the_papers_tools_search_by_meaning_too(vectors):
+    """Table 4 replaces the lexical `rel` of the paper's tools and nothing else."""
+    result = made("ark", vectors, faithful=True, mode="dense").retrieve(QUESTION, Allowance(random_seed=7))
+    expected = tuple(hit.id for hit in vectors.search(QUESTION.text, 5, mode="dense"))
+    assert next(searches(result.trajectories[0])) == expected
+
+
+@pytest.mark.parametrize("name", WITH_MODE)
+def test_without_vectors_it_is_told_before_a_model_is_paid(small, name):
+    model = ScriptedModel(lambda *_: pytest.fail("the model was asked"))
+    method = METHODS[name]
+    with pytest.raises(BadOption, match="orienteer embed"):
+        method.load()(graph=small, model=model, config=method.config()(mode="dense")).retrieve(QUESTION, Allowance())
