@@ -157,7 +157,13 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     """Return the tools that the trajectory was offered: all of them, or the few of ARK's paper."""
     offered = {spec.name: spec for spec in trajectory.tools}
     has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
-    full = Toolbox.full(graph, mode=trajectory.search_mode, offers_mode=has_mode)
+    full = Toolbox.full(
+        graph,
+        mode=trajectory.search_mode,
+        offers_mode=has_mode,
+        offers_cypher="cypher" in offered,
+        offers_select="select" in offered,
+    )
     if all(spec in full.specs for spec in trajectory.tools):
         return full
     session = Session(graph, saves_sets=False, mode=trajectory.search_mode)

@@ -18,6 +18,7 @@ from orienteer.records import Edge, Node, Observation, ToolCall
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
+from orienteer.tools.cypher import RunCypher
 from orienteer.tools.follow import Follow
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.reading import ReadNode, ReadSchema
@@ -29,6 +30,7 @@ TOOLS = {
     Follow: {"start": "a", "steps": [{"edge": "joins"}, {}]},
     Intersect: {"nodes": ["a", "c"]},
     Paths: {"a": "a", "b": "d"},
+    RunCypher: {"query": "MATCH (n:Town) RETURN n ORDER BY n.year"},
     ReadNode: {"node": "Bern"},
     ReadSchema: {},
     AddToAnswer: {"nodes": ["a", "Bern"]},
@@ -71,7 +73,8 @@ def test_every_tool_is_in_the_list():
 
 def test_the_toolbox_has_all_of_them(graph):
     names = [kind(Session(graph)).spec.name for kind in TOOLS]
-    assert [spec.name for spec in Toolbox.full(graph).specs] == names
+    assert [spec.name for spec in Toolbox.full(graph, offers_cypher=True).specs] == names
+    assert [spec.name for spec in Toolbox.full(graph).specs] == [name for name in names if name != "cypher"]
     assert len(set(names)) == len(names)
 
 
@@ -115,7 +118,9 @@ def test_the_same_call_gives_the_same_to_each_agent(tool, graph):
     assert tool(arguments) == type(tool)(Session(graph))(arguments)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, Paths)])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, Paths, RunCypher)]
+)
 def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
     toolbox = Toolbox.full(graph)
     toolbox.call("search_in_graph", {"query": "river"})
@@ -126,7 +131,9 @@ def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
     assert tool(json.loads(text)).error is None
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, Paths)])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, Paths, RunCypher)]
+)
 def test_what_cannot_be_met_is_an_error_of_ours_with_a_message_for_the_model(kind, graph):
     toolbox = Toolbox.full(graph)
     arguments = json.loads(json.dumps(TOOLS[kind]).replace('"a"', '"nobody"').replace('"Bern"', '"nobody"'))

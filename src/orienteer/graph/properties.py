@@ -211,6 +211,16 @@ class Properties:
         first = column.first
         return column.rows, self._values.take(np.arange(first, first + len(column.rows)))
 
+    def values(self, name: str, rows: Rows) -> list[JsonValue]:
+        """Return a property of some nodes, None for those that have none. Raises `UnknownProperty`."""
+        column = self._columns[self._known(name)]
+        if not len(column.rows):
+            return [None] * len(rows)
+        at = column.rows.searchsorted(rows)
+        there = column.rows.take(at, mode="clip") == rows
+        found = iter(self._values.take(column.first + at[there]))
+        return [json.loads(next(found)) if has else None for has in there.tolist()]
+
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Mark the nodes that meet every condition; a node without the property meets none on it.
 

@@ -40,8 +40,11 @@ class Toolbox:
         mode: Mode = "lexical",
         offers_mode: bool | None = None,
         offers_cypher: bool = False,
+        offers_select: bool = False,
     ) -> Toolbox:
         """Return all tools over a graph; `cypher` where it is asked for, which needs the extra of that name.
+
+        `select`, which makes sets of sets, is for plans and only where it is asked for.
 
         Searches rank by `mode`, or as the model says where it is offered the choice: None offers it where there are
         vectors.
@@ -64,6 +67,10 @@ class Toolbox:
             from orienteer.tools.cypher import RunCypher  # an extra: agents have it where their config asks
 
             tools = (*tools[:5], RunCypher(session), *tools[5:])
+        if offers_select:
+            from orienteer.tools.select import Select  # agents do without
+
+            tools = (*tools, Select(session))
         return cls(session, tools)
 
     @property

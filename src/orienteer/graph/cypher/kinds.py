@@ -1,0 +1,99 @@
+"""What a value of a query is, as far as it is known before the query runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from orienteer.errors import BadQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of value; an empty name where nothing is known."""
+
+    name: str = ""
+    """text, integer, float, boolean, date, map, list, node, edge, path, node type, edge type, null."""
+    types: frozenset[str] = frozenset()
+    """Of a node or an edge: the types that it may have."""
+    item: Kind | None = None
+    """Of a list: what its items are."""
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether values are known to be numbers."""
+        return self.name in ("integer", "float")
+
+    @property
+    def is_text(self) -> bool:
+        """Tell whether values are known to be texts."""
+        return self.name in ("text", "node type", "edge type")
+
+    @property
+    def shown(self) -> str:
+        """The kind as an error names it."""
+        return {"integer": "a number", "float": "a number", "boolean": "true or false", "edge": "an edge"}.get(
+            self.name, f"a {self.name}" if self.name else "a value"
+        )
+
+
+UNKNOWN = Kind()
+NULL = Kind("null")
+TEXT, INTEGER, FLOAT = Kind("text"), Kind("integer"), Kind("float")
+BOOLEAN, DATE, MAP = Kind("boolean"), Kind("date"), Kind("map")
+
+
+class Value(NamedTuple):
+    """An expression as the engine takes it, and what it is."""
+
+    text: str
+    kind: Kind = UNKNOWN
+
+
+def list_of(item: Kind) -> Kind:
+    """Return the kind of a list."""
+    return Kind("list", item=item)
+
+
+def common(kinds: list[Kind], where: str) -> Kind:
+    """Return what several values are together. Raises `BadQuery` where they do not go together."""
+    known = [kind for kind in kinds if kind.name not in ("", "null")]
+    if not known:
+        return UNKNOWN
+    if all(kind.is_number for kind in known):
+        return FLOAT if any(kind.name == "float" for kind in known) else INTEGER
+    if all(kind.is_text for kind in known):
+        return TEXT
+    if len({kind.name for kind in known}) > 1:
+        shown = " and ".join(dict.fromkeys(kind.shown for kind in known))
+        raise BadQuery(f"{where} mixes {shown}: return them apart, or make all texts with toString()")
+    types = frozenset[str]().union(*(kind.types for kind in known))
+    items = [kind.item for kind in known if kind.item is not None]
+    return Kind(known[0].name, types, common(items, where) if items else None)
+
+
+def rendered(value: None | bool | int | float | str) -> str:
+    """Return a constant as the engine reads it."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r") + "'"
+    if isinstance(value, float):
+        text = repr(value)
+        if text in ("inf", "-inf", "nan"):
+            raise BadQuery(f"the number {value} is not finite")
+        return f"({text})" if value < 0 else text
+    return f"({value})" if value < 0 else str(value)
+
+
+def constant(value: None | bool | int | float | str) -> Value:
+    """Return a constant with its kind."""
+    kinds = {bool: BOOLEAN, int: INTEGER, float: FLOAT, str: TEXT}
+    return Value(rendered(value), NULL if value is None else kinds[type(value)])
+
+
+def quoted(name: str) -> str:
+    """Return a name in backticks."""
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,209 @@
+"""A statement's tree as text for ladybug: what it would answer wrongly is written otherwise, or refused with advice.
+
+What is written otherwise, each because the engine was seen to differ from Cypher: no edge of a MATCH stands twice;
+variables are told apart by case; places and slices of lists count from 0 and may lie outside; `sum` of nothing is 0 and
+of whole numbers whole; text is never converted to a number; a missing optional edge has no type; ORDER BY may stand in
+a WITH without LIMIT; functions and type names are those that people write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, NamedTuple
+
+from orienteer.errors import BadQuery
+from orienteer.graph.cypher import syntax
+from orienteer.graph.cypher.functions import AGGREGATES
+from orienteer.graph.cypher.kinds import UNKNOWN, Value
+from orienteer.graph.cypher.matching import Matcher
+from orienteer.graph.cypher.names import Names
+from orienteer.graph.cypher.parser import parse
+from orienteer.graph.cypher.scope import Scope
+from orienteer.graph.cypher.syntax import Expression, Match, Order, Projection, Unwind
+from orienteer.graph.cypher.values import Writer
+from orienteer.records import JsonValue
+
+LARGEST_FOR_SHORTEST = 2_000_000  # edges; shortest paths took 0.1 s at 1.4 million and 2 to 9 s at 40 million
+_LONGEST_WRITTEN = 100_000  # characters of the engine's text: places in lists repeat the list
+
+
+class Rewritten(NamedTuple):
+    """What the engine is given."""
+
+    text: str
+    parameters: dict[str, JsonValue]
+    columns: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def rewrite(
+    text: str,
+    names: Names,
+    parameters: Mapping[str, JsonValue],
+    *,
+    largest_for_shortest: int = LARGEST_FOR_SHORTEST,
+) -> Rewritten:
+    """Return a statement for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+    statement = parse(text)
+    scope = Scope(names, parameters, largest_for_shortest)
+    parts, columns = [], tuple[str, ...]()
+    for query in statement.queries:
+        scope.variables = {}
+        part = _Query(scope, Writer(scope))
+        parts.append(part.written(query))
+        columns = part.columns
+    joined = (" UNION ALL " if statement.keeps_repeats else " UNION ").join(parts)
+    if len(joined) > _LONGEST_WRITTEN:
+        raise BadQuery("the query becomes too long: take lists apart with UNWIND, in place of many places in them")
+    return Rewritten(joined, scope.used, columns, tuple(scope.notes))
+
+
+@dataclass(slots=True)
+class _Query:
+    """One query, without UNION."""
+
+    scope: Scope
+    writer: Writer
+    columns: tuple[str, ...] = ()
+
+    def written(self, clauses: tuple[syntax.Clause, ...]) -> str:
+        parts = []
+        for place, clause in enumerate(clauses):
+            if isinstance(clause, Match):
+                parts.append(self._match(clause))
+            elif isinstance(clause, Unwind):
+                parts.append(self._unwind(clause))
+            else:
+                parts.append(self._projection(clause, is_last=place == len(clauses) - 1))
+        return " ".join(parts)
+
+    def _match(self, clause: Match) -> str:
+        matched = Matcher(self.scope, self.writer.write).match(clause.paths)
+        conditions = list(matched.conditions)
+        if clause.where is not None:
+            with self.scope.inner({**matched.variables, **matched.narrowed}):
+                conditions.append(self.writer.condition(clause.where))
+        narrowed = {} if clause.optional else matched.narrowed
+        self.scope.variables = {**self.scope.variables, **matched.variables, **narrowed}
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"{'OPTIONAL ' if clause.optional else ''}MATCH {matched.patterns}{where}"
+
+    def _unwind(self, clause: Unwind) -> str:
+        source = self.writer.write(clause.source)
+        if source.kind.name not in ("list", "", "null"):
+            raise BadQuery(f"UNWIND takes a list apart, not {source.kind.shown}")
+        if clause.variable in self.scope.variables:
+            raise BadQuery(
+                f"the variable {clause.variable!r} is there already: give what UNWIND takes out another name"
+            )
+        name = self.scope.fresh()
+        self.scope.variables = {**self.scope.variables, clause.variable: Value(name, source.kind.item or UNKNOWN)}
+        return f"UNWIND {source.text} AS {name}"
+
+    # ---------------------------------------------------------------------------------------------- WITH, RETURN
+
+    def _projection(self, clause: Projection, *, is_last: bool) -> str:
+        items = self._items(clause)
+        if not items:
+            raise BadQuery("* stands for nothing here: no clause before it has named anything")
+        before = dict(self.scope.variables)
+        is_grouped = any(_aggregates(item.expression) for item in items)
+        written, after = [], dict[str, Value]()
+        for place, item in enumerate(items):
+            with self.scope.aggregating(True):
+                value = self.writer.write(item.expression)
+            is_kept = isinstance(item.expression, syntax.Variable) and not is_last
+            name = value.text if is_kept and value.text.isidentifier() else self._column(place, is_last=is_last)
+            written.append(value.text if name == value.text else f"{value.text} AS {name}")
+            after[item.name] = Value(name, value.kind)
+        order = self._order(clause, items, before, after, narrow=is_grouped or clause.distinct)
+        self.scope.variables = after
+        if is_last:
+            self.columns = tuple(after)
+        page = self._page(clause, needs_page=bool(order) and not is_last)
+        where = f" WHERE {self.writer.condition(clause.where)}" if clause.where is not None else ""
+        # The engine drops the order of a WITH, LIMIT or not, where an aggregation follows: so something else does.
+        barrier = f" UNWIND [1] AS {self.scope.fresh()}" if order and not is_last else ""
+        distinct = "DISTINCT " if clause.distinct else ""
+        return f"{'RETURN' if is_last else 'WITH'} {distinct}{', '.join(written)}{order}{page}{where}{barrier}"
+
+    def _items(self, clause: Projection) -> list[syntax.Projected]:
+        star = [syntax.Projected(syntax.Variable(name), name, False) for name in self.scope.variables]
+        items = [*(star if clause.star else ()), *clause.items]
+        names = [item.name for item in items]
+        if len(set(names)) < len(names):
+            raise BadQuery(f"two columns have one name, {names}: name them apart with AS")
+        return items
+
+    def _column(self, place: int, *, is_last: bool) -> str:
+        return f"c{place}" if is_last else self.scope.fresh()
+
+    def _order(
+        self,
+        clause: Projection,
+        items: list[syntax.Projected],
+        before: dict[str, Value],
+        after: dict[str, Value],
+        *,
+        narrow: bool,
+    ) -> str:
+        """Return ORDER BY: what is returned by its name, and else what the clause still knows."""
+        if not clause.order:
+            return ""
+        known: dict[Expression, str] = {
+            item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)
+        }
+        parts = []
+        with self.scope.inner(after if narrow else {**before, **after}):
+            if narrow:
+                self.scope.variables = after
+            for one in clause.order:
+                parts.append(self._ordered(one, known))
+        return f" ORDER BY {', '.join(parts)}"
+
+    def _ordered(self, one: Order, known: Mapping[Expression, str]) -> str:
+        value = self.writer.write(_replaced(one.expression, known))
+        if value.kind.name in ("node", "edge", "path", "map", "list"):
+            raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
+        return f"{value.text}{' DESC' if one.descending else ''}"
+
+    def _page(self, clause: Projection, *, needs_page: bool) -> str:
+        skip, limit = self._count(clause.skip, "SKIP"), self._count(clause.limit, "LIMIT")
+        if skip is None and limit is None:
+            return " SKIP 0" if needs_page else ""  # the engine keeps the order of a WITH only beside SKIP or LIMIT
+        return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
+
+    def _count(self, given: int | syntax.Parameter | None, what: str) -> int | None:
+        if given is None or isinstance(given, int):
+            return given
+        value = self.scope.value(given.name)
+        if type(value) is not int or not 0 <= value < 2**63:
+            raise BadQuery(f"{what} takes a whole number of 0 or more: ${given.name} is {value!r}")
+        return value
+
+
+def _aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
+    """Tell whether an expression holds count(), collect() or their like."""
+    if isinstance(expression, syntax.Call) and expression.name in AGGREGATES:
+        return True
+    if isinstance(expression, tuple):
+        return any(map(_aggregates, expression))
+    if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
+        return False
+    return any(_aggregates(getattr(expression, one.name)) for one in fields(expression))
+
+
+def _replaced(expression: Any, known: Mapping[Expression, str]) -> Any:  # Any: as above
+    """Return an expression with what is returned already replaced by its name."""
+    if isinstance(expression, tuple):
+        return tuple(_replaced(one, known) for one in expression)
+    if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
+        return expression
+    if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
+        return expression
+    if expression in known:
+        return syntax.Variable(known[expression])  # type: ignore[index]  # it stands in `known`
+    return replace(
+        expression, **{one.name: _replaced(getattr(expression, one.name), known) for one in fields(expression)}
+    )

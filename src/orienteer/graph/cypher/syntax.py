@@ -1,0 +1,260 @@
+"""What a statement may hold, as data. What has no class here cannot reach the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Direction: TypeAlias = Literal["out", "in", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Literal_:
+    """A text, a number, true, false or null."""
+
+    value: None | bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`$name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that a clause introduced."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """`base.key`."""
+
+    base: Expression
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the list, its name in lower case."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    distinct: bool = False
+    star: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`NOT x`, `-x`, `x IS NULL`, `x IS NOT NULL`."""
+
+    operator: Literal["NOT", "-", "IS NULL", "IS NOT NULL"]
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Two operands: AND OR XOR = <> < <= > >= + - * / % ^ IN CONTAINS STARTS WITH ENDS WITH =~."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """`[a, b]`."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """`{a: 1}`, also what `n {.a, b: 1}` means."""
+
+    items: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`list[at]`, from 0, negative ones from the end."""
+
+    base: Expression
+    at: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`list[begin..end]`, from 0, the end left out."""
+
+    base: Expression
+    begin: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`CASE [subject] WHEN a THEN b ... ELSE c END`."""
+
+    subject: Expression | None
+    whens: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """`[x IN list WHERE p | e]`."""
+
+    variable: str
+    source: Expression
+    where: Expression | None
+    result: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantifier:
+    """`any(x IN list WHERE p)`, and all, none, single."""
+
+    kind: Literal["any", "all", "none", "single"]
+    variable: str
+    source: Expression
+    where: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is an EXISTS."""
+
+    kind: Literal["EXISTS", "COUNT"]
+    paths: tuple[PathPattern, ...]
+    where: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class HasType:
+    """`n:Gene` as a condition."""
+
+    variable: str
+    types: tuple[str, ...]
+
+
+Expression: TypeAlias = (
+    Literal_
+    | Parameter
+    | Variable
+    | Property
+    | Call
+    | Unary
+    | Binary
+    | ListOf
+    | MapOf
+    | Item
+    | Slice
+    | Case
+    | Comprehension
+    | Quantifier
+    | Subquery
+    | HasType
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePattern:
+    """`(n:Gene|Disease {key: value})`."""
+
+    variable: str | None
+    types: tuple[str, ...]
+    properties: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """`*least..most`."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePattern:
+    """`-[r:treats|palliates*1..2 {key: value}]->`."""
+
+    variable: str | None
+    types: tuple[str, ...]
+    direction: Direction
+    hops: Hops | None
+    properties: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """`p = (a)-[r]-(b)`, nodes and edges in turn."""
+
+    variable: str | None
+    nodes: tuple[NodePattern, ...]
+    edges: tuple[EdgePattern, ...]
+    shortest: Literal["", "SHORTEST", "ALL SHORTEST"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """`[OPTIONAL] MATCH paths [WHERE p]`."""
+
+    paths: tuple[PathPattern, ...]
+    where: Expression | None
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unwind:
+    """`UNWIND list AS variable`."""
+
+    source: Expression
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """`expression AS name`; the name is the expression's own text where none is given."""
+
+    expression: Expression
+    name: str
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """`expression [DESC]`."""
+
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """`WITH` or `RETURN`."""
+
+    items: tuple[Projected, ...]
+    star: bool
+    distinct: bool
+    order: tuple[Order, ...]
+    skip: int | Parameter | None
+    limit: int | Parameter | None
+    where: Expression | None
+    """Only of WITH."""
+
+
+Clause: TypeAlias = Match | Unwind | Projection
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Queries joined by UNION; the last clause of each is its RETURN."""
+
+    queries: tuple[tuple[Clause, ...], ...]
+    keeps_repeats: bool
+    """UNION ALL."""
+    parameters: frozenset[str]

@@ -1,0 +1,136 @@
+"""A statement's text as tokens: strings, names in backticks and comments are understood, all else is refused."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal, NamedTuple, TypeAlias
+
+from orienteer.errors import BadQuery
+
+LONGEST = 8_000  # characters of a statement
+MOST_TOKENS = 3_000
+Kind: TypeAlias = Literal["text", "name", "word", "parameter", "integer", "float", "sign", "end"]
+
+_SPACE = re.compile(r"(?:[ \t\r\n\f\v]|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_ENDING = re.compile(rf"(?:;|{_SPACE.pattern})*", re.DOTALL)
+_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_NAME = re.compile(r"`(?:[^`]|``)+`", re.DOTALL)
+_WORD = re.compile(r"[^\W\d]\w*")
+_NUMBER = re.compile(r"(?:\d+\.\d+|\.\d+|\d+(?=[eE][+-]?\d))(?:[eE][+-]?\d+)?|\d+", re.ASCII)
+_SIGN = re.compile(r"<>|<=|>=|=~|\.\.|!=|\|\||[-+*/%^=<>(){}\[\],.:|&!]")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'", '"': '"', "`": "`"}
+_LARGEST = 2**63 - 1
+
+
+class Token(NamedTuple):
+    """A piece of a statement, and where it stands."""
+
+    kind: Kind
+    value: str
+    """Of texts and names what they mean, escapes resolved; else as written."""
+    start: int
+    end: int
+
+    @property
+    def shown(self) -> str:
+        """The token as an error shows it."""
+        return "the end" if self.kind == "end" else repr(self.value[:40])
+
+
+def tokenize(text: str) -> list[Token]:
+    """Return the tokens of a statement, the last of kind `end`. Raises `BadQuery` for what is no Cypher."""
+    if len(text) > LONGEST:
+        raise BadQuery(
+            f"the query has {len(text):,} characters: {LONGEST:,} are allowed; pass long lists as parameters"
+        )
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        if found := _SPACE.match(text, at):
+            at = found.end()
+            continue
+        if text[at] == ";" and _ENDING.fullmatch(text, at):
+            break
+        token = _token(text, at)
+        tokens.append(token)
+        at = token.end
+        if len(tokens) > MOST_TOKENS:
+            raise BadQuery(f"the query has more than {MOST_TOKENS:,} words and signs: ask for less at a time")
+    tokens.append(Token("end", "", at, at))
+    return tokens
+
+
+def _token(text: str, at: int) -> Token:
+    if found := _TEXT.match(text, at):
+        return Token("text", _unescaped(found[0][1:-1]), at, found.end())
+    if found := _NAME.match(text, at):
+        return Token("name", _plain(found[0][1:-1].replace("``", "`")), at, found.end())
+    if text[at] == "$":
+        found = _WORD.match(text, at + 1) or re.compile(r"\d+", re.ASCII).match(text, at + 1)
+        if found is None:
+            raise BadQuery(f"{text[at : at + 20]!r} is no parameter: write $name")
+        return Token("parameter", found[0], at, found.end())
+    if found := _WORD.match(text, at):
+        return _word(found[0], at)
+    if found := _NUMBER.match(text, at):
+        return _number(text, found[0], at)
+    if not text.startswith("/*", at) and (found := _SIGN.match(text, at)):
+        return Token("sign", found[0], at, found.end())
+    raise _refused(text, at)
+
+
+def _word(word: str, at: int) -> Token:
+    if not word.isascii() and unicodedata.normalize("NFKC", word).isascii():
+        # Full-width and other look-alike letters: an engine might fold them into a clause's name, or might not.
+        raise BadQuery(f"{word!r} holds letters that only look like a to z: write them plainly, or in backticks")
+    return Token("word", word, at, at + len(word))
+
+
+def _number(text: str, digits: str, at: int) -> Token:
+    end = at + len(digits)
+    if end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        raise BadQuery(f"{text[at : end + 10].split()[0]!r} is neither a number nor a name: put names in backticks")
+    is_integer = digits.isdecimal()
+    if is_integer and int(digits) > _LARGEST:
+        raise BadQuery(f"{digits[:40]} is too large: whole numbers go up to {_LARGEST}")
+    return Token("integer" if is_integer else "float", digits, at, end)
+
+
+def _refused(text: str, at: int) -> BadQuery:
+    sign = text[at]
+    if sign == ";":
+        return BadQuery("one statement at a time, without a semicolon: leave out ';' and what follows it")
+    if sign in "'\"`":
+        return BadQuery(f"the quote {sign} before {text[at + 1 : at + 21]!r} is never closed")
+    if text.startswith("/*", at):
+        return BadQuery("a comment is never closed: end it with */")
+    return BadQuery(f"{sign!r} (character {at + 1}, U+{ord(sign):04X}) is no Cypher outside quotes")
+
+
+def _unescaped(text: str) -> str:
+    def meant(found: re.Match[str]) -> str:
+        escape = found[1]
+        if len(escape) > 1:
+            return _character(int(escape[1:], 16))
+        if escape not in _ESCAPED:
+            raise BadQuery(f"the escape \\{escape} in a text is not known: write \\\\ for a backslash")
+        return _ESCAPED[escape]
+
+    return _plain(_ESCAPE.sub(meant, text))
+
+
+def _character(code: int) -> str:
+    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        raise BadQuery(f"\\u{code:04x} is no character: write the character itself")
+    return chr(code)
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is. Raises `BadQuery` where it holds a NUL, at which an engine in C may take it to end."""
+    if "\0" in text:
+        raise BadQuery("a text or a name holds the character U+0000: leave it out")
+    if any(0xD800 <= ord(one) < 0xE000 for one in text):
+        raise BadQuery("a text or a name holds half a surrogate pair: leave it out")
+    return text

@@ -1,0 +1,446 @@
+"""Expressions for the engine."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import singledispatchmethod
+
+from orienteer.errors import BadQuery
+from orienteer.graph.cypher import functions, syntax
+from orienteer.graph.cypher.comparing import check_expression, compared
+from orienteer.graph.cypher.functions import AGGREGATES, check_count, check_graph_kind, check_kind, item
+from orienteer.graph.cypher.kinds import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    MAP,
+    TEXT,
+    UNKNOWN,
+    Kind,
+    Value,
+    common,
+    constant,
+    list_of,
+    quoted,
+    rendered,
+)
+from orienteer.graph.cypher.matching import Matcher, property_of
+from orienteer.graph.cypher.scope import Scope
+from orienteer.graph.cypher.syntax import Expression
+
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+_TYPE_CALLS = frozenset({"type", "nodetype"})
+_LIST_ADVICE = "UNWIND the list first, as in UNWIND nodes(p) AS x WITH x WHERE toLower(x.name) = 'a'"
+_DATE_PARTS = {"year": "year", "month": "month", "day": "day"}
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes the expressions of one query."""
+
+    scope: Scope
+
+    @singledispatchmethod
+    def write(self, expression: Expression) -> Value:
+        """Return an expression as the engine takes it. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+        raise AssertionError(expression)
+
+    def condition(self, expression: Expression) -> str:
+        """Return a condition. Raises `BadQuery` where the value cannot be true or false."""
+        value = self.write(expression)
+        if value.kind.name not in ("boolean", "", "null"):
+            raise BadQuery(f"a condition is needed where {value.kind.shown} stands: compare it with something")
+        return value.text
+
+    # --------------------------------------------------------------------------------------------------- leaves
+
+    @write.register
+    def _(self, expression: syntax.Literal_) -> Value:
+        return constant(expression.value)
+
+    @write.register
+    def _(self, expression: syntax.Parameter) -> Value:
+        return self.scope.parameter(expression.name)
+
+    @write.register
+    def _(self, expression: syntax.Variable) -> Value:
+        value = self.scope.variable(expression.name)
+        if self.scope.local and expression.name not in self.scope.local:
+            # The engine reads such a variable from the wrong row.
+            raise BadQuery(
+                f"{expression.name!r} comes from outside the list that [ ] or any() goes through: {_LIST_ADVICE}"
+            )
+        return value
+
+    @write.register
+    def _(self, expression: syntax.Property) -> Value:
+        base = self.write(expression.base)
+        kind = base.kind.name
+        if kind == "date" and expression.key in _DATE_PARTS:
+            return Value(f"date_part('{_DATE_PARTS[expression.key]}', {base.text})", INTEGER)
+        if kind in ("map", ""):
+            return Value(f"({base.text}).{quoted(expression.key)}", UNKNOWN)
+        if kind not in ("node", "edge"):
+            hint = ": name one of them, as in list[0].name" if kind == "list" else ""
+            raise BadQuery(f"{base.kind.shown} has no property {expression.key!r}{hint}")
+        text = base.text if isinstance(expression.base, syntax.Variable) else f"({base.text})"
+        return property_of(self.scope.names, Value(text, base.kind), expression.key)
+
+    @write.register
+    def _(self, expression: syntax.HasType) -> Value:
+        base, names = self.scope.variable(expression.variable), self.scope.names
+        if base.kind.name == "edge":
+            types = frozenset(one.type for name in expression.types for one in names.edge_triples(name))
+            return _is_of(base.text, [names.catalog.edge_tables[one] for one in types])
+        check_graph_kind(f"{expression.variable}:TYPE", base, "node")
+        types = frozenset(one for name in expression.types for one in names.node_types(name))
+        return _is_of(base.text, [names.catalog.node_tables[one] for one in types])
+
+    # ------------------------------------------------------------------------------------------------ operators
+
+    @write.register
+    def _(self, expression: syntax.Unary) -> Value:
+        if expression.operator == "NOT":
+            return Value(f"(NOT {self.condition(expression.operand)})", BOOLEAN)
+        value = self.write(expression.operand)
+        if expression.operator == "-":
+            check_kind("a minus sign", value, "number")
+            return Value(f"(-{value.text})", value.kind)
+        text = f"id({value.text})" if value.kind.name in ("node", "edge") else value.text
+        return Value(f"({text} {expression.operator})", BOOLEAN)
+
+    @write.register
+    def _(self, expression: syntax.Binary) -> Value:
+        operator = expression.operator
+        if operator in ("AND", "OR", "XOR"):
+            return Value(f"({self.condition(expression.left)} {operator} {self.condition(expression.right)})", BOOLEAN)
+        if (about_types := self._about_types(expression)) is not None:
+            return about_types
+        left, right = self.write(expression.left), self.write(expression.right)
+        if operator in _COMPARISONS:
+            return compared(operator, left, right)
+        if operator == "IN":
+            return self._in(left, right)
+        if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
+            return self._text_condition(expression, left, right)
+        return self._arithmetic(operator, left, right)
+
+    def _in(self, left: Value, right: Value) -> Value:
+        check_kind("IN", right, "list")
+        if right.kind.item is not None and left.kind.name in ("node", "edge"):
+            raise BadQuery("IN with nodes is not supported: collect ids, as in a.id IN collect(b.id)")
+        if right.kind.item is not None and right.kind.item.name:
+            compared("=", left, Value("item", right.kind.item))  # only to check their kinds
+        return Value(f"({left.text} IN {right.text})", BOOLEAN)
+
+    def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
+        operator = expression.operator
+        check_kind(operator, left, "text")
+        check_kind(operator, right, "text")
+        if operator == "=~":
+            pattern = self._constant(expression.right)
+            if not isinstance(pattern, str):
+                raise BadQuery("=~ takes a regular expression as a text or a parameter")
+            check_expression(pattern)
+        return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
+
+    def _constant(self, expression: Expression) -> object:
+        """Return the value of a literal or a parameter; None for all else."""
+        if isinstance(expression, syntax.Parameter):
+            return self.scope.value(expression.name)
+        return expression.value if isinstance(expression, syntax.Literal_) else None
+
+    def _arithmetic(self, operator: str, left: Value, right: Value) -> Value:
+        kinds = (left.kind, right.kind)
+        if operator == "+" and any(kind.name == "list" for kind in kinds):
+            if not all(kind.name in ("list", "") for kind in kinds):
+                raise BadQuery("a list and a value are added as list + [value]")
+            return Value(f"list_concat({left.text}, {right.text})", common(list(kinds), "a list"))
+        if operator == "+" and any(kind.is_text for kind in kinds):
+            texts = [value if value.kind.is_text else functions.call("tostring", [value]) for value in (left, right)]
+            if self.scope.local:
+                raise BadQuery(f"texts cannot be joined inside [ ] or any(): {_LIST_ADVICE}")
+            return Value(f"({texts[0].text} + {texts[1].text})", TEXT)
+        for value in (left, right):
+            check_kind(operator, value, "number")
+        if operator == "^":
+            return Value(f"({left.text} ^ {right.text})", FLOAT)
+        kind = common(list(kinds), operator) if all(one.is_number for one in kinds) else UNKNOWN
+        return Value(f"({left.text} {operator} {right.text})", kind)
+
+    def _about_types(self, expression: syntax.Binary) -> Value | None:
+        """Return a condition on a type, its names looked up: `type(r) = 'TREATS'`, `'Gene' IN labels(n)`."""
+        operator, left, right = expression.operator, expression.left, expression.right
+        if operator == "IN" and isinstance(right, syntax.Call) and right.name == "labels":
+            left, right, operator = syntax.Item(right, syntax.Literal_(0)), left, "="
+        elif isinstance(left, syntax.Call) and left.name == "labels" and isinstance(right, syntax.ListOf):
+            left = syntax.Item(left, syntax.Literal_(0))  # labels(n) = ['Gene']
+        if not _is_type(left) and _is_type(right):
+            left, right = right, left
+        if not _is_type(left) or operator not in ("=", "<>", "IN"):
+            return None
+        given: object = self._constant(right)
+        if isinstance(right, syntax.ListOf):
+            given = [self._constant(one) for one in right.items]
+        wanted = given if isinstance(given, list) else [given]
+        if not wanted or not all(isinstance(one, str) for one in wanted):
+            return None
+        value = self.write(left)
+        names, catalog = self.scope.names, self.scope.names.catalog
+        if value.kind.name == "edge type":
+            tables = {catalog.edge_tables[one.type] for word in wanted for one in names.edge_triples(str(word))}
+        else:
+            tables = {catalog.node_tables[one] for word in wanted for one in names.node_types(str(word))}
+        listed = ", ".join(map(rendered, sorted(tables)))
+        condition = f"({self._label(self.write(_typed(left)))} IN [{listed}])"
+        return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
+
+    # --------------------------------------------------------------------------------------------- lists, cases
+
+    @write.register
+    def _(self, expression: syntax.ListOf) -> Value:
+        values = [self.write(one) for one in expression.items]
+        if any(value.kind.name == "null" for value in values):
+            raise BadQuery("a list with null in it is not supported: leave the null out")
+        kind = common([value.kind for value in values], "a list")
+        return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind))
+
+    @write.register
+    def _(self, expression: syntax.MapOf) -> Value:
+        items = []
+        for key, one in expression.items:
+            if key.startswith("_") or not key.isprintable():
+                raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
+            items.append(f"{quoted(key)}: {self.write(one).text}")
+        if len({key.casefold() for key, _ in expression.items}) < len(items) or not items:
+            raise BadQuery("a map needs keys, and they must differ by more than case")
+        return Value(f"{{{', '.join(items)}}}", MAP)
+
+    @write.register
+    def _(self, expression: syntax.Item) -> Value:
+        if isinstance(expression.base, syntax.Call) and expression.base.name == "labels":
+            if expression.at != syntax.Literal_(0):
+                raise BadQuery("a node has one type here: labels(n)[0]")
+            return self._type_of(expression.base.arguments, "node")
+        base, at = self.write(expression.base), self.write(expression.at)
+        if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
+            raise BadQuery("a property is named after a dot, as in n.name")
+        check_kind("a place in a list", at, "number")
+        size = f"size({base.text})"
+        if isinstance(expression.at, syntax.Literal_) and isinstance(expression.at.value, int):
+            number = expression.at.value
+            place = str(number + 1) if number >= 0 else f"({size} - {-number - 1})"
+            return item(base, place, inside=f"{size} >= {number + 1 if number >= 0 else -number}")
+        return item(base, f"({at.text}) + 1", inside=f"({at.text}) >= 0 AND {size} > ({at.text})")
+
+    @write.register
+    def _(self, expression: syntax.Slice) -> Value:
+        base = self.write(expression.base)
+        check_kind("a slice", base, "list")
+        end = f"size({base.text})" if expression.end is None else str(expression.end)
+        if expression.end == 0:
+            end, begin = "1", 2  # places are from 1, and a slice from 1 to 0 is not empty to the engine
+        else:
+            begin = (expression.begin or 0) + 1
+        return Value(f"list_slice({base.text}, {begin}, {end})", base.kind)
+
+    @write.register
+    def _(self, expression: syntax.Case) -> Value:
+        whens, results = [], []
+        for condition, result in expression.whens:
+            if expression.subject is None:
+                test = self.condition(condition)
+            else:
+                test = self.write(syntax.Binary("=", expression.subject, condition)).text
+            results.append(self.write(result))
+            whens.append(f"WHEN {test} THEN {results[-1].text}")
+        otherwise = "" if expression.otherwise is None else self.write(expression.otherwise)
+        if isinstance(otherwise, Value):
+            results.append(otherwise)
+            otherwise = f" ELSE {otherwise.text}"
+        kind = common([value.kind for value in results], "CASE")
+        if self.scope.local and kind.is_text:
+            raise BadQuery(f"CASE cannot make texts inside [ ] or any(): {_LIST_ADVICE}")
+        return Value(f"CASE {' '.join(whens)}{otherwise} END", kind)
+
+    @write.register
+    def _(self, expression: syntax.Comprehension) -> Value:
+        source = self.write(expression.source)
+        check_kind("a list comprehension", source, "list")
+        text, kind = source.text, source.kind.item or UNKNOWN
+        name = self.scope.fresh()
+        local = {expression.variable: Value(name, kind)}
+        if expression.where is not None:
+            with self.scope.inner(local, local=local):
+                text = f"list_filter({text}, {name} -> {self.condition(expression.where)})"
+        if expression.result is None:
+            return Value(text, source.kind)
+        result = self._item_result(expression, local)
+        return Value(f"list_transform({text}, {name} -> {result.text})", list_of(result.kind))
+
+    def _item_result(self, expression: syntax.Comprehension, local: dict[str, Value]) -> Value:
+        """Return what a comprehension makes of an item: of texts only what the engine does not lose."""
+        result = expression.result
+        assert result is not None
+        with self.scope.inner(local):
+            plain = isinstance(result, syntax.Property) and isinstance(result.base, syntax.Variable)
+            if plain or (isinstance(result, syntax.Call) and result.name in _TYPE_CALLS):
+                return self.write(result)
+        with self.scope.inner(local, local=local):
+            value = self.write(result)
+        if value.kind.name not in ("integer", "float", "boolean") and not isinstance(result, syntax.Variable):
+            raise BadQuery(f"[x IN list | ...] can give a property, a type, a number or a condition: {_LIST_ADVICE}")
+        return value
+
+    @write.register
+    def _(self, expression: syntax.Quantifier) -> Value:
+        source = self.write(expression.source)
+        check_kind(f"{expression.kind}()", source, "list")
+        name = self.scope.fresh()
+        local = {expression.variable: Value(name, source.kind.item or UNKNOWN)}
+        with self.scope.inner(local, local=local):
+            where = self.condition(expression.where)
+        filtered = f"size(list_filter({source.text}, {name} -> {where}))"
+        wanted = {"any": "> 0", "none": "= 0", "single": "= 1", "all": f"= size({source.text})"}[expression.kind]
+        return Value(f"({filtered} {wanted})", BOOLEAN)
+
+    @write.register
+    def _(self, expression: syntax.Subquery) -> Value:
+        if self.scope.local:
+            raise BadQuery(f"patterns inside [ ] or any() are not supported: {_LIST_ADVICE}")
+        matcher = Matcher(self.scope, self.write)
+        matched = matcher.match(expression.paths)
+        conditions = list(matched.conditions)
+        if expression.where is not None:
+            with self.scope.inner({**matched.variables, **matched.narrowed}):
+                conditions.append(self.condition(expression.where))
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        kind = INTEGER if expression.kind == "COUNT" else BOOLEAN
+        return Value(f"{expression.kind} {{ MATCH {matched.patterns}{where} }}", kind)
+
+    # ---------------------------------------------------------------------------------------------------- calls
+
+    @write.register
+    def _(self, expression: syntax.Call) -> Value:
+        name = expression.name
+        if expression.star:
+            with self._aggregating(name):
+                return Value("count(*)", INTEGER)
+        if name in AGGREGATES:
+            return self._aggregate(expression)
+        if expression.distinct:
+            raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
+        if name in _TYPE_CALLS or name == "labels":
+            kind = "edge" if name == "type" else "node"
+            value = self._type_of(expression.arguments, kind)
+            if name != "labels":
+                return value
+            return Value(f"CASE WHEN {value.text} IS NOT NULL THEN [{value.text}] END", list_of(value.kind))
+        if name in ("nodes", "edges", "length", "id"):
+            return self._of_graph(name, expression.arguments)
+        arguments = [self.write(one) for one in expression.arguments]
+        if self.scope.local and name != "size" and any(one.kind.is_text for one in arguments):
+            # Two such calls in one RETURN spoil each other's texts.
+            raise BadQuery(f"{name}() of a text is not supported inside [ ] or any(): {_LIST_ADVICE}")
+        return functions.call(name, arguments)
+
+    def _aggregating(self, name: str) -> AbstractContextManager[None]:
+        if not self.scope.may_aggregate or self.scope.local:
+            raise BadQuery(
+                f"{name}() may stand in WITH and RETURN only, and not inside another: "
+                f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
+            )
+        return self.scope.aggregating(False)
+
+    def _aggregate(self, expression: syntax.Call) -> Value:
+        check_count(expression.name, [UNKNOWN_VALUE] * len(expression.arguments), 1, 1)
+        name = expression.name
+        with self._aggregating(name):
+            value = self.write(expression.arguments[0])
+        if value.kind.name == "null":
+            raise BadQuery(f"{name}(null) means nothing: leave it out")
+        distinct = "DISTINCT " if expression.distinct else ""
+        call = f"{name}({distinct}{value.text})"
+        if name == "count":
+            return Value(call, INTEGER)
+        if name == "collect":
+            return Value(call, list_of(value.kind))
+        if name in ("sum", "avg"):
+            check_kind(f"{name}()", value, "number")
+        elif value.kind.name in ("list", "map", "node", "edge", "path"):
+            raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.shown}")
+        if name != "sum":
+            return Value(call, FLOAT if name == "avg" else value.kind)
+        # The engine's sum of whole numbers is a decimal, and that of nothing is null where Cypher's is 0.
+        if value.kind.name == "float":
+            return Value(f"coalesce({call}, 0.0)", FLOAT)
+        return Value(
+            f"cast(coalesce({call}, 0), 'INT64')" if value.kind == INTEGER else f"coalesce({call}, 0)", value.kind
+        )
+
+    def _type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
+        """Return the type of a node or an edge by the graph's own name, null for null."""
+        check_count("type" if what == "edge" else "labels", [UNKNOWN_VALUE] * len(arguments), 1, 1)
+        value, catalog = self.write(arguments[0]), self.scope.names.catalog
+        check_graph_kind("type()" if what == "edge" else "labels()", value, what)
+        tables = catalog.edge_tables if what == "edge" else catalog.node_tables
+        types = value.kind.types or frozenset(tables)
+        renamed = {tables[one]: one for one in sorted(types) if tables[one] != one}
+        text = self._label(value)
+        if renamed:
+            cases = " ".join(f"WHEN {rendered(table)} THEN {rendered(name)}" for table, name in renamed.items())
+            text = f"CASE {text} {cases} ELSE {text} END"
+        return Value(text, Kind(f"{what} type"))
+
+    def _label(self, value: Value) -> str:
+        """Return a type by its name in the copy, null for null."""
+        if self.scope.local:
+            return f"label({value.text})"
+        # Where an optional edge is missing the engine still gives its type, if there is only one.
+        return f"CASE WHEN id({value.text}) IS NOT NULL THEN label({value.text}) END"
+
+    def _of_graph(self, name: str, arguments: tuple[Expression, ...]) -> Value:
+        check_count(name, [UNKNOWN_VALUE] * len(arguments), 1, 1)
+        value = self.write(arguments[0])
+        if name == "id":
+            if value.kind.name == "node":
+                self.scope.note("id(n) is the node's id, a text: n.id")
+                return Value(f"{value.text}.id", TEXT)
+            check_graph_kind("id()", value, "edge")
+            return Value(f"cast(id({value.text}), 'STRING')", TEXT)
+        if name == "length" and value.kind.name in ("list", "text"):
+            return functions.call("size", [value])
+        check_graph_kind(f"{name}()", value, "path")
+        if name == "length":
+            return Value(f"length({value.text})", INTEGER)
+        catalog = self.scope.names.catalog
+        if name == "nodes":
+            return Value(f"nodes({value.text})", list_of(Kind("node", frozenset(catalog.node_tables))))
+        return Value(f"rels({value.text})", list_of(Kind("edge", frozenset(catalog.edge_tables))))
+
+
+UNKNOWN_VALUE = Value("")
+
+
+def _is_type(expression: Expression) -> bool:
+    """Tell whether an expression is the type of an edge, or the one label of a node."""
+    if isinstance(expression, syntax.Item):
+        return isinstance(expression.base, syntax.Call) and expression.base.name == "labels"
+    if isinstance(expression, syntax.Call) and expression.name == "head":
+        return isinstance(expression.arguments[0], syntax.Call) and expression.arguments[0].name == "labels"
+    return isinstance(expression, syntax.Call) and expression.name in _TYPE_CALLS
+
+
+def _typed(expression: Expression) -> Expression:
+    """Return the node or the edge whose type an expression is."""
+    while not isinstance(expression, syntax.Call) or expression.name not in (*_TYPE_CALLS, "labels"):
+        assert isinstance(expression, syntax.Item | syntax.Call)
+        expression = expression.base if isinstance(expression, syntax.Item) else expression.arguments[0]
+    check_count(expression.name, [UNKNOWN_VALUE] * len(expression.arguments), 1, 1)
+    return expression.arguments[0]
+
+
+def _is_of(value: str, tables: list[str]) -> Value:
+    listed = ", ".join(map(rendered, sorted(tables)))
+    return Value(f"(label({value}) IN [{listed}])", BOOLEAN)

@@ -1,0 +1,120 @@
+"""Values of properties as people mean them: numbers, dates, years and prices compare, texts are equal or contained."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.properties import number_of
+from orienteer.records import JsonValue
+
+Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
+Aggregate: TypeAlias = Literal["count", "sum", "mean", "min", "max"]
+ORDERED = ("<", "<=", ">", ">=")
+"""Comparisons that need a number, a date or a price."""
+
+_PRICE = re.compile(r"\s*(?:[A-Z]{0,3}\s?[$€£¥]|[A-Z]{3}\s)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:[$€£¥]|[A-Z]{3}\b)?", re.ASCII)
+_CURRENCY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
+_DATE = re.compile(r"\d{4}-\d{2}")
+_LONGEST = 40  # characters of a price
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def quantity(value: JsonValue) -> float:
+    """Return a number, a date or a price such as `$1,299.00` as a number; NaN for what is none of them."""
+    number = number_of(value)
+    if not math.isnan(number) or not isinstance(value, str) or len(value) > _LONGEST:
+        return number
+    found = _PRICE.match(value) if is_price(value) or "," in value else None
+    return float(found[1].replace(",", "")) if found and (is_price(value) or found.end() == len(value)) else number
+
+
+def is_price(value: JsonValue) -> bool:
+    """Tell whether a value is a text with an amount of a currency."""
+    return isinstance(value, str) and len(value) <= _LONGEST and bool(_CURRENCY.search(value) and _PRICE.match(value))
+
+
+def is_date(value: JsonValue) -> bool:
+    """Tell whether a value is a date."""
+    return isinstance(value, str) and bool(_DATE.match(value)) and not math.isnan(number_of(value))
+
+
+def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool:
+    """Tell whether a property's value is as wanted; of a list any item may be, and none where it is to differ.
+
+    A year takes in every date of that year. Texts are compared without regard to case.
+    """
+    items = value if isinstance(value, list) else [value]
+    if comparison == "contains":
+        part = _text(wanted).casefold()
+        return any(part in _text(item).casefold() for item in items)
+    if comparison == "=":
+        return any(_is_same(item, wanted) for item in items)
+    if comparison == "!=":
+        return not any(_is_same(item, wanted) for item in items)
+    return any(_COMPARE[comparison](*_pair(item, wanted)) for item in items)
+
+
+def _pair(item: JsonValue, wanted: str | float | bool) -> tuple[float, float]:
+    """Return both as numbers, a date as its year where it is held against a year."""
+    one, other = quantity(item), quantity(wanted)
+    return (math.floor(one), other) if is_date(item) and other.is_integer() and not is_date(wanted) else (one, other)
+
+
+def _is_same(item: JsonValue, wanted: str | float | bool) -> bool:
+    if is_date(item) and is_date(wanted):
+        return str(item).strip().startswith(str(wanted).strip())  # a month takes in its days
+    one, other = _pair(item, wanted)
+    return one == other or _text(item).casefold() == _text(wanted).casefold()
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
+    """Return the places of values in order: numbers, dates and prices first, then texts; what is missing comes last.
+
+    What is tied stays as it stands.
+    """
+    numbers = [quantity(_first(value)) for value in values]
+    counted = [place for place, number in enumerate(numbers) if not math.isnan(number)]
+    named = [place for place, value in enumerate(values) if value is not None and math.isnan(numbers[place])]
+    counted.sort(key=lambda place: -numbers[place] if descending else numbers[place])
+    named.sort(key=lambda place: _text(values[place]).casefold(), reverse=descending)
+    there = {*counted, *named}
+    return [*counted, *named, *(place for place in range(len(values)) if place not in there)]
+
+
+def _first(value: JsonValue) -> JsonValue:
+    return value[0] if isinstance(value, list) and value else value
+
+
+def aggregated(
+    owners: NDArray[np.int64], numbers: NDArray[np.float64], size: int, how: Aggregate
+) -> NDArray[np.float64]:
+    """Return for each of `size` owners what its numbers come to; NaN where it has none, but a count of 0."""
+    known = ~np.isnan(numbers)
+    owners, numbers = owners[known], numbers[known]
+    counts = np.bincount(owners, minlength=size).astype(np.float64)
+    if how == "count":
+        return counts
+    if how in ("sum", "mean"):
+        sums = np.bincount(owners, numbers, minlength=size)
+        found = sums if how == "sum" else np.divide(sums, counts, out=np.zeros(size), where=counts > 0)
+    else:
+        found = np.full(size, np.inf if how == "min" else -np.inf)
+        (np.minimum if how == "min" else np.maximum).at(found, owners, numbers)
+    return np.where(counts > 0, found, np.nan)

@@ -1,0 +1,74 @@
+"""`orienteer cypher` as people type it."""
+
+import json
+
+import pytest
+
+from orienteer.build.demo import demo_records
+from orienteer.graph.store import Graph
+from orienteer.serve.cli import main
+
+pytest.importorskip("ladybug")
+
+
+@pytest.fixture(scope="module")
+def languages(scratch):
+    path = scratch()
+    Graph.from_records(*demo_records(), path=path)
+    return str(path)
+
+
+def test_json_has_columns_rows_total_truncated(languages, capsys):
+    query = "MATCH (l:language) WHERE l.year > $year RETURN l.name, l.year ORDER BY l.name"
+    assert main(["cypher", languages, query, "--param", "year=2000", "--limit", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    years = sorted(
+        (node.name, node.properties["year"])
+        for node in demo_records()[0]
+        if node.type == "language" and node.properties.get("year", 0) > 2000
+    )
+    assert found == {
+        "columns": ["l.name", "l.year"],
+        "rows": [list(one) for one in years[:2]],
+        "total": len(years),
+        "truncated": True,
+        "notes": [],
+    }
+
+
+def test_a_table_for_people_and_what_is_missing_on_standard_error(languages, capsys):
+    assert main(["cypher", languages, "MATCH (l:language) RETURN l.name ORDER BY l.name", "--limit", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.split() == ["l.name", "ABC"]
+    assert "1 of 45 rows" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["MATCH (n) DETACH DELETE n"], 2, "DETACH is not allowed"),
+        (["MATCH (n:Languge) RETURN n"], 2, "Near: language"),
+        (["MATCH (n) RETURN $x", "--param", "x"], 2, "--param NAME=VALUE"),
+        (
+            [
+                "MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name + c.name + d.name + e.name = 'x' RETURN count(*)",
+                "--seconds",
+                "0.2",
+            ],
+            1,
+            "longer than 0.2 s",
+        ),
+    ],
+)
+def test_errors_are_one_line_with_an_exit_code(languages, capsys, arguments, code, said):
+    assert main(["cypher", languages, *arguments]) == code
+    out, err = capsys.readouterr()
+    assert not out
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_parameter_is_json_where_it_parses_else_a_text(languages, capsys):
+    given = ["--param", "a=[1, 2]", "--param", "b=12x", "--param", "$c=null", "--param", "d=a=b"]
+    assert main(["cypher", languages, "RETURN $a AS a, $b AS b, $c IS NULL AS c, $d AS d", *given, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == [[[1, 2], "12x", True, "a=b"]]
