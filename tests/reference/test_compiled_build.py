@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 pytest.importorskip("numba")
 
 from orienteer.compiled import build as compiled  # numba may be absent
+from orienteer.graph import indexing
 from orienteer.graph.builder import EdgeBatch, GraphBuilder
 from orienteer.graph.format import read_manifest, read_pointer
 from orienteer.index import kernels, postings, words
@@ -120,8 +121,10 @@ def built(path: Path) -> dict[str, str]:
     return {name: record.sha256 for name, record in manifest.files.items()}
 
 
-def test_a_graph_is_published_with_the_same_checksums(tmp_path, monkeypatch):
+@pytest.mark.parametrize("worth", [0, 30_000])
+def test_a_graph_is_published_with_the_same_checksums(tmp_path, monkeypatch, worth):
     expected = built(tmp_path / "numpy")
-    monkeypatch.setattr(kernels, "WORTH_BYTES", 0)
-    assert kernels.kernels(1) is compiled
+    monkeypatch.setattr(kernels, "WORTH_BYTES", worth)
+    monkeypatch.setattr(indexing, "_BATCH", 70)  # several wait until there is enough text for compiled loops
+    assert kernels.kernels(worth) is compiled
     assert built(tmp_path / "compiled") == expected

@@ -2,23 +2,25 @@
 
 import hashlib
 
+import numpy as np
 import pytest
 
 from orienteer.graph.format import Digests
-from orienteer.index.postings import PostingsWriter
+from orienteer.graph.indexing import NodeIndexer
 from orienteer.index.tokenizer import Tokenizer
+from orienteer.records import Node
 
 
 class Broken(Tokenizer):
-    def stems_of(self, words):
-        raise ValueError(words[0])
+    def words(self, text: str) -> list[str]:
+        raise ValueError(text)
 
 
 def test_what_goes_wrong_while_indexing_is_raised(tmp_path):
-    with PostingsWriter(tmp_path, Broken()) as writer:
-        writer.add(["fine"])
-        with pytest.raises(ValueError, match="fine"):
-            writer.finish()
+    with NodeIndexer(tmp_path, Broken()) as indexer:
+        indexer.add(Node("fiancé"))
+        with pytest.raises(ValueError, match="fiancé"):
+            indexer.finish(np.zeros(1, np.int32), []).result()
 
 
 def test_a_checksum_is_that_of_the_file_whether_or_not_it_was_asked_for_before(tmp_path):

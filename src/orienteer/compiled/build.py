@@ -40,6 +40,15 @@ def _block(buffer: NDArray[np.uint8], start: int, end: int) -> np.uint64:
 
 
 @_jit
+def _folded(byte: np.uint8) -> np.uint8:
+    """Return an ASCII letter as a small one, a digit and what belongs to other scripts as it is, else a space."""
+    small = byte | np.uint8(32)
+    if np.uint8(97) <= small <= np.uint8(122):
+        return small if byte < np.uint8(128) else byte
+    return byte if np.uint8(48) <= byte <= np.uint8(57) or byte >= np.uint8(128) else _SPACE
+
+
+@_jit
 def hash_words(
     buffer: NDArray[np.uint8],
     ends: NDArray[np.int64],
@@ -47,11 +56,13 @@ def hash_words(
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Find the words, parted by spaces, of texts that end at `ends`, where a space stands.
+    """Find the words of texts that end at `ends`, where a space stands, once the buffer is folded, which this does.
 
     Fills in their hashes, as `index.words.word_hash` has them, their starts and their lengths. Returns where each
     text's words begin.
     """
+    for at in range(len(buffer)):
+        buffer[at] = _folded(buffer[at])
     firsts = np.zeros(len(ends) + 1, np.int64)
     found = at = 0
     for text in range(len(ends)):
@@ -133,7 +144,8 @@ def count_terms(
     state: NDArray[np.int32],
     lengths: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Count the terms of each text, given the numbers of its words and the one to three terms of each word.
+    """Count the terms of each text, given the numbers of its words and the one to three terms of each word; the
+    first is inverted where others follow.
 
     Returns the distinct terms, bucket by bucket, and how many postings each has, then the postings, one term's after
     another's: rows, ascending within a term, and frequencies. Fills in how many terms each text has. `state` has a
@@ -146,7 +158,13 @@ def count_terms(
     for bucket in range(len(bounds) - 1):  # one at a time: what is noted of its terms stays at hand
         part = slice(bounds[bucket], bounds[bucket + 1])
         fresh, size = _count(
-            terms[part], rows[part], state, distinct[found:], counts[found:], found_rows[postings:], frequencies[postings:]
+            terms[part],
+            rows[part],
+            state,
+            distinct[found:],
+            counts[found:],
+            found_rows[postings:],
+            frequencies[postings:],
         )
         found, postings = found + fresh, postings + size
     return distinct[:found].copy(), counts[:found].copy(), found_rows[:postings], frequencies[:postings]
@@ -161,21 +179,23 @@ def _by_bucket(
     lengths: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Return the terms of all words and the rows that they stand in, by bucket, and where each bucket begins."""
-    most = len(numbers)
-    for word in numbers:
-        most += (expansion[1, word] >= 0) + (expansion[2, word] >= 0)
+    most = 3 * len(numbers)  # of which memory holds only what is filled in
     read, bucket_of, bounds = np.empty(most, np.int32), np.empty(most, np.uint8), np.zeros(257, np.int64)
     found = 0
     for row in range(len(lengths)):
         begin = found
-        for at in range(firsts[row], firsts[row + 1]):
-            for place in range(3):
-                term = expansion[place, numbers[at]]
-                if term < 0:
-                    break
+        for word in numbers[firsts[row] : firsts[row + 1]]:
+            term, place = expansion[0, word], 0
+            further = 2 if term < 0 else 0
+            term = max(term, ~term)
+            while term >= 0:
                 read[found], bucket_of[found] = term, buckets[term]
                 bounds[np.int64(buckets[term]) + 1] += 1
                 found += 1
+                if place == further:
+                    break
+                place += 1
+                term = expansion[place, word]
         lengths[row] = found - begin
     bounds = np.cumsum(bounds)
     cursor = bounds[:-1].copy()
@@ -228,27 +248,6 @@ def _count(
     for one in range(found):
         state[distinct[one], 0], state[distinct[one], 1] = -1, 0
     return found, postings
-
-
-@_jit
-def place_runs(
-    terms: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    source_rows: NDArray[np.int32],
-    source_frequencies: NDArray[np.uint8],
-    cursor: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    frequencies: NDArray[np.uint8],
-) -> None:
-    """Copy each run of postings to where its term's cursor stands; a term's runs follow one another."""
-    at = 0
-    for one in range(len(terms)):
-        target = cursor[terms[one]]
-        for _ in range(counts[one]):
-            rows[target], frequencies[target] = source_rows[at], source_frequencies[at]
-            target += 1
-            at += 1
-        cursor[terms[one]] = target
 
 
 @_jit

@@ -93,6 +93,10 @@ class Adjacency:
         number = -1 if self._numbers is None else int(self._numbers[at])
         return None if number < 0 else number
 
+    def extras(self, at: NDArray[np.int64]) -> NDArray[np.int32] | None:
+        """Return the number of what each of these edges carries, -1 for nothing; None where no edge does."""
+        return None if self._numbers is None else np.asarray(self._numbers[at])
+
     def between(self, row: int, other: int) -> Entries:
         """Return the edges of one row that lead to another."""
         begin, end = int(self.indptr[row]), int(self.indptr[row + 1])

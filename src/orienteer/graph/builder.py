@@ -18,12 +18,10 @@ from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, format
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
 from orienteer.graph.format import EdgeCount, Manifest
+from orienteer.graph.indexing import NodeIndexer
 from orienteer.graph.properties import PropertyWriter
 from orienteer.graph.properties import write as write_properties
-from orienteer.index.arrays import Folder, StringWriter, decode, encode, save
-from orienteer.index.kernels import kernels
-from orienteer.index.names import NameKind, NamesWriter
-from orienteer.index.postings import PostingsWriter
+from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import JsonValue, Node
 
@@ -74,6 +72,7 @@ class GraphBuilder:
             )
             self._edges = EdgeSpool(self._rows, self._extras)
             self._digests = stack.enter_context(format.Digests())
+            self._indexer = stack.enter_context(NodeIndexer(self._work, self._tokenizer))
             self._stack = stack.pop_all()
         return self
 
@@ -112,6 +111,7 @@ class GraphBuilder:
         self._names.add(encode(node.name or node.id))
         self._texts.add(encode(node.text))
         self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
+        self._indexer.add(node)
         if len(self._rows) % _BATCH == 0:
             self._progress("reading nodes", len(self._rows))
         return True
@@ -152,12 +152,12 @@ class GraphBuilder:
         place = np.empty(len(ids), np.int32)
         place[order] = np.arange(len(ids), dtype=np.int32)
         types = np.array(self._types, np.uint16)[order]
-        triples, symmetric = self._write_edges(place, types)
-        self._table = None
-        self._edges.forget()  # texts want the room
-        self._digests.add(*self._work.glob("*.*"))
-        text = self._write_nodes(ids, order)
+        indexing = self._indexer.finish(place, self._identifiers())
+        self._write_nodes(ids, np.array(order))
         write_properties(self._work, list(self._properties.values()), place)
+        text = indexing.result()  # edges want the room
+        self._digests.add(*self._work.glob("*.*"))
+        triples, symmetric = self._write_edges(place, types)
         save(self._work, "node_type", types)
         generation, created = format.new_generation()
         manifest = Manifest(
@@ -194,6 +194,10 @@ class GraphBuilder:
         kept: NDArray[np.int64] | slice = slice(None) if table.keep.all() else np.flatnonzero(table.keep)
         source, target, edge_type = place[table.source[kept]], place[table.target[kept]], table.type[kept]
         numbers = self._write_extras(table.number[kept]) if self._edges.extra_count else None
+        symmetric = tuple(sorted(table.symmetric))
+        self._table = None
+        self._edges.forget()
+        del table, kept  # sorting wants the room
         adjacency.write(self._work, len(place), source, target, edge_type, numbers)
         wide = len(self._node_types)
         counts = np.zeros(len(self._edges.types) * wide * wide, np.int64)
@@ -211,7 +215,7 @@ class GraphBuilder:
             )
             for one in np.flatnonzero(counts).tolist()
         )
-        return triples, tuple(sorted(table.symmetric))
+        return triples, symmetric
 
     def _write_extras(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """Write what the kept edges carry; return its new numbers."""
@@ -224,36 +228,29 @@ class GraphBuilder:
         renumbered[carrying] = np.arange(len(carrying), dtype=np.int32)
         return renumbered
 
-    def _write_nodes(self, ids: list[str], order: Sequence[int]) -> dict[str, float]:
+    def _write_nodes(self, ids: list[str], order: NDArray[np.int64]) -> None:
         spooled = Folder(self._spool)
         columns = [spooled.strings(name) for name in ("name", "text", "aliases")]
-        compiled = kernels(sum(column.size for column in columns))
-        names = NamesWriter(self._tokenizer, kernels=compiled)
         with ExitStack() as stack:
-            postings = stack.enter_context(PostingsWriter(self._work, self._tokenizer, kernels=compiled))
             writers = [stack.enter_context(StringWriter(self._work, one)) for one in ("id", "name", "text", "aliases")]
             for low in range(0, len(order), _BATCH):
                 part = order[low : low + _BATCH]
-                encoded_ids = [encode(ids[old]) for old in part]
-                raw = [column.take(np.array(part)) for column in columns]
-                for column in columns:
+                writers[0].extend(encode(ids[old]) for old in part.tolist())
+                for writer, column in zip(writers[1:], columns, strict=True):
+                    writer.extend(column.take(part))
                     column.forget()
-                for writer, data in zip(writers, (encoded_ids, *raw), strict=True):
-                    writer.extend(data)
-                given = [decode(one) for one in raw[0]]
-                aliases: list[list[str]] = [json.loads(one) if one else [] for one in raw[2]]
-                rows = range(low, low + len(part))
-                postings.add([" ".join((n, *a, decode(t))) for n, a, t in zip(given, aliases, raw[1], strict=True)])
-                _add_names(names, rows, [ids[old] for old in part], given, aliases)
                 self._progress("indexing nodes", low + len(part))
-            for writer in writers:
-                writer.close()
-            self._digests.add(*(file for writer in writers for file in writer.files))
-            statistics = postings.finish()
-        if IDENTIFIER_PROPERTY in self._properties:
-            _add_identifiers(names, self._properties[IDENTIFIER_PROPERTY], order)
-        names.finish(self._work)
-        return statistics
+
+    def _identifiers(self) -> list[tuple[int, str]]:
+        """Return the values of the identifying property, with the nodes that they name."""
+        if IDENTIFIER_PROPERTY not in self._properties:
+            return []
+        return [
+            (row, one)
+            for row, value in self._properties[IDENTIFIER_PROPERTY].values()
+            for one in (value if isinstance(value, list) else [value])
+            if isinstance(one, str)
+        ]
 
 
 def _encoded(value: JsonValue) -> bytes:
@@ -268,28 +265,6 @@ def _by_type(names: Iterable[str], triples: Sequence[EdgeCount]) -> dict[str, in
     for one in triples:
         counts[one.type] += one.count
     return counts
-
-
-def _add_names(
-    names: NamesWriter, rows: Sequence[int], ids: Sequence[str], given: Sequence[str], aliases: Sequence[Sequence[str]]
-) -> None:
-    names.add(rows, NameKind.NAME, given)
-    apart = [at for at, (node_id, name) in enumerate(zip(ids, given, strict=True)) if node_id != name]
-    names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [ids[at] for at in apart])
-    called = [(row, alias) for row, several in zip(rows, aliases, strict=True) for alias in several]
-    names.add([row for row, _ in called], NameKind.ALIAS, [alias for _, alias in called])
-
-
-def _add_identifiers(names: NamesWriter, identifiers: PropertyWriter, order: Sequence[int]) -> None:
-    """Let the values of the identifying property name their nodes."""
-    place = {old: row for row, old in enumerate(order)}
-    found = [
-        (place[old], one)
-        for old, value in identifiers.values()
-        for one in (value if isinstance(value, list) else [value])
-        if isinstance(one, str)
-    ]
-    names.add([row for row, _ in found], NameKind.IDENTIFIER, [one for _, one in found])
 
 
 def _quietly(stage: str, count: int) -> None:

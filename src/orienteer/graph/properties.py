@@ -211,6 +211,10 @@ class Properties:
         first = column.first
         return column.rows, self._values.take(np.arange(first, first + len(column.rows)))
 
+    def rows(self, name: str) -> Rows:
+        """Return the nodes that have a property, ascending. Raises `UnknownProperty`."""
+        return self._columns[self._known(name)].rows
+
     def values(self, name: str, rows: Rows) -> list[JsonValue]:
         """Return a property of some nodes, None for those that have none. Raises `UnknownProperty`."""
         column = self._columns[self._known(name)]

@@ -24,7 +24,7 @@ class Kernels(Protocol):
         lengths: NDArray[np.int64],
         /,
     ) -> NDArray[np.int64]:
-        """Find and hash the words of prepared texts."""
+        """Find and hash the words of texts, folding ASCII letters in place."""
 
     def number_words(
         self,
@@ -59,19 +59,6 @@ class Kernels(Protocol):
         /,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """Count the terms of each text."""
-
-    def place_runs(
-        self,
-        terms: NDArray[np.int32],
-        counts: NDArray[np.int32],
-        source_rows: NDArray[np.int32],
-        source_frequencies: NDArray[np.uint8],
-        cursor: NDArray[np.int64],
-        rows: NDArray[np.int32],
-        frequencies: NDArray[np.uint8],
-        /,
-    ) -> None:
-        """Copy runs of postings to their places."""
 
     def block_maxima(
         self,

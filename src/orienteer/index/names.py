@@ -9,6 +9,7 @@ Files (one entry a name, an alias, an identifier; sorted by the key):
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from enum import IntEnum
@@ -24,6 +25,7 @@ from orienteer.index.kernels import Kernels
 from orienteer.index.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
+_BATCH = 50_000  # names handled at once
 ALIKE = 0.85  # least share of matching letters between a mistyped word and the one that was meant
 
 
@@ -52,42 +54,51 @@ class NamesWriter:
     def __init__(self, tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> None:
         self._tokenizer, self._kernels = tokenizer, kernels
         self._columns: list[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]] = []
+        self._rows, self._kinds, self._texts = array("i"), bytearray(), list[str]()  # of names that wait
         self._vocabulary = words.Vocabulary(kernels)
-        self._stems = np.zeros(0, np.uint64)
+        self._stems = np.zeros(1 << 10, np.uint64)
         self._spelling: list[str] = []
 
     def add(self, rows: Sequence[int], kind: NameKind, texts: Sequence[str]) -> None:
-        """Take names of one kind in, in any order; many at once is quick."""
-        self._add(np.array(rows, np.int32), kind, texts)
+        """Take names of one kind in, in any order."""
+        self._take(rows, kind, texts)
         if kind is NameKind.NAME:
             turned = [at for at, text in enumerate(texts) if text.count(", ") == 1]
-            if turned:
-                pairs = [texts[at].split(", ") for at in turned]
-                self._add(
-                    np.array([rows[at] for at in turned], np.int32),
-                    NameKind.TURNED,
-                    [f"{first} {last}" for last, first in pairs],
-                )
+            pairs = [texts[at].split(", ") for at in turned]
+            self._take([rows[at] for at in turned], NameKind.TURNED, [f"{first} {last}" for last, first in pairs])
 
-    def _add(self, rows: NDArray[np.int32], kind: NameKind, texts: Sequence[str]) -> None:
+    def _take(self, rows: Sequence[int], kind: NameKind, texts: Sequence[str]) -> None:
+        self._rows.extend(rows)
+        self._kinds += bytes([kind]) * len(rows)
+        self._texts += texts
+        if len(self._texts) >= _BATCH:
+            self._index()
+
+    def _index(self) -> None:
+        """Index the names that wait."""
+        rows, kinds, texts = np.array(self._rows, np.int32), np.frombuffer(bytes(self._kinds), np.uint8), self._texts
+        self._rows, self._kinds, self._texts = array("i"), bytearray(), []
         found = words.split(texts, self._tokenizer, kernels=self._kernels)
         numbers, new = self._vocabulary.number(found.hashes)
         stems = found.hashes[new]
         written = np.flatnonzero(~np.logical_and(*found.digits(new)))  # all but numbers
         fresh = found.at(new[written])
         stems[written] = words.hashes_of(self._tokenizer.stems_of(fresh))
-        self._stems = np.concatenate([self._stems, stems])
+        while len(self._vocabulary) > len(self._stems):
+            self._stems = np.concatenate([self._stems, np.zeros_like(self._stems)])
+        self._stems[len(self._vocabulary) - len(new) : len(self._vocabulary)] = stems
         self._spelling += [word for word in fresh if len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()]
         exact, stemmed = found.phrases, words.phrases(self._stems[numbers], found.firsts)
         for at in np.flatnonzero(np.diff(found.firsts) == 0).tolist():
             exact[at] = stemmed[at] = _wordless(texts[at])
-        self._columns.append((exact, stemmed, rows, np.full(len(rows), kind, np.uint8)))
+        self._columns.append((exact, stemmed, rows, kinds))
 
-    def finish(self, folder: Path) -> None:
-        """Write all files."""
-        if not self._columns:
-            self.add([], NameKind.NAME, [])
+    def finish(self, folder: Path, place: NDArray[np.int32] | None = None) -> None:
+        """Write all files; row r becomes row `place[r]`."""
+        self._index()
         exact, stem, rows, kinds = (np.concatenate(column) for column in zip(*self._columns, strict=True))
+        if place is not None:
+            rows = place[rows]
         for name, keys in (("exact", exact), ("stem", stem)):
             order = np.lexsort((kinds, rows, keys))
             save(folder, name, keys[order])

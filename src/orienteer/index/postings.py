@@ -19,9 +19,8 @@ Files (one entry a term, in the order of the terms' hashes, unless said):
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +40,12 @@ _BUCKET_SHIFT = np.uint64(56)  # leaves the first byte of a hash
 _SLICE = 1 << 22  # postings handled at once while the maxima are taken
 
 
+_SPOOLS = {"terms": np.int32, "counts": np.int32, "rows": np.int32, "frequencies": np.uint8}
+
+
 class _Batch(NamedTuple):
-    terms: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    first_terms: NDArray[np.int64]  # (buckets + 1,): where each bucket's terms begin
-    first_postings: NDArray[np.int64]  # (buckets + 1,): where its postings begin in the spool
+    first_terms: NDArray[np.int64]  # (buckets + 1,): where each bucket's terms and counts begin in the spool
+    first_postings: NDArray[np.int64]  # (buckets + 1,): where its rows and frequencies begin
 
 
 class _Runs(NamedTuple):
@@ -72,11 +72,8 @@ class PostingsWriter:
 
     def __init__(self, folder: Path, tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> None:
         self._folder, self._tokenizer, self._kernels = folder, tokenizer, kernels
-        self._worker = ThreadPoolExecutor(1, "postings")
-        self._running: Future[None] | None = None
-        self._rows_spool = (folder / "spool.rows").open("wb")
-        self._frequencies_spool = (folder / "spool.frequencies").open("wb")
-        self._spooled = 0
+        self._spools = {name: (folder / f"spool.{name}").open("wb") for name in _SPOOLS}
+        self._spooled_terms = self._spooled = 0
         self._batches: list[_Batch] = []
         self._large: list[tuple[int, int, int]] = []  # term, row, frequency
         self._lengths: list[NDArray[np.int32]] = []
@@ -85,38 +82,32 @@ class PostingsWriter:
         self._terms = words.Vocabulary(kernels)
         self._term_hashes: list[NDArray[np.uint64]] = []
         self._buckets = np.zeros(0, np.uint8)  # of the terms
-        self._expansion = np.full((3, 1 << 16), -1, np.int32)  # (3, words): the terms of each word
+        self._expansion = np.full((3, 1 << 16), -1, np.int32)  # (3, words): terms; inverted where others follow
         self._state = np.zeros((0, 2), np.int32)  # (terms, 2): where the compiled count keeps its notes
 
     def __enter__(self) -> PostingsWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._worker.shutdown()
-        self._rows_spool.close()
-        self._frequencies_spool.close()
+        self.close()
+
+    def close(self) -> None:
+        """Take nothing more in."""
+        for spool in self._spools.values():
+            spool.close()
 
     def add(self, texts: Sequence[str]) -> None:
-        """Index the next texts, one row each, while the caller goes on; what goes wrong is raised by the next call."""
+        """Index the next texts, one row each."""
         batch: list[str] = []
         size = 0
         for text in texts:
             batch.append(text)
             size += len(text) + 1
             if size > BATCH_BYTES:
-                self._hand_over(batch)
+                self._add(batch)
                 batch, size = [], 0
         if batch:
-            self._hand_over(batch)
-
-    def _hand_over(self, texts: Sequence[str]) -> None:
-        """Index texts beside what the caller does; one batch at a time, so that few wait in memory."""
-        self._wait()
-        self._running = self._worker.submit(self._add, texts)
-
-    def _wait(self) -> None:
-        if self._running is not None:
-            self._running.result()
+            self._add(batch)
 
     def _add(self, texts: Sequence[str]) -> None:
         found = words.split(texts, self._tokenizer, kernels=self._kernels)
@@ -130,7 +121,8 @@ class PostingsWriter:
     def _count(self, numbers: NDArray[np.int32], found: words.Words) -> _Counted:
         """Count the terms of each text, by one sort of (bucket, term, row)."""
         rows, term = found.texts, self._expansion[0, numbers]
-        several = np.flatnonzero(self._expansion[1, numbers] >= 0)
+        several = np.flatnonzero(term < 0)
+        term[several] = ~term[several]
         for extra in self._expansion[1:, numbers[several]]:
             has = extra >= 0
             term = np.concatenate([term, extra[has]])
@@ -176,31 +168,35 @@ class PostingsWriter:
             self._expansion = np.concatenate([self._expansion, np.full_like(self._expansion, -1)], axis=1)
         learnt = np.full(hashes.size, -1, np.int32)
         learnt[has] = numbers
+        learnt[0::3] ^= -(learnt[1::3] >= 0).astype(np.int32)
         known = len(self._words) - len(new)
         self._expansion[:, known : len(self._words)] = learnt.reshape(-1, 3).T
 
     def _spool(self, counted: _Counted) -> None:
         ends = np.cumsum(counted.counts, dtype=np.int64)
         large = np.flatnonzero(counted.frequencies >= 255)
-        columns = (
-            counted.terms[np.searchsorted(ends, large, side="right")],
-            counted.rows[large] + np.int32(self._rows),
-            counted.frequencies[large],
+        self._large += zip(
+            counted.terms[np.searchsorted(ends, large, side="right")].tolist(),
+            (counted.rows[large] + np.int32(self._rows)).tolist(),
+            counted.frequencies[large].tolist(),
+            strict=True,
         )
-        self._large += zip(*(column.tolist() for column in columns), strict=True)
-        (counted.rows + np.int32(self._rows)).tofile(self._rows_spool)
-        np.minimum(counted.frequencies, 255).astype(np.uint8).tofile(self._frequencies_spool)
+        frequencies = np.minimum(counted.frequencies, 255)
+        columns = (counted.terms, counted.counts, counted.rows + np.int32(self._rows), frequencies)
+        for name, column in zip(_SPOOLS, columns, strict=True):
+            column.astype(_SPOOLS[name], copy=False).tofile(self._spools[name])
         first_terms = np.searchsorted(self._buckets[counted.terms], np.arange(_BUCKETS + 1))
         first_postings = self._spooled + np.concatenate([[0], ends])[first_terms]
-        self._batches.append(_Batch(counted.terms, counted.counts.astype(np.int32), first_terms, first_postings))
+        self._batches.append(_Batch(self._spooled_terms + first_terms, first_postings))
+        self._spooled_terms += len(counted.terms)
         self._spooled += len(counted.rows)
 
-    def finish(self) -> dict[str, float]:
-        """Write all files; return the statistics that a manifest keeps."""
-        self._wait()
-        self._rows_spool.close()
-        self._frequencies_spool.close()
-        lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int32)
+    def finish(self, place_of_row: NDArray[np.int32] | None = None) -> dict[str, float]:
+        """Write all files; return the statistics that a manifest keeps. Row r becomes row `place_of_row[r]`."""
+        self.close()
+        row_place = place_of_row if place_of_row is not None else np.arange(self._rows, dtype=np.int32)
+        lengths = np.zeros(self._rows, np.int32)
+        lengths[row_place] = np.concatenate([np.zeros(0, np.int32), *self._lengths])
         save(self._folder, "length", lengths)
         hashes = np.concatenate([np.zeros(0, np.uint64), *self._term_hashes])
         order = np.argsort(hashes)
@@ -212,32 +208,41 @@ class PostingsWriter:
         with _Joined(self._folder, saturation(mean, lengths), self._kernels) as joined:
             for bucket, found in enumerate(self._spooled_runs()):
                 low, high = first_terms[bucket : bucket + 2].tolist()
-                joined.add(found._replace(terms=place[found.terms] - np.int32(low)), high - low)
-        self._save_large(joined.begins, place)
+                rows = row_place[found.rows]
+                joined.add(found._replace(terms=place[found.terms] - np.int32(low), rows=rows), high - low)
+        self._save_large(joined.begins, place, row_place)
         return {"terms": len(order), "postings": self._spooled, "mean_length": mean, "k1": K1, "b": B}
 
     def _spooled_runs(self) -> Iterator[_Runs]:
         """Return the runs of each bucket, one batch's after another's, and take the spool away."""
-        spools = (self._folder / "spool.rows", self._folder / "spool.frequencies")
-        with spools[0].open("rb") as rows_spool, spools[1].open("rb") as frequencies_spool:
-            for bucket in range(_BUCKETS):
-                within = [slice(*one.first_terms[bucket : bucket + 2]) for one in self._batches]
-                parts = [one.first_postings[bucket : bucket + 2].tolist() for one in self._batches]
-                yield _Runs(
-                    _concatenated([one.terms[part] for one, part in zip(self._batches, within, strict=True)]),
-                    _concatenated([one.counts[part] for one, part in zip(self._batches, within, strict=True)]),
-                    _parts_of(rows_spool, parts, np.int32),
-                    _parts_of(frequencies_spool, parts, np.uint8),
-                )
-        for spool in spools:
-            spool.unlink()
+        for bucket in range(_BUCKETS):
+            terms = [batch.first_terms[bucket : bucket + 2].tolist() for batch in self._batches]
+            postings = [batch.first_postings[bucket : bucket + 2].tolist() for batch in self._batches]
+            yield _Runs(
+                self._read("terms", terms),
+                self._read("counts", terms),
+                self._read("rows", postings),
+                self._read("frequencies", postings),
+            )
+        for name in _SPOOLS:
+            (self._folder / f"spool.{name}").unlink()
 
-    def _save_large(self, begins: NDArray[np.int64], place: NDArray[np.int32]) -> None:
-        rows = _read(self._folder / "row.i4", np.int32)
+    def _read(self, name: str, parts: Sequence[list[int]]) -> Array:
+        """Read several parts of a spool, one after another."""
+        found = np.empty(sum(high - low for low, high in parts), _SPOOLS[name])
+        size, at, room = found.itemsize, 0, found.view(np.uint8).data
+        with (self._folder / f"spool.{name}").open("rb") as file:
+            for low, high in parts:
+                file.seek(low * size)
+                at += file.readinto(room[at : at + (high - low) * size])
+        return found
+
+    def _save_large(self, begins: NDArray[np.int64], place: NDArray[np.int32], row_place: NDArray[np.int32]) -> None:
+        rows = _mapped(self._folder / "row.i4", np.int32)
         large: dict[int, int] = {}
         for term, row, frequency in self._large:
             low, high = begins[place[term] : place[term] + 2].tolist()
-            large[low + int(rows[low:high].searchsorted(row))] = frequency
+            large[low + int(rows[low:high].searchsorted(row_place[row]))] = frequency
         save(self._folder, "large_at", np.array(sorted(large), np.int64))
         save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
 
@@ -247,7 +252,6 @@ class _Joined:
 
     def __init__(self, folder: Path, saturations: NDArray[np.float64], kernels: Kernels | None) -> None:
         self._folder, self._saturations = folder, saturations
-        self._place_runs = _place_runs if kernels is None else kernels.place_runs
         self._block_maxima = _block_maxima if kernels is None else kernels.block_maxima
         self._counts: list[NDArray[np.int64]] = []
         self._maxima: list[NDArray[np.float32]] = []
@@ -263,15 +267,23 @@ class _Joined:
             self._finish()
 
     def add(self, found: _Runs, terms: int) -> None:
-        """Join the runs of a bucket of so many terms; `found.terms` are the terms' places in the bucket."""
+        """Join the runs of a bucket of so many terms; `found.terms` are the terms' places in the bucket.
+
+        The key that orders them has the term, 31 bits for the row and 8 for the frequency.
+        """
         counts = np.bincount(found.terms, found.counts, terms).astype(np.int64)
         begins, blocks = _begins(counts), _begins(-(-counts // BLOCK))
-        rows, frequencies = np.empty_like(found.rows), np.empty_like(found.frequencies)
-        self._place_runs(*found, begins[:-1].copy(), rows, frequencies)
+        keys = np.repeat(found.terms.astype(np.uint64) << np.uint64(39), found.counts)
+        keys |= found.rows.astype(np.uint64) << np.uint64(8)
+        keys |= found.frequencies
+        keys.sort()
+        frequencies = keys.astype(np.uint8)
+        keys >>= np.uint64(8)
+        rows = (keys & np.uint64((1 << 31) - 1)).astype(np.int32)
         best = np.empty(blocks[-1], np.float32)
         self._block_maxima(begins, blocks, BLOCK, rows, frequencies, self._saturations, best)
-        for file, column in zip(self._files, (rows, frequencies), strict=True):
-            column.tofile(file)
+        rows.tofile(self._files[0])
+        frequencies.tofile(self._files[1])
         self._counts.append(counts)
         self._maxima.append(np.nextafter(best, np.float32(2)))
 
@@ -291,39 +303,7 @@ def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return begins
 
 
-def _concatenated(parts: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
-    return np.concatenate([np.zeros(0, np.int32), *parts])
-
-
-def _parts_of(file: BinaryIO, parts: Sequence[tuple[int, int]], kind: type[np.generic]) -> Array:
-    """Read several parts of an array in a file, one after another."""
-    found = np.empty(sum(high - low for low, high in parts), kind)
-    at, size = 0, found.itemsize
-    view = memoryview(found).cast("B")
-    for low, high in parts:
-        file.seek(low * size)
-        file.readinto(view[at : at + (high - low) * size])
-        at += (high - low) * size
-    return found
-
-
-def _place_runs(
-    terms: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    source_rows: NDArray[np.int32],
-    source_frequencies: NDArray[np.uint8],
-    cursor: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    frequencies: NDArray[np.uint8],
-) -> None:
-    """Copy each run of postings to where its term's cursor stands; a term's runs follow one another."""
-    order = np.argsort(terms, kind="stable")
-    starts, sorted_counts = _begins(counts)[:-1][order], counts[order]
-    source = np.repeat(starts - _begins(sorted_counts)[:-1], sorted_counts) + np.arange(len(rows))
-    rows[:], frequencies[:] = source_rows[source], source_frequencies[source]
-
-
-def _read(path: Path, kind: type[np.generic]) -> Array:
+def _mapped(path: Path, kind: type[np.generic]) -> Array:
     return np.memmap(path, kind, "r") if path.stat().st_size else np.zeros(0, kind)
 
 

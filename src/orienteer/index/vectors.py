@@ -113,6 +113,19 @@ class VectorIndex:
         total[has] = self._scores(self._query(vector), rows[has], self._best(best))
         return total
 
+    def means(self, rows: Rows) -> NDArray[np.float32]:
+        """Return one vector of length 1 for each of these rows, the mean of those it has; zeros where it has none."""
+        found = np.zeros((len(rows), self.dimension), np.float32)
+        for part in blocks(len(rows)):
+            places, counts = self._places(rows[part])
+            has = counts > 0
+            if has.any():
+                starts = (np.cumsum(counts) - counts)[has]
+                sums = np.add.reduceat(self._halves[places].astype(np.float32), starts, axis=0)
+                lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+                found[part][has] = sums / np.where(lengths > 0, lengths, 1)
+        return found
+
     def ends(self, vector: Vector, *, best: int = 1) -> Ends:
         """Return the highest and the lowest score in the whole graph, as exactly as a search finds them."""
         query, best = self._query(vector), self._best(best)

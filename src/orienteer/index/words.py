@@ -115,15 +115,12 @@ def prepare(text: str, tokenizer: Tokenizer) -> bytes:
 
 def split(texts: Sequence[str], tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> Words:
     """Find and hash the words of several texts."""
-    return joined([prepare(text, tokenizer) for text in texts], kernels=kernels)
-
-
-def joined(prepared: Sequence[bytes], *, kernels: Kernels | None = None) -> Words:
-    """Find and hash the words of texts that went through `prepare`."""
     if kernels is None:
-        return _split(prepared)
-    buffer = np.frombuffer(b" ".join(prepared) + b" ", np.uint8)
-    ends = np.cumsum([len(one) + 1 for one in prepared], dtype=np.int64) - 1
+        return _split([prepare(text, tokenizer) for text in texts])
+    # What is plain ASCII is folded in the compiled loop.
+    encoded = [text.encode() if text.isascii() else prepare(text, tokenizer) for text in texts]
+    buffer = np.frombuffer(bytearray(b" ".join([*encoded, b""])), np.uint8)
+    ends = np.cumsum([len(one) + 1 for one in encoded], dtype=np.int64) - 1
     most = len(buffer) // 2 + 1
     hashes, starts, lengths = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most, np.int64)
     firsts = kernels.hash_words(buffer, ends, hashes, starts, lengths)
