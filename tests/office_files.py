@@ -24,7 +24,8 @@ _STYLES = "".join(
 )
 _OF_DOCUMENT = """<?xml version="1.0"?><Relationships
  xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"
- Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"""
+ Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles"
+ Target="styles.xml"/></Relationships>"""
 
 
 def docx(path: Path, *, body: str) -> None:

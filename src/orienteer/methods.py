@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args, get_type_hints
 
 from orienteer.errors import BadOption, nearest
@@ -25,6 +25,13 @@ class Method:
     needs_model: bool
     summary: str
     paper: str | None = None
+    over: Method | None = None
+    """The method that it starts from, where it is written over another: `sage:spark`."""
+
+    @property
+    def takes_seeds(self) -> bool:
+        """Tell whether it can start from another method's hits."""
+        return "seeds" in inspect.signature(self.load()).parameters
 
     def load(self) -> Callable[..., Strategy]:
         """Return the class. Raises `BadOption` where it cannot be imported."""
@@ -74,11 +81,25 @@ _TABLE = (
         paper="SAGE (004), section 3",
     ),
     Method(
+        "sage",
+        "orienteer.strategies.sage:Sage",
+        needs_model=False,
+        summary="expands what another method finds, hybrid search by default, by one hop, and prunes",
+        paper="SAGE (004)",
+    ),
+    Method(
         "ark",
         "orienteer.strategies.ark:Ark",
         needs_model=True,
         summary="agents search the graph widely and along its edges, and vote",
         paper="000 (DGR) and 001 (ARK)",
+    ),
+    Method(
+        "spark",
+        "orienteer.strategies.spark:Spark",
+        needs_model=True,
+        summary="one call plans searches and steps along edges; a program checks the plan and runs it",
+        paper="SAGE (004), section 2.2.A",
     ),
     Method(
         "react",
@@ -155,10 +176,16 @@ METHODS: Mapping[str, Method] = {method.name: method for method in _TABLE}
 
 
 def method_of(name: str) -> Method:
-    """Return a method by its name, or somebody's own by its import path `package.module:Class`. Raises `BadOption`."""
+    """Return a method by its name, over another as in `sage:ark`, or somebody's own by its import path.
+
+    An import path is `package.module:Class`. Raises `BadOption`.
+    """
     if name in METHODS:
         return METHODS[name]
-    if ":" in name:
+    outer, colon, inner = name.partition(":")
+    if colon and outer in METHODS:
+        return over(METHODS[outer], method_of(inner))
+    if colon:
         own = Method(name, name, needs_model=False, summary="")
         made = own.load()
         summary = (inspect.getdoc(made) or "").partition("\n")[0]
@@ -166,6 +193,17 @@ def method_of(name: str) -> Method:
     near = nearest(name, METHODS)
     hint = f" Near: {', '.join(near)}." if near else ""
     raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(METHODS)}.")
+
+
+def over(method: Method, seeds: Method) -> Method:
+    """Return a method that starts from what another finds. Raises `BadOption` where it can start from none."""
+    if not method.takes_seeds:
+        able = ", ".join(name for name, one in METHODS.items() if one.takes_seeds)
+        raise BadOption(f"{method.name!r} starts from no other method, {seeds.name!r} neither. Some do: {able}.")
+    if seeds.takes_seeds:
+        raise BadOption(f"{method.name!r} cannot start from {seeds.name!r}, which starts from another method itself")
+    needs_model = method.needs_model or seeds.needs_model
+    return replace(method, name=f"{method.name}:{seeds.name}", needs_model=needs_model, over=seeds)
 
 
 def chosen(name: str, *, has_model: bool) -> Method:

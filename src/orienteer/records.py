@@ -292,6 +292,8 @@ class Trajectory(Record):
     """Sets of candidates that were intersected with typed neighbours beside the tool calls."""
     search_mode: Literal["lexical", "dense", "hybrid"] = "lexical"
     """How searches ranked where the model did not say."""
+    marks: tuple[str, ...] = ()
+    """What a program can tell of the course, in fixed words of its method; those of `spark` stand in its docs."""
 
     @property
     def usage(self) -> Usage:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
-from orienteer.methods import AUTO, chosen, options_by_method
+from orienteer.methods import AUTO, METHODS, Method, chosen, options_by_method, over
 from orienteer.options import check
 from orienteer.protocols import LanguageModel, Strategy
 from orienteer.records import Question, Result, Trajectory
@@ -66,11 +66,17 @@ class Retriever:
         self.method = chosen(asked_for, has_model=self.model is not None)
         is_fallback = asked_for == AUTO and self.model is None
         self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
+        self._notes = (*self._notes, *_staleness(self.graph))
         self.k, self._random_seed, self._rerank = k, random_seed, rerank
         self._filters = {"node_types": tuple(node_types), "where": tuple(where)}
         self._mask = self.graph.mask(tuple(node_types) or None, tuple(where))  # an unknown type is told at once
-        own = options_by_method(settings).get(self.method.name, {})
+        by_method = options_by_method(settings)
+        names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
+        own = {key: value for name in names for key, value in by_method.get(name, {}).items()}
         self._options = self._checked({**own, **settings.options, **options})
+        self._seed_options: Mapping[str, Any] = {}
+        if self.method.takes_seeds:
+            self._choose_seeds(by_method)
         self._strategies: dict[int, Strategy] = {}
         self._strategy(k)
 
@@ -156,6 +162,19 @@ class Retriever:
         result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
+    def _choose_seeds(self, by_method: Mapping[str, Mapping[str, Any]]) -> None:
+        """Settle which method finds the seeds; a graph of documents has no schema that a plan could follow."""
+        named = str(self._options.get("seeds", AUTO))
+        if self.method.over is None and named == AUTO:
+            may_plan = self.model is not None and not self.graph.is_made_of_documents and "spark" in METHODS
+            why = "a graph with a schema, and a model" if may_plan else "no model, or no schema to plan by"
+            named = "spark" if may_plan else "hybrid"
+            self._notes = (*self._notes, f"seeds by {named}: {why}")
+        if self.method.over is None and named != "hybrid":
+            self.method = over(self.method, chosen(named, has_model=self.model is not None))
+        if (seeds := self.method.over) is not None and (config := seeds.config()) is not None:
+            self._seed_options = check(config, by_method.get(seeds.name, {}), where=f"{seeds.name}.")
+
     def _filtered(self, result: Result, k: int, *, has_answer: bool) -> Result:
         """Hold every method to the filters and to k, also one whose configuration knows neither, and to ranking."""
         hits = result.hits
@@ -168,23 +187,27 @@ class Retriever:
         if not isinstance(k, SupportsIndex) or int(k) < 0:
             raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
         if k not in self._strategies:
-            made = self.method.load()
-            parameters = inspect.signature(made).parameters
-            given: dict[str, Any] = {"graph": self.graph, "model": self.model}
-            if self._rerank is not None:
-                if "rerank" not in parameters:
-                    raise BadOption(f"the method {self.method.name!r} takes no reranker: leave rerank out, or take ark")
-                given["rerank"] = self._rerank
-            if (config := self.method.config()) is not None:
-                given["config"] = config(**self._settled(config, k))
-            self._strategies[k] = made(**{name: value for name, value in given.items() if name in parameters})
+            given: dict[str, Any] = {"rerank": self._rerank} if self._rerank is not None else {}
+            if (seeds := self.method.over) is not None:
+                given["seeds"] = self._made(seeds, k, self._seed_options, {})
+            self._strategies[k] = self._made(self.method, k, self._options, given)
         return self._strategies[k]
 
-    def _settled(self, config: type, k: int) -> dict[str, Any]:
+    def _made(self, method: Method, k: int, options: Mapping[str, Any], given: dict[str, Any]) -> Strategy:
+        made = method.load()
+        parameters = inspect.signature(made).parameters
+        given = {"graph": self.graph, "model": self.model, **given}
+        if "rerank" in given and "rerank" not in parameters:
+            raise BadOption(f"the method {method.name!r} takes no reranker: leave rerank out, or take ark")
+        if (config := method.config()) is not None:
+            given["config"] = config(**self._settled(config, k, options))
+        return made(**{name: value for name, value in given.items() if name in parameters})
+
+    def _settled(self, config: type, k: int, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the configuration's values: the options, and k and the filters where it has such fields."""
         names = inspect.signature(config).parameters
         common = {name: value for name, value in {"k": max(k, 1), **self._filters}.items() if value and name in names}
-        return {**common, **self._options}
+        return {**common, **options}
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         config = self.method.config()
@@ -198,7 +221,9 @@ class Retriever:
         """Return what one question may spend, with the last turn of each agent and the answer's kept back."""
         agents = 0
         if self.method.needs_model:
-            agents = int(getattr(getattr(self._strategy(self.k), "config", None), "agents", 1))
+            strategy = self._strategy(self.k)
+            strategy = getattr(strategy, "seeds", None) or strategy  # where it starts from another, that one asks
+            agents = int(getattr(getattr(strategy, "config", None), "agents", 1))
         answers = has_answer and self.model is not None
         reserve = agents + int(answers)
         if self.budget.calls is not None:
@@ -206,6 +231,16 @@ class Retriever:
         return _Allowance(
             self.budget, random_seed=self._random_seed, listener=listener, reserve=reserve, answers=answers
         )
+
+
+def _staleness(graph: Graph) -> tuple[str, ...]:
+    """Say where the files that a graph was made of have changed since."""
+    if not graph.manifest.provenance.get("sources"):
+        return ()
+    from orienteer.build.provenance import is_stale  # a graph of records needs none of it
+
+    again = "orienteer build --update" if graph.is_made_of_documents else "orienteer import --force"
+    return (f"the graph is older than its sources: make it anew with {again}",) if is_stale(graph.manifest) else ()
 
 
 class _Allowance(Allowance):

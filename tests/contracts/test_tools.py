@@ -23,6 +23,7 @@ from orienteer.tools.follow import Follow
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.reading import ReadNode, ReadSchema
 from orienteer.tools.search import SearchInGraph
+from orienteer.tools.select import Select
 
 TOOLS = {
     SearchInGraph: {"query": "river town"},
@@ -36,6 +37,7 @@ TOOLS = {
     AddToAnswer: {"nodes": ["a", "Bern"]},
     RemoveFromAnswer: {"nodes": ["a"]},
     Finish: {},
+    Select: {"of": ["a"]},
 }
 """Every tool with arguments that it can meet."""
 REFERENCES = ["a", "b", "c", "d", "Bern", "bern (town)", "@1", "@2", "@3", "nobody", "", "@", "Bern (River)"]
@@ -73,8 +75,9 @@ def test_every_tool_is_in_the_list():
 
 def test_the_toolbox_has_all_of_them(graph):
     names = [kind(Session(graph)).spec.name for kind in TOOLS]
-    assert [spec.name for spec in Toolbox.full(graph, offers_cypher=True).specs] == names
-    assert [spec.name for spec in Toolbox.full(graph).specs] == [name for name in names if name != "cypher"]
+    assert [spec.name for spec in Toolbox.full(graph, offers_cypher=True, offers_select=True).specs] == names
+    plain = [name for name in names if name not in ("cypher", "select")]
+    assert [spec.name for spec in Toolbox.full(graph).specs] == plain
     assert len(set(names)) == len(names)
 
 
@@ -135,7 +138,7 @@ def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
     "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, Paths, RunCypher)]
 )
 def test_what_cannot_be_met_is_an_error_of_ours_with_a_message_for_the_model(kind, graph):
-    toolbox = Toolbox.full(graph)
+    toolbox = Toolbox.full(graph, offers_select=True)
     arguments = json.loads(json.dumps(TOOLS[kind]).replace('"a"', '"nobody"').replace('"Bern"', '"nobody"'))
     found = toolbox.observe(ToolCall(id="1", name=kind(Session(graph)).spec.name, arguments=json.dumps(arguments)))
     assert "nobody" in found.text
@@ -145,6 +148,12 @@ def values(schema):
     """Return values that fit a schema, the telling ones often."""
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
+    if isinstance(schema["type"], list):
+        return st.one_of(values({**schema, "type": one}) for one in schema["type"])
+    if schema["type"] == "boolean":
+        return st.booleans()
+    if schema["type"] == "number":
+        return st.floats(allow_nan=False, allow_infinity=False) | st.integers()
     if schema["type"] == "array":
         return st.lists(values(schema["items"]), min_size=schema.get("minItems", 0), max_size=schema.get("maxItems", 4))
     if schema["type"] == "integer":
@@ -162,7 +171,7 @@ def values(schema):
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_whatever_fits_the_schema_is_answered_under_the_budget(tool, graph, data):
-    toolbox = Toolbox.full(graph)
+    toolbox = Toolbox.full(graph, offers_select=True)
     toolbox.call("search_in_graph", {"query": "river"})
     toolbox.call("search_in_graph", {"query": "nothing like it"})
     toolbox.call("intersect", {"nodes": ["a", "b"]})

@@ -21,6 +21,7 @@ from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, sp
 from orienteer.graph.format import Manifest
 from orienteer.graph.searching import OpenEmbedder, Searchers
 from orienteer.graph.types import TypeNames
+from orienteer.graph.weights import EdgeWeights
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
@@ -413,6 +414,11 @@ class Graph:
             return {}
         carried: dict[str, Any] = json.loads(self._extras.raw(number))  # Any: JSON
         return carried
+
+    @cached_property
+    def weights(self) -> EdgeWeights:
+        """The weights of edges by place in the adjacency arrays, many at once."""
+        return EdgeWeights(self.adjacency, self._extras)
 
     def iter_edges(self) -> Iterator[Edge]:
         """Return every edge once, by source."""

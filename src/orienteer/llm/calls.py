@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from orienteer.errors import BudgetExhausted, nearest
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Message, Reply, Sampling, ToolCall, ToolSpec, Usage
+
+Check: TypeAlias = Callable[[JsonValue], Sequence[str]]
+"""Says what is wrong with a reply beyond its schema, a sentence for each fault."""
 
 _NOT_RUN = "Not run, for another call of this message is wrong. Send all calls again."
 
@@ -20,15 +24,19 @@ def call(
     tools: Sequence[ToolSpec] = (),
     schema: Mapping[str, JsonValue] | None = None,
     sampling: Sampling | None = None,
+    check: Check | None = None,
+    repairs: bool = True,
 ) -> Reply:
     """Return the model's next message, after one repair turn where it is no sound call of the tools.
+
+    An object of a schema may be judged further by `check`; without `repairs` the first reply stays as it is.
 
     Every request to the model is claimed from the run first and charged to it after. Raises `BudgetExhausted` before
     the first request, never for the second: where nothing is left for a repair, the reply stays as it is. What is
     wrong with the repaired reply is for the caller to see (`arguments_of`).
     """
     first = metered(model, messages, run=run, tools=tools, schema=schema, sampling=sampling)
-    advice = _advice(first, tools, schema)
+    advice = _advice(first, tools, schema, check) if repairs else ()
     if not advice:
         return first
     said = (first.message,) if first.message.content or first.message.tool_calls else ()
@@ -81,7 +89,9 @@ def metered(
     return reply
 
 
-def _advice(reply: Reply, tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None) -> tuple[Message, ...]:
+def _advice(
+    reply: Reply, tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None, check: Check | None
+) -> tuple[Message, ...]:
     """Return what to tell the model about its reply; nothing where the reply is sound."""
     cut = "Your reply was cut off at the length limit; be shorter. " if reply.truncated else ""
     if tools and not reply.message.tool_calls:
@@ -95,7 +105,7 @@ def _advice(reply: Reply, tools: Sequence[ToolSpec], schema: Mapping[str, JsonVa
             Message(role="tool", tool_call_id=call_id, content=f"{cut}{fault}" if fault else _NOT_RUN)
             for call_id, fault in found.items()
         )
-    fault = _schema_fault(reply.message.content or "", schema) if schema is not None else None
+    fault = _schema_fault(reply.message.content or "", schema, check) if schema is not None else None
     return (Message(role="user", content=f"{cut}{fault} Send it again, right."),) if fault else ()
 
 
@@ -107,9 +117,12 @@ def _fault(call: ToolCall, tools: Sequence[ToolSpec]) -> str | None:
     return None
 
 
-def _schema_fault(text: str, schema: Mapping[str, JsonValue]) -> str | None:
+def _schema_fault(text: str, schema: Mapping[str, JsonValue], check: Check | None) -> str | None:
     try:
-        found = faults(decode(text), schema)
+        value = decode(text)
     except ValueError as error:
         return f"Your reply is no JSON: {error}."
-    return f"Your reply does not fit its schema: {'; '.join(found)}." if found else None
+    if found := faults(value, schema):
+        return f"Your reply does not fit its schema: {'; '.join(found)}."
+    wrong = check(value) if check is not None else ()
+    return f"Your reply cannot be used: {'; '.join(wrong)}." if wrong else None

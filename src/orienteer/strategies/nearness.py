@@ -50,7 +50,7 @@ def nearest_nodes(
     """Return the best nodes. A question that a server has to embed costs a call, claimed and charged."""
     started = time.perf_counter()
     try:
-        spent = _embedded(graph, question.text, run)
+        spent = embedded(graph, question.text, run)
     except BudgetExhausted as error:
         note = f"the question could not be embedded: {error}"
         return Result(question=question.text, method=method, stopped_by=error.limit, notes=(note,))
@@ -71,8 +71,8 @@ def _hits(graph: Graph, rows: Rows, scores: list[float], query: str, why: Explai
     )
 
 
-def _embedded(graph: Graph, query: str, run: Run) -> Usage:
-    """Have the question embedded, and return what that has spent."""
+def embedded(graph: Graph, query: str, run: Run) -> Usage:
+    """Have the question embedded, and return what that has spent. Raises `BudgetExhausted` before a served call."""
     vectors = graph.searcher.vectors
     if not query.strip() or not vectors.is_served:
         return Usage()

@@ -20,6 +20,7 @@ from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import call
+from orienteer.llm.calls import Check
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
@@ -40,7 +41,7 @@ from orienteer.records import (
     Usage,
 )
 from orienteer.strategies.hits import present
-from orienteer.tools import Toolbox
+from orienteer.tools import Session, Toolbox
 from orienteer.tools.arguments import LARGEST_K
 
 
@@ -74,12 +75,13 @@ class Workflow:
     def __init__(
         self,
         graph: Graph,
-        model: LanguageModel,
+        model: LanguageModel | None,
         run: Run,
         *,
         question: Question,
         method: str,
         config: WorkflowConfig | None = None,
+        toolbox: Toolbox | None = None,
     ) -> None:
         config = config or WorkflowConfig()
         graph.searcher(config.mode)  # without vectors it is told before a model is paid
@@ -91,9 +93,16 @@ class Workflow:
         self.set_joins = 0
         """Set joins that the course has made over the graph's arrays."""
         self._model, self._method, self._temperature = model, method, config.temperature
-        self._toolbox = Toolbox.full(graph, mode=config.mode)
+        self.marks: list[str] = []
+        """What a program can tell of the course, in fixed words, for the trajectory."""
+        self._toolbox = toolbox if toolbox is not None else Toolbox.full(graph, mode=config.mode)
         self._walked: list[Step] = []
         self._asked: list[Trajectory] = []
+
+    @property
+    def session(self) -> Session:
+        """The sets that tools have kept."""
+        return self._toolbox.session
 
     @property
     def last_set(self) -> str | None:
@@ -128,6 +137,7 @@ class Workflow:
             stopped_by=stopped_by,
             set_joins=self.set_joins,
             search_mode=self._toolbox.session.mode,
+            marks=tuple(dict.fromkeys(self.marks)),
         )
         return Result(
             question=self.question.text,
@@ -144,11 +154,23 @@ class Workflow:
 
         What a reasoning model thinks aloud before it speaks is left out.
         """
-        return after_thinking(self._reply(prompt, None, values).message.content or "")
+        return after_thinking(self._reply(prompt, _Asked(), values).message.content or "")
 
-    def ask_for(self, prompt: str, schema: Mapping[str, Any], /, **values: object) -> dict[str, Any] | None:
-        """Return the object that the model gives, None where it fits the schema not even after a repair turn."""
-        reply = self._reply(prompt, schema, values)
+    def ask_for(
+        self,
+        prompt: str,
+        schema: Mapping[str, Any],
+        check: Check | None = None,
+        repairs: bool = True,
+        /,
+        **values: object,
+    ) -> dict[str, Any] | None:
+        """Return the object that the model gives, None where it fits the schema not even after a repair turn.
+
+        `check` may find fault with an object that fits: then too there is a repair turn, the only one, and what comes
+        of it is returned as it is. Without `repairs` there is none.
+        """
+        reply = self._reply(prompt, _Asked(schema, check, repairs), values)
         try:
             found = decode(reply.message.content or "")
         except ValueError:
@@ -169,11 +191,20 @@ class Workflow:
         return found
 
     def search(
-        self, query: str, k: int, *, node_types: Sequence[str] = (), where: Sequence[str] = ()
+        self,
+        query: str,
+        k: int,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        among: str | None = None,
     ) -> tuple[int, ...]:
-        """Search the graph and return the rows found, best first, also those that the tool's reply had no room for."""
+        """Search the graph and return the rows found, best first, also those that the tool's reply had no room for.
+
+        `among` is a set to search in.
+        """
         graph, session = self.graph, self._toolbox.session
-        filters: dict[str, JsonValue] = {"node_types": list(node_types), "where": list(where)}
+        filters: dict[str, JsonValue] = {"node_types": list(node_types), "where": list(where), "among": among}
         kept = len(session.sets)
         found = self.use("search_in_graph", query=query, k=k, **{name: one for name, one in filters.items() if one})
         name = f"@{len(session.sets)}"
@@ -206,7 +237,8 @@ class Workflow:
         """Keep the trajectory of an agent that the course has sent out."""
         self._asked.append(trajectory)
 
-    def _reply(self, prompt: str, schema: Mapping[str, Any] | None, values: Mapping[str, object]) -> Reply:
+    def _reply(self, prompt: str, asked: _Asked, values: Mapping[str, object]) -> Reply:
+        assert self._model is not None  # a course without a model has no prompts
         text = prompt_of(prompt)
         opening = (
             Message(role="system", content=text.system),
@@ -224,7 +256,7 @@ class Workflow:
         )
         started = time.monotonic()
         try:
-            reply = call(self._model, opening, run=self.run, schema=schema, sampling=sampling)
+            reply = call(self._model, opening, run=self.run, sampling=sampling, **asked._asdict())
         except ModelError as failed:
             self._asked.append(begun.model_copy(update={"stopped_by": "error", "error": str(failed)}))
             raise
@@ -232,6 +264,14 @@ class Workflow:
         self._asked.append(begun.model_copy(update={"steps": (step,), "answer": reply.message.content}))
         self.run.tell(step)
         return reply
+
+
+class _Asked(NamedTuple):
+    """What a reply is to be."""
+
+    schema: Mapping[str, Any] | None = None
+    check: Check | None = None
+    repairs: bool = True
 
 
 class Counted(NamedTuple):

@@ -63,11 +63,11 @@ class Select:
         self._session, self._seconds = session, seconds
         properties: dict[str, Any] = {
             "of": {**given.NODES, "description": "Sets or nodes: what they have in common is taken"},
-            "named": {**_TEXT, "description": "All nodes of this name or alias"},
+            "named": {"type": "string", "description": "All nodes of this name or alias"},
             "node_types": {**given.NODE_TYPES, "description": "Keep nodes of these types; all of them without a set"},
-            "where": {"type": "array", "items": _CONDITION},
-            "order": _ORDER,
-            "limit": {"type": "integer", "minimum": 1},
+            "where": {"type": "array", "items": _CONDITION, "description": "Conditions on properties, all to be met"},
+            "order": {**_ORDER, "description": "By a property, or by the neighbours' number or property"},
+            "limit": {"type": "integer", "minimum": 1, "description": "Nodes to keep at the most"},
         }
         self.spec = given.spec("select", _DESCRIPTION, properties)
 
@@ -145,9 +145,7 @@ class Select:
         lowest = np.nan_to_num(-numbers if descending else numbers, nan=np.inf, posinf=np.inf, neginf=-np.inf)
         return rows[np.argsort(lowest, kind="stable")]
 
-    def _around(
-        self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float
-    ) -> NDArray[np.float64]:
+    def _around(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
         """Return for each row what its distinct neighbours come to."""
         session, graph = self._session, self._session.graph
         edges, types = order.get("edge_types"), order.get("node_types")

@@ -1,18 +1,20 @@
-"""`build`: documents and tables to a graph of chunks."""
+"""`build`, documents and tables to a graph of chunks; `link`, edges of similarity for any other graph."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from orienteer.display import counted
 from orienteer.errors import MissingExtra, UsageError
-from orienteer.serve.cli.arguments import file_trouble, settings
+from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, settings
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.build.documents.report import BuildEstimate, BuildReport
     from orienteer.build.documents.run import BuildOptions
     from orienteer.protocols import Embedder
     from orienteer.settings import Settings
@@ -44,25 +46,43 @@ def build(
         str | None,
         typer.Option(metavar="minilm|openai:NAME|PATH|none", help="What tells meanings; none joins by names alone."),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A model that writes metadata of every chunk, as its server spells it."),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write nothing.")
+    ] = False,
     set_options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the build. Repeatable.")
     ] = None,
 ) -> None:
     """Make a graph of documents and tables: chunks, joined by order, links, titles and names."""
     from orienteer.build.documents.config import BuildConfig
-    from orienteer.build.documents.run import BuildOptions, build_graph
+    from orienteer.build.documents.run import BuildOptions, build_graph, estimate_build
     from orienteer.options import check, pairs_of
 
     if not sources and not update:
         raise UsageError("nothing to read: name a folder of documents, or a document")
     config = BuildConfig(**check(BuildConfig, pairs_of(set_options or ())))
     options = BuildOptions(force=force, strict=strict, update=update, chunks=chunks, config=config)
-    configured = settings()
-    opened = _embedder(configured, embedder, options)
+    configured = settings().with_flags(base_url=base_url)
+    shared: dict[str, Any] = {  # Any: what both take
+        "options": options,
+        "embedder": _embedder(configured, embedder, options),
+        "model": configured.open_model(model) if model is not None else None,
+        "cache": configured.cache,
+        "progress": out.progress,
+    }
     with file_trouble("name a folder that can be written with -o"):
-        report = build_graph(
-            sources or (), target, options=options, embedder=opened, cache=configured.cache, progress=out.progress
-        )
+        if dry_run:
+            _report(out, estimate_build(sources or (), target=target, **shared))
+        else:
+            _report(out, build_graph(sources or (), target, **shared))
+
+
+def _report(out: Output, report: BuildReport | BuildEstimate) -> None:
     if out.as_json:
         out.json(report)
     else:
@@ -84,4 +104,29 @@ def _embedder(configured: Settings, named: str | None, options: BuildOptions) ->
         return None
 
 
-COMMANDS = {"build": (build, "build docs -o DIR")}
+def link(
+    out: Output,
+    directory: Directory,
+    set_options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the links. Repeatable.")
+    ] = None,
+) -> None:
+    """Join the nodes of a graph whose texts are alike, as a layer beside its own edges that can be made again."""
+    from orienteer.build.documents.layer import LinkConfig, link_graph
+    from orienteer.options import check, pairs_of
+
+    config = LinkConfig(**check(LinkConfig, pairs_of(set_options or ())))
+    graph = open_graph(directory, out)
+    with file_trouble("check the path and its permissions"):
+        about = link_graph(graph, config, progress=out.progress)
+    if out.as_json:
+        out.json(about)
+        return
+    out.print(
+        f"{counted(about.edges, 'edge')} between {counted(about.nodes, 'node')} with text: cosine above "
+        f"{about.threshold:.3f}, {about.density:.1%} of {counted(about.candidates, 'candidate pair')}, "
+        f"mean degree {about.mean_degree:.1f}, {about.seconds:.1f} s"
+    )
+
+
+COMMANDS = {"build": (build, "build docs -o DIR"), "link": (link, "link DIR")}

@@ -15,7 +15,7 @@ from orienteer.serve.cli.arguments import file_trouble, graph_of, settings
 from orienteer.serve.cli.output import Output
 
 GROUPS: Mapping[str, str] = {"cache": "Graphs that were made of sources at first use."}
-_EXTRAS = {"cypher": "ladybug", "dense": "onnxruntime", "parquet": "pyarrow"}
+_EXTRAS = {"cypher": "ladybug", "dense": "onnxruntime", "docs": "markitdown", "parquet": "pyarrow"}
 _SECRETS = frozenset({"api_key"})
 _LOCAL_SERVERS = {
     "Ollama": "http://localhost:11434/v1",

@@ -1,0 +1,80 @@
+"""The options of SAGE, and how many of a result's places its seeds take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from orienteer.errors import BadOption
+from orienteer.index.searchers import WEIGHT
+from orienteer.tools.arguments import LARGEST_K
+
+PAPER_WEIGHT = 0.6
+"""BM25's share of the hybrid score. SAGE, appendix E."""
+TOTALS = (2, 5, 10, 20, 40, 50, 80, 100)
+"""Sizes of results for which the authors' code says how many seeds there are: always half, rounded down."""
+NAME_EDGES = frozenset({"mentions", "shares_names"})
+"""Edge types of a chunk graph that the paper does not have."""
+
+
+def seeds_of(total: int) -> int:
+    """Return how many of so many places are the seeds': half, rounded down, and one at the least."""
+    return max(1, total // 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SageConfig:
+    """Where seeds come from, which neighbours stay, and in what order."""
+
+    k: int = 20
+    """Hits at the most, seeds and neighbours together, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only; seeds may be of any."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only; seeds need not."""
+    seeds: str = "auto"
+    """The method that finds the seeds: hybrid, any other, or auto: spark on a graph with a schema where there is a
+    model, else hybrid."""
+    policy: Literal["-edge", "+edge", "none"] = "-edge"
+    """When to expand: not where the seeds' own search named an edge (-edge), always (+edge; both SAGE, section 3.2), or
+    never (none): the Extended Baseline, as many nodes by the seeds' method alone."""
+    pruning: Literal["weighed", "hybrid"] = "weighed"
+    """Neighbours by hybrid score and the weight of the edges that lead there, or by hybrid score alone (the paper)."""
+    order: Literal["splits", "seeds", "joint"] = "splits"
+    """Order of the union: each beginning of 2, 5, 10, 20, 50 the result of that size (splits); seeds first, as in the
+    authors' code; or both in one list by score (joint)."""
+    edge_types: tuple[str, ...] = ()
+    """Walk edges of these edge types only."""
+    weight: float = WEIGHT
+    """BM25's share of the hybrid score; the rest is the vectors'. SAGE's is 0.6 (appendix E)."""
+    sharpness: float | None = None
+    """Power of a seed's score in what its edges bring: the higher, the more the best seeds have to say. None: 4, and 2
+    in a graph with tables."""
+    trust: float = 0.3
+    """Power of the edges' weight in a neighbour's score; 0 leaves the hybrid score."""
+    backwards: float = 0.5
+    """What a mention or a hyperlink counts for, walked from what is mentioned to what mentions it."""
+    unweighted: float = 0.2
+    """What an edge of a type without weights counts for beside the strongest of a type with weights."""
+    similar: float = 0.01
+    """What the strongest edge of similarity counts for beside the strongest of another type: what is alike in meaning
+    is near the question already, so that at 1 these edges drown those of names."""
+    faithful: bool = False
+    """The paper's recipe and nothing else: 0.6 BM25, no edges of names, pruned and ordered by hybrid score alone."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.k <= LARGEST_K:
+            raise BadOption(f"k is {self.k}: it must be 1 to {LARGEST_K}")
+        for name in ("weight", "backwards", "unweighted", "similar"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadOption(f"{name} is {getattr(self, name)}: it must be 0 to 1")
+        for name in ("sharpness", "trust"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 64:
+                raise BadOption(f"{name} is {value}: it must be 0 to 64")
+
+    def settled(self) -> SageConfig:
+        """Return what counts: under `faithful` the paper's values, whatever else is set."""
+        if not self.faithful:
+            return self
+        return replace(self, weight=PAPER_WEIGHT, pruning="hybrid", order="joint")
