@@ -7,8 +7,8 @@
     ```toml      is a settings file
     ```sh        in the README alone: the two command lines that CI runs on a fresh machine
 
-`...` on a page stands for anything. A page runs in a folder of its own that holds the checkout's `src` and the demo
-graph at `languages`. Whatever server a page names, a scripted one on loopback answers.
+`...` on a page stands for anything. A page runs in a folder of its own that holds the checkout's `src` and `docs`,
+and the demo graph at `languages`. Whatever server a page names, a scripted one on loopback answers.
 """
 
 from __future__ import annotations
@@ -199,7 +199,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     work = tmp_path / "work"
     work.mkdir()
-    (work / "src").symlink_to(ROOT / "src", target_is_directory=True)
+    for name in ("src", "docs"):
+        (work / name).symlink_to(ROOT / name, target_is_directory=True)
     monkeypatch.chdir(work)
     nodes, edges = demo_records()
     Graph.from_records(nodes, edges, path="languages")

@@ -70,7 +70,7 @@ def build(
     configured = settings().with_flags(base_url=base_url)
     shared: dict[str, Any] = {  # Any: what both take
         "options": options,
-        "embedder": _embedder(configured, embedder, options),
+        "embedder": _embedder(configured, embedder or (_embedder_of(target) if update else None), options),
         "model": configured.open_model(model) if model is not None else None,
         "cache": configured.cache,
         "progress": out.progress,
@@ -87,6 +87,13 @@ def _report(out: Output, report: BuildReport | BuildEstimate) -> None:
         out.json(report)
     else:
         out.print(report.render(is_verbose=bool(out.verbosity)))
+
+
+def _embedder_of(target: Path) -> str:
+    """Return the name of the embedder that a graph was built with: an update goes on with it."""
+    from orienteer.build.documents.updating import Previous
+
+    return str(Previous(target).options.get("embedder", "none"))
 
 
 def _embedder(configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:

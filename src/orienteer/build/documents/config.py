@@ -1,0 +1,89 @@
+"""The options of a build."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from orienteer.errors import BadOption
+
+Chunking = Literal["semantic", "tokens"]
+SIMILARITIES = ("topic", "content", "title", "column", "entities")
+"""What two chunks may be alike in. SAGE, section 2.1.B."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildConfig:
+    """How documents are cut and what joins the pieces."""
+
+    tokens: int = 256
+    """Most tokens of a chunk: words, parts of long words, and marks. What MiniLM reads of a text."""
+    percentile: float = 20.0
+    """Semantic chunking cuts where adjacent windows are no more alike than this percentile. SAGE, section 2.1.A."""
+    least_sentences: int = 3
+    """A semantic chunk of fewer joins the neighbour that it is more like. SAGE's code; the paper has no such rule."""
+    segment_rows: int = 10
+    """Rows of a table segment. SAGE, section 2.1.A, has 5 to 10."""
+    least_rows: int = 5
+    """A last segment of fewer rows joins the one before."""
+    cell_characters: int = 2000
+    """A longer cell of a table is cut off here, and the report says so."""
+    tables: Literal["auto", "rows", "segments"] = "auto"
+    """A table file is a collection, a document a row, or a table in segments; auto tells by its columns."""
+    names: bool = True
+    """Join chunks by titles that stand in texts and cells, and by rare names that they share."""
+    name_share: float = 0.02
+    """A name in more than this share of the chunks, and in more than 20, says nothing."""
+    shared_most: int = 100
+    """Chunks that a name may stand in to join them."""
+    strongest: int = 30
+    """Edges by shared names that a chunk gets at the most."""
+    similar: bool = True
+    """Join chunks whose topics, contents, titles or columns are alike, where there is an embedder. SAGE, 2.1.B."""
+    similar_percentile: float = 95.0
+    """A similarity counts above this percentile of its candidates. SAGE, section 2.1.B."""
+    similar_logic: Literal["or", "and"] = "or"
+    """Whether one similarity above its percentile makes an edge, or all have to be. SAGE, table 5."""
+    thresholds: tuple[str, ...] = ()
+    """Fixed thresholds in place of percentiles, as in `content=0.8,topic=0.7`."""
+    near: int = 50
+    """Nearest neighbours a chunk has as candidates, for each similarity."""
+    faithful: bool = False
+    """The paper's recipe and nothing else: no edges of names, cuts by meaning alone, documents not told apart."""
+    largest_mb: int = 100
+    """A larger file, unpacked where it is packed, is left out."""
+    most_rows: int = 2_000_000
+    """A table of more rows is left out."""
+    seconds: float = 120.0
+    """What converting one PDF or Word file may take; one that takes longer is left out."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("tokens", 16), ("segment_rows", 1), ("cell_characters", 16), ("largest_mb", 1)):
+            if getattr(self, name) < least:
+                raise BadOption(f"{name} is {getattr(self, name)}: it must be {least} or more")
+        for name in ("percentile", "similar_percentile"):
+            if not 0 < getattr(self, name) < 100:
+                raise BadOption(f"{name} is {getattr(self, name)}: it must lie between 0 and 100")
+        if self.near < 1:
+            raise BadOption(f"near is {self.near}: it must be 1 or more")
+        self.fixed_thresholds()
+        if not 0 < self.name_share <= 1:
+            raise BadOption(f"name_share is {self.name_share}: it must lie above 0 and be 1 at the most")
+
+    @property
+    def has_names(self) -> bool:
+        """Tell whether names join chunks: the paper has no such edges."""
+        return self.names and not self.faithful
+
+    def fixed_thresholds(self) -> dict[str, float]:
+        """Return the thresholds that were given, by similarity. Raises `BadOption`."""
+        found = {}
+        for text in self.thresholds:
+            name, equals, value = text.partition("=")
+            if name not in SIMILARITIES or not equals:
+                raise BadOption(f"thresholds: {text!r} is none; write SIMILARITY=NUMBER, of {', '.join(SIMILARITIES)}")
+            try:
+                found[name] = float(value)
+            except ValueError:
+                raise BadOption(f"thresholds: {value!r} is no number, in {text!r}") from None
+        return found

@@ -1,0 +1,124 @@
+"""Sources -> nodes on a shelf: what is read, what is taken over from the graph before, what is left out and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from orienteer.build.documents import known
+from orienteer.build.documents.conversion import Converter
+from orienteer.build.documents.files import File, Skipped, listing
+from orienteer.build.documents.nodes import Making
+from orienteer.build.documents.reading import Reading
+from orienteer.build.documents.shelf import Shelf
+from orienteer.build.documents.sources import Stamp, stamp
+from orienteer.build.documents.updating import Previous
+from orienteer.errors import BadInput, MissingExtra
+from orienteer.records import Node
+
+Progress = Callable[[str, int], None]
+READING = "reading documents"
+
+
+class Gathering:
+    """Reads sources, file by file: each is taken whole, or left out whole."""
+
+    def __init__(
+        self, sources: Sequence[Path], making: Making, *, previous: Previous | None = None, progress: Progress
+    ) -> None:
+        self._sources = list(sources)
+        self._making, self._previous, self._progress = making, previous, progress
+        self.unreadable: list[Skipped] = []
+        self.skipped: list[Skipped] = []
+        self.stamps: list[Stamp] = []
+        """The files that were read, as they were."""
+        self.notes: list[str] = []
+        self._left_out: list[str] = []
+        self._became: Counter[str] = Counter()
+        self._missing: MissingExtra | None = None
+
+    def into(self, shelf: Shelf) -> None:
+        """Put the nodes of all sources on the shelf. Raises `BadInput` where a source is not there."""
+        config = self._making.config
+        whole = known.found(self._sources[0]) if len(self._sources) == 1 and self._sources[0].exists() else None
+        if whole is not None:
+            self.stamps += map(stamp, whole.files)
+            for count, document in enumerate(whole.documents(), 1):
+                shelf.add(self._making.nodes(document))
+                self._progress(READING, count)
+        else:
+            found = listing(self._sources)
+            self.skipped += found.skipped
+            with Converter(seconds=config.seconds) as converter:
+                reading = Reading(config, converter)
+                for count, file in enumerate(found.files, 1):
+                    self._file(shelf, reading, file)
+                    self._progress(READING, count)
+            self.notes += reading.notes
+        if self._making.cut_cells:
+            self.notes.append(
+                f"{self._making.cut_cells:,} cells of tables cut off after {config.cell_characters} characters "
+                "(--set cell_characters=N)"
+            )
+
+    def refuse(self, shelf: Shelf, *, strict: bool) -> None:
+        """Raise where there is nothing to build, or under `strict` where anything could not be read."""
+        if not len(shelf):
+            if self._missing is not None:
+                raise self._missing
+            first = next(iter((*self.unreadable, *self.skipped)), None)
+            why = f": {first.file}: {first.reason}" if first is not None else ""
+            raise BadInput(f"no document in {', '.join(map(str, self._sources))} could be read{why}")
+        if strict and self.unreadable:
+            one = self.unreadable[0]
+            raise BadInput(
+                f"--strict: {len(self.unreadable)} documents cannot be read (first: {one.file}: {one.reason}). "
+                "Mend them, or leave out --strict."
+            )
+
+    @property
+    def left_out(self) -> list[str]:
+        """The paths of the documents that could not be read."""
+        return sorted(self._left_out)
+
+    @property
+    def changes(self) -> dict[str, int]:
+        """What an update found of files, by what became of them; nothing where it was none."""
+        if self._previous is None:
+            return {}
+        gone = self._previous.stamps.keys() - {one.name for one in self.stamps}
+        return {**{name: self._became[name] for name in ("unchanged", "changed", "added")}, "removed": len(gone)}
+
+    def _file(self, shelf: Shelf, reading: Reading, file: File) -> None:
+        previous = self._previous
+        try:
+            old = previous.unchanged(file) if previous is not None else None
+            made = self._taken_over(previous, file) if previous is not None and old is not None else []
+            if old is None:
+                made = [node for document in reading.documents(file) for node in self._making.nodes(document)]
+            if not made:
+                raise BadInput("no text in it")
+            self.stamps.append(old or stamp(file))
+        except MissingExtra as error:
+            self._missing = error
+            self._leave_out(file, f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'")
+            return
+        except BadInput as error:
+            self._leave_out(file, str(error).removeprefix(f"{file.path}").lstrip(" ,:"))
+            return
+        except OSError as error:
+            self._leave_out(file, f"cannot be read: {error.strerror or error}")
+            return
+        shelf.add(made)
+        is_known = previous is not None and file.name in previous.stamps
+        self._became["unchanged" if old is not None else "changed" if is_known else "added"] += 1
+
+    def _taken_over(self, previous: Previous, file: File) -> list[Node]:
+        made = previous.nodes(file)
+        self._making.count(made)
+        return made
+
+    def _leave_out(self, file: File, reason: str) -> None:
+        self.unreadable.append(Skipped(file=str(file.path), reason=reason))
+        self._left_out.append(str(file.path.resolve()))

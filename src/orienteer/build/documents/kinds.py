@@ -1,0 +1,35 @@
+"""The types of a chunk graph, and the properties that its nodes and edges carry.
+
+    document  a file, or a row of a collection that is cut into several chunks; its text is the list of its headings
+    chunk     a piece of prose; also a row of a collection that is short enough to be one chunk
+    table     a segment of a table: its title is the name; its text is caption, header and rows, a line each
+
+What a node says depends on its own document alone, so that a change in one file leaves all other nodes as they are.
+What depends on the whole corpus, such as how rare a shared name is, stands on edges.
+"""
+
+from __future__ import annotations
+
+DOCUMENT, CHUNK, TABLE = "document", "chunk", "table"
+
+PART_OF = "part_of"
+"""Chunk or table to its document."""
+NEXT = "next"
+"""Chunk or table to the one after it in its document."""
+LINKS_TO = "links_to"
+"""Chunk or table to what one of its hyperlinks leads to."""
+MENTIONS = "mentions"
+"""Chunk or table to a chunk whose title it mentions. Weight: idf of the title / chunks so titled."""
+SHARES_NAMES = "shares_names"
+"""Symmetric: two chunks with rare names in common. Weight: sum of the idf of those names."""
+SIMILAR = "similar"
+"""Symmetric: two chunks whose metadata are alike (SAGE, section 2.1.B). Weight: the highest of the similarities."""
+
+SYMMETRIC = frozenset({SHARES_NAMES, SIMILAR})
+WEIGHTED = (MENTIONS, SHARES_NAMES, SIMILAR)
+"""Edge types whose weights say how much an edge means; each kind on a scale of its own."""
+
+SEPARATOR = " > "
+"""Between the headings of a path."""
+CELLS = " | "
+"""Between the cells of a row in the text of a table."""

@@ -1,0 +1,188 @@
+"""Which of many things are alike: candidates among nearest neighbours, kept above a percentile (SAGE, section 2.1.B).
+
+A *signal* is one way in which two things may be alike: the cosine of two fields, or the number of names in both.
+Candidates of a pair of modalities are, for each cosine, the `near` nearest of each thing on the other side, and as many
+that share most names. **Every signal is then taken of every candidate pair, and its percentile over all of them**: the
+paper does not say what its percentiles are taken over; its counts imply some 137 candidates a node (systems of this
+kind that take a percentile of nearest neighbours alone move it upward, and those that take all pairs cannot be run).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix: TypeAlias = NDArray[np.float32]
+Logic: TypeAlias = Literal["or", "and"]
+PERCENTILES = (80, 85, 90, 95, 97, 99)
+"""Those of the paper's table 5."""
+_BLOCK = 1024  # rows whose neighbours are sought at once
+_PAIRS = 1 << 18  # pairs whose cosines are taken at once
+
+
+class Found(NamedTuple):
+    """Pairs of rows: of one side and of the other."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Pairs that may become edges, and each signal of each of them."""
+
+    pairs: Found
+    signals: Mapping[str, NDArray[np.float64]]
+
+    def thresholds(self, percentile: float) -> dict[str, float]:
+        """Return the percentile of each signal over all candidates."""
+        return {
+            name: float(np.percentile(values, percentile)) if len(values) else 0.0
+            for name, values in self.signals.items()
+        }
+
+    def passing(self, thresholds: Mapping[str, float]) -> dict[str, NDArray[np.bool_]]:
+        """Mark, for each signal that has a threshold, the pairs that exceed it."""
+        return {name: values > thresholds[name] for name, values in self.signals.items() if name in thresholds}
+
+    def kept(self, thresholds: Mapping[str, float], *, logic: Logic = "or") -> NDArray[np.bool_]:
+        """Mark the pairs that exceed the threshold of any signal, or under `and` of every one."""
+        marks = list(self.passing(thresholds).values())
+        if not marks:
+            return np.zeros(len(self.pairs), np.bool_)
+        return np.asarray(np.logical_or.reduce(marks) if logic == "or" else np.logical_and.reduce(marks))
+
+
+def nearest(queries: Matrix, keys: Matrix, k: int, *, is_same: bool = False) -> Found:
+    """Return each query with its `k` nearest keys by inner product, the nearest first; ties go to the earlier key.
+
+    With `is_same` queries and keys are the same things, and none is its own neighbour. Exact: every product is taken.
+    """
+    k = min(k, len(keys) - is_same)
+    if k < 1 or not len(queries):
+        return Found(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    seconds = np.empty((len(queries), k), np.int64)
+    for low in range(0, len(queries), _BLOCK):
+        products = queries[low : low + _BLOCK] @ keys.T
+        if is_same:
+            rows = np.arange(len(products))
+            products[rows, low + rows] = -np.inf
+        kth = np.partition(products, products.shape[1] - k, axis=1)[:, products.shape[1] - k]
+        for row, least in enumerate(kth):
+            near = np.flatnonzero(products[row] >= least)
+            seconds[low + row] = near[np.lexsort((near, -products[row, near]))[:k]]
+    return Found(np.repeat(np.arange(len(queries)), k), seconds.reshape(-1))
+
+
+def candidates(
+    found: Sequence[Found], signals: Mapping[str, Callable[[Found], NDArray[np.float64]]], *, is_same: bool, wide: int
+) -> Candidates:
+    """Return all pairs of several lists, each once, with every signal of each; `wide` is the number of second things.
+
+    With `is_same` both sides are the same things, and a pair stands once, the earlier first.
+    """
+    first = np.concatenate([np.zeros(0, np.int64), *(one.first for one in found)])
+    second = np.concatenate([np.zeros(0, np.int64), *(one.second for one in found)])
+    if is_same:
+        first, second = np.minimum(first, second), np.maximum(first, second)
+    key = np.unique(first * wide + second)
+    pairs = Found(key // max(1, wide), key % max(1, wide))
+    return Candidates(pairs, {name: signal(pairs) for name, signal in signals.items()})
+
+
+def cosines(first: Matrix, second: Matrix) -> Callable[[Found], NDArray[np.float64]]:
+    """Return the signal of two fields whose vectors have length 1."""
+
+    def signal(pairs: Found) -> NDArray[np.float64]:
+        values = np.empty(len(pairs))
+        for low in range(0, len(pairs), _PAIRS):
+            part = slice(low, low + _PAIRS)
+            values[part] = np.einsum("ij,ij->i", first[pairs.first[part]], second[pairs.second[part]])
+        return values
+
+    return signal
+
+
+class Sets(NamedTuple):
+    """A set of numbers for each of several things, in one array."""
+
+    begins: NDArray[np.int64]
+    members: NDArray[np.int32]
+
+    def take(self, rows: NDArray[np.int64]) -> Sets:
+        """Return the sets of some things."""
+        counts = np.diff(self.begins)[rows]
+        ends = np.cumsum(counts)
+        at = np.repeat(self.begins[rows] - (ends - counts), counts) + np.arange(int(counts.sum()))
+        return Sets(np.concatenate([[0], ends]), self.members[at])
+
+
+def overlaps(first: Sets, second: Sets) -> Callable[[Found], NDArray[np.float64]]:
+    """Return the signal of how many members two sets share."""
+    wide = 1 + max(int(one.members.max(initial=-1)) for one in (first, second))
+    owner = np.repeat(np.arange(len(second.begins) - 1), np.diff(second.begins))
+    known = np.sort(owner * wide + second.members)
+
+    def signal(pairs: Found) -> NDArray[np.float64]:
+        shared = np.zeros(len(pairs))
+        for low in range(0, len(pairs), _PAIRS):
+            part = slice(low, min(low + _PAIRS, len(pairs)))
+            held = first.take(pairs.first[part])
+            counts = np.diff(held.begins)
+            wanted = np.repeat(pairs.second[part], counts) * wide + held.members
+            at = known.searchsorted(wanted).clip(max=max(len(known) - 1, 0))
+            is_here = known[at] == wanted if len(known) else np.zeros(len(wanted), np.bool_)
+            places = np.repeat(np.arange(len(counts)), counts)
+            shared[part] = np.bincount(places, is_here, minlength=len(counts))
+        return shared
+
+    return signal
+
+
+class Counted(NamedTuple):
+    """A row of the paper's table 5."""
+
+    percentile: int
+    logic: Logic
+    edges: int
+    mean_degree: float
+    density: float
+    """Share of the candidate pairs that is kept."""
+
+
+def percentile_table(several: Sequence[Candidates], nodes: int) -> tuple[Counted, ...]:
+    """Return how many edges each percentile and logic keeps, over all pairs of modalities. SAGE, table 5."""
+    total = sum(len(one.pairs) for one in several)
+    rows = []
+    for logic in ("or", "and"):
+        for percentile in PERCENTILES:
+            kept = sum(int(one.kept(one.thresholds(percentile), logic=logic).sum()) for one in several)
+            rows.append(Counted(percentile, logic, kept, 2 * kept / max(1, nodes), kept / max(1, total)))
+    return tuple(rows)
+
+
+def correlations(one: Candidates) -> dict[str, dict[str, float]]:
+    """Return Pearson's r of each two signals over the candidates: SAGE, tables 17 to 19. 0 where one never varies."""
+    names = list(one.signals)
+    table: dict[str, dict[str, float]] = {name: {} for name in names}
+    for first in names:
+        for second in names:
+            a, b = one.signals[first], one.signals[second]
+            varies = len(a) > 1 and float(a.std()) > 0 and float(b.std()) > 0
+            table[first][second] = round(float(np.corrcoef(a, b)[0, 1]), 4) if varies else float(first == second)
+    return table
+
+
+def histogram(values: NDArray[np.float64], *, bins: int = 40) -> dict[str, list[float]]:
+    """Return how often values fall into each of equal bins: what figures 5 to 12 of SAGE draw."""
+    if not len(values):
+        return {"edges": [], "counts": []}
+    counts, edges = np.histogram(values, bins=bins)
+    return {"edges": [round(float(edge), 4) for edge in edges], "counts": [int(count) for count in counts]}

@@ -1,0 +1,90 @@
+"""What a chunk graph was made of, written into it, so that it can be told when, and where, its sources have changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orienteer
+from orienteer.build.documents import known
+from orienteer.build.documents.files import File, listing
+from orienteer.graph.format import Manifest
+
+MADE_BY = "build"
+
+
+class Stamp(NamedTuple):
+    """A file as it was when it was read."""
+
+    name: str
+    path: str
+    bytes: int
+    modified: int
+    sha256: str
+
+    def is_of(self, path: Path) -> bool:
+        """Say whether a file has this size and time still."""
+        try:
+            status = path.stat()
+        except OSError:
+            return False
+        return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
+
+
+def stamp(file: File) -> Stamp:
+    """Return a file as it is now."""
+    status = file.path.stat()
+    with file.path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return Stamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, digest)
+
+
+def describe(
+    given: Iterable[Path], stamps: Iterable[Stamp], options: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:  # Any: JSON
+    """Return the provenance of a chunk graph."""
+    return {
+        "made_by": MADE_BY,
+        "version": orienteer.__version__,
+        "given": [str(path.resolve()) for path in given],
+        "sources": [one._asdict() for one in sorted(stamps)],
+        "options": dict(options),
+        **more,
+    }
+
+
+def is_chunk_graph(manifest: Manifest) -> bool:
+    """Say whether a graph was made of documents."""
+    return bool(manifest.provenance.get("made_by") == MADE_BY)
+
+
+def stamps_of(manifest: Manifest) -> dict[str, Stamp]:
+    """Return the files that a chunk graph was made of, by name."""
+    return {one["name"]: Stamp(**one) for one in manifest.provenance.get("sources", ())}
+
+
+def given_of(manifest: Manifest) -> list[Path]:
+    """Return the sources that a chunk graph was made of, as they were given."""
+    return [Path(one) for one in manifest.provenance.get("given", ())]
+
+
+def files_of(sources: Sequence[Path]) -> tuple[File, ...]:
+    """Return the files that a build of these sources would look at. Raises `BadInput`."""
+    whole = known.found(sources[0]) if len(sources) == 1 and sources[0].exists() else None
+    return whole.files if whole is not None else listing(sources).files
+
+
+def is_stale(manifest: Manifest) -> bool:
+    """Say whether a file of a chunk graph has changed, is gone, or has been joined by another since it was made."""
+    stamps = {one.path: one for one in stamps_of(manifest).values()}
+    if not all(one.is_of(Path(path)) for path, one in stamps.items()):
+        return True
+    left_out = frozenset(manifest.provenance.get("left_out", ()))
+    given = given_of(manifest)
+    if not all(path.exists() for path in given):
+        return True
+    return any(
+        str(file.path.resolve()) not in stamps and str(file.path.resolve()) not in left_out for file in files_of(given)
+    )

@@ -1,0 +1,94 @@
+"""Nodes on a shelf -> nodes and edges in a graph, whatever joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.joining import link_edges, mention_edges, order_edges, shared_edges
+from orienteer.build.documents.kinds import SYMMETRIC, WEIGHTED
+from orienteer.build.documents.mentions import find_names
+from orienteer.build.documents.shelf import Shelf
+from orienteer.build.documents.similar import compare, fields_of, similar_edges, statistics
+from orienteer.errors import DuplicateNode
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
+from orienteer.records import Edge
+
+if TYPE_CHECKING:
+    from orienteer.protocols import Embedder
+
+Progress = Callable[[str, int], None]
+_BATCH = 20_000
+
+
+class Weaving:
+    """Adds the nodes of a shelf, then what joins them, to a graph that is being built."""
+
+    def __init__(self, builder: GraphBuilder, shelf: Shelf, config: BuildConfig, *, progress: Progress) -> None:
+        self._builder, self._shelf, self._config, self._progress = builder, shelf, config, progress
+        self.counts: dict[str, int] = {}
+        """Edges by type."""
+        self.greatest: dict[str, float] = {}
+        """The greatest weight of each type whose weights say something."""
+        self.similarity: dict[str, Any] | None = None  # Any: JSON
+        """Figures of the similarities, None where there were no vectors."""
+
+    def nodes(self) -> None:
+        """Add the nodes. Raises `DuplicateNode` where two corpora share ids."""
+        for node in self._shelf:
+            try:
+                self._builder.add_node(node)
+            except DuplicateNode as error:
+                raise DuplicateNode(
+                    f"two passages have the id {node.id!r}: build the corpora one by one, or give each its own ids"
+                ) from error
+
+    def edges(self, embedder: Embedder | None) -> None:
+        """Add the edges: of order and links; of names, where they are wanted; of vectors, where there are any."""
+        for batch in chain.from_iterable(self._joined(embedder)):
+            self._builder.add_edges(batch)
+            for kind in set(batch.types):
+                self._count(batch, kind)
+        self._builder.edges.symmetric.update(SYMMETRIC & self.counts.keys())
+
+    def _joined(self, embedder: Embedder | None) -> Iterator[Iterable[EdgeBatch]]:
+        shelf, config = self._shelf, self._config
+        yield batches(order_edges(shelf))
+        yield batches(link_edges(shelf))
+        is_similar = config.similar and embedder is not None
+        if not config.has_names and not is_similar:
+            return
+        names = find_names(shelf, config, progress=self._progress)
+        if config.has_names:
+            yield batches(mention_edges(names))
+            yield shared_edges(names, config)
+        if embedder is not None and is_similar:
+            several = compare(fields_of(shelf), names, embedder, config)
+            self.similarity = statistics(several)
+            yield similar_edges(several, names, config)
+
+    def _count(self, batch: EdgeBatch, kind: str) -> None:
+        """Count the edges of a type, and keep their greatest weight."""
+        extras = batch.extras or (None,) * len(batch.types)
+        here = [extra for extra, name in zip(extras, batch.types, strict=True) if name == kind]
+        self.counts[kind] = self.counts.get(kind, 0) + len(here)
+        if kind in WEIGHTED:
+            weights = [extra.get("weight", 1.0) if extra else 1.0 for extra in here]
+            greatest = max(weight for weight in weights if isinstance(weight, float))
+            self.greatest[kind] = max(self.greatest.get(kind, 0.0), greatest)
+
+
+def batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
+    """Return edges as the builder takes them."""
+    stream = iter(edges)
+    while some := list(islice(stream, _BATCH)):
+        extras = [edge.extras for edge in some]
+        yield EdgeBatch(
+            sources=[edge.source for edge in some],
+            types=[edge.type for edge in some],
+            targets=[edge.target for edge in some],
+            extras=extras if any(extras) else None,
+        )

@@ -1,0 +1,127 @@
+"""`build` and `link` as a person runs them, a served model, and a build that is killed half way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+
+import pytest
+
+from fakes.openai_server import Answer, FakeServer
+
+CHUNK = {"title": "T", "topic": "Ferries.", "entities": [{"name": "Ada Holm", "details": "x"}], "events": []}
+
+
+@pytest.fixture
+def docs(home):
+    folder = home / "docs"
+    folder.mkdir()
+    (folder / "guide.md").write_text(
+        "# Guide\n\nAda Holm wrote it. See [more](more.md).\n\n## Use\n\nTurn the key of the old ferry.\n"
+        + "More words of how to use it.\n" * 12
+    )
+    (folder / "more.md").write_text("# More\n\nAda Holm and the Guide again.\n")
+    (folder / "broken.csv").write_text("a,b\n1\n")
+    return folder
+
+
+def test_build_info_search(cli, docs):
+    ran = cli("build", docs, "-o", "graph", "--embedder", "none")
+    assert ran.code == 0
+    assert "2 documents" in ran.out
+    assert "left out" in ran.out
+    assert "broken.csv" in ran.out
+    assert cli("info", "graph", "--json").json["stale"] is False
+    (hit, *_) = cli("search", "graph", "ferry key", "--json").json["hits"]
+    assert hit["source"] == {"file": "guide.md", "page": None, "heading": "Use", "rows": None}
+
+
+def test_json_strict_update_and_staleness(cli, docs):
+    assert cli("build", docs, "-o", "graph", "--strict", "--embedder", "none").code == 2
+    made = cli("build", docs, "-o", "graph", "--json", "--embedder", "none").json
+    assert (made["documents"], len(made["unreadable"])) == (2, 1)
+    assert cli("build", docs, "-o", "graph", "--embedder", "none").code == 2  # there is one already
+    (docs / "more.md").write_text("# More\n\nOther words.\n")
+    assert cli("info", "graph", "--json").json["stale"] is True
+    ran = cli("build", "--update", "-o", "graph", "--json")  # goes on as the graph was made
+    assert (ran.json["unchanged"], ran.json["changed"]) == (1, 1)
+    assert cli("info", "graph", "--json").json["stale"] is False
+
+
+def test_answers_say_that_the_sources_have_changed(cli, docs):
+    cli("build", docs, "-o", "graph", "--embedder", "none")
+    (docs / "new.md").write_text("# New\n\nFresh words.\n")
+    notes = cli("ask", "graph", "Who wrote the guide?", "--json").json["notes"]
+    assert any("older than its sources" in note for note in notes)
+
+
+def test_wrong_requests(cli, docs):
+    for arguments in (
+        ["build", "-o", "graph"],
+        ["build", "nowhere", "-o", "graph", "--embedder", "none"],
+        ["build", docs, "-o", "graph", "--set", "tokens=2"],
+        ["build", docs, "-o", "graph", "--set", "colour=red"],
+        ["build", "--update", "-o", "graph", "--embedder", "none"],
+        ["build", docs, "-o", "graph", "--chunks", "semantic", "--embedder", "none"],
+        ["link", "nowhere"],
+    ):
+        ran = cli(*arguments)
+        assert ran.code == 2, arguments
+        assert ran.err.count("error:") == 1
+
+
+def test_a_folder_of_documents_where_a_graph_stands(cli, docs):
+    ran = cli("search", docs, "ferry", "--json")
+    assert ran.json["hits"][0]["source"]["file"] == "guide.md"
+
+
+def test_a_served_model_is_paid_once(cli, docs):
+    for at in range(4):
+        (docs / f"{at}.txt").write_text(f"The ferry number {at} of Ada Holm crosses the sound at night.")
+    with FakeServer(lambda body, times: Answer(content=json.dumps(CHUNK))) as server:
+        arguments = ["build", docs, "-o", "graph", "--embedder", "none", "--model", "m", "--base-url", server.url]
+        planned = cli(*arguments, "--dry-run", "--json").json
+        assert server.bodies == []
+        made = cli(*arguments, "--json").json
+        assert made["usage"]["calls"] == planned["metadata"]["calls"] == len(server.bodies)
+        again = cli(*arguments, "--force", "--json").json
+        assert again["usage"]["calls"] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL")
+def test_a_killed_build_goes_on_without_paying_twice(process, cli, docs):
+    count, first = 24, 8
+    for at in range(count):
+        (docs / f"{at:02}.txt").write_text(f"The ferry number {at} of Ada Holm crosses the sound at night.")
+    seen: list[str] = []
+    lock, many, go = threading.Lock(), threading.Event(), threading.Event()
+
+    def answer(body, times):
+        with lock:
+            seen.append(body["messages"][1]["content"])
+            is_late = len(seen) > first
+            if is_late:
+                many.set()
+        if is_late:
+            go.wait(20)
+        return Answer(content=json.dumps(CHUNK))
+
+    with FakeServer(answer) as server:
+        arguments = ["build", docs, "-o", "graph", "--embedder", "none", "--model", "m", "--base-url", server.url]
+        running = process(*arguments)
+        assert many.wait(30)
+        running.send_signal(signal.SIGKILL)
+        running.communicate()
+        go.set()
+        paid = set(seen[:first])
+        begun = len(seen)
+        assert cli("info", "graph").code == 2  # nothing was published
+        ran = cli(*arguments, "--json")
+        assert ran.code == 0, ran.err
+        later = seen[begun:]
+        assert len(later) == len(set(later)) == ran.json["usage"]["calls"]
+        # What was answered before the kill may have been under way to the disk: no more than is asked at one time.
+        assert len(set(later) & paid) <= 8
+        assert ran.json["usage"]["calls"] < ran.json["chunks"] + 1

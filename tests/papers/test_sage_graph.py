@@ -1,0 +1,201 @@
+"""The chunk graph of SAGE (paper 004), section 2.1 and appendix B: which edges there are, and what they carry."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.mentions import find_names
+from orienteer.build.documents.run import BuildOptions, build_graph
+from orienteer.build.documents.similar import compare, fields_of, joinable_columns, similar_edges, statistics
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.records import Node, Usage
+
+TOWNS = ("Salt Bay", "Low Tide", "Tall Pines", "Old Mill", "Far Hill", "Red Rock")
+
+
+class Bag:
+    """Embeds a text as its bag of words, hashed: texts with words in common are alike, by a cosine known by hand."""
+
+    name, fingerprint, concurrency, usage = "bag", "bag-1", 1, Usage()
+    wide = 512
+
+    def embed(self, texts, *, kind):
+        vectors = np.zeros((len(texts), self.wide), np.float32)
+        for row, text in enumerate(texts):
+            for word in text.casefold().replace("|", " ").replace(";", " ").split():
+                vectors[row, int(hashlib.md5(word.strip(".,:()").encode()).hexdigest(), 16) % self.wide] += 1
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+    def parts(self, text):
+        return (text,)
+
+
+def corpus():
+    nodes = []
+    for at, town in enumerate(TOWNS):
+        text = f"In {town} the market sells {'fish' if at % 2 else 'wood'} near {TOWNS[(at + 1) % len(TOWNS)]} daily."
+        nodes.append(Node(f"c{at}", "chunk", town, text))
+    for at in range(4):
+        goods = ("fish", "wood", "fish", "salt")[at]
+        rows = f"{TOWNS[at]} | {goods}\n{TOWNS[at + 1]} | {goods}"
+        header = ["Town", "Goods"] if at < 2 else ["Place", "Sold"]
+        nodes += [
+            Node(f"t{at}", "document", f"Trade {goods}"),
+            Node(
+                f"t{at}#0", "table", f"Trade {goods}", f"{' | '.join(header)}\n{rows}", (),
+                {"document": f"t{at}", "order": 0, "first_row": 1, "rows": 2, "header": header},
+            ),
+        ]  # fmt: skip
+    return nodes
+
+
+def made(config=None, nodes=None):
+    config = config or BuildConfig()
+    nodes = nodes or corpus()
+    names = find_names(nodes, config, progress=lambda stage, count: None)
+    several = compare(fields_of(nodes), names, Bag(), config)
+    edges = {}
+    for batch in similar_edges(several, names, config):
+        for source, target, extra in zip(batch.sources, batch.targets, batch.extras, strict=True):
+            edges[source, target] = extra
+    return several, edges
+
+
+def test_each_pair_of_modalities_has_the_similarities_of_the_paper():
+    several, _ = made()
+    assert {one.name: tuple(one.found.signals) for one in several} == {
+        "chunk-chunk": ("topic", "content", "entities"),
+        "table-table": ("title", "column", "entities"),
+        "table-chunk": ("title", "column", "entities"),
+    }
+
+
+def test_contents_of_chunks_are_compared_with_columns_of_tables_and_topics_with_titles():
+    several, _ = made()
+    cross = several[2]
+    table, chunk = cross.found.pairs.first[0], cross.found.pairs.second[0]
+    bag = Bag()
+
+    def cosine(first, second):
+        a, b = bag.embed([first, second], kind="document")
+        return float(a @ b)
+
+    assert cross.found.signals["column"][0] == pytest.approx(
+        cosine(cross.first.within[table], cross.second.within[chunk]), abs=1e-3
+    )
+    assert cross.found.signals["title"][0] == pytest.approx(
+        cosine(cross.first.about[table], cross.second.about[chunk]), abs=1e-3
+    )
+    assert cross.second.within[chunk].startswith("Salt Bay. In Salt Bay")
+
+
+@pytest.mark.parametrize("logic", ["or", "and"])
+@pytest.mark.parametrize("percentile", [50.0, 80.0, 95.0])
+def test_edges_are_the_pairs_above_the_percentile_of_their_candidates(percentile, logic):
+    several, edges = made(BuildConfig(similar_percentile=percentile, similar_logic=logic))
+    ids = [node.id for node in corpus() if node.type != "document"]
+    expected = set()
+    for one in several:
+        above = [values > np.percentile(values, percentile) for values in one.found.signals.values()]
+        marks = np.any(above, axis=0) if logic == "or" else np.all(above, axis=0)
+        for at in np.flatnonzero(marks):
+            expected.add(
+                (ids[one.first.parts[one.found.pairs.first[at]]], ids[one.second.parts[one.found.pairs.second[at]]])
+            )
+    assert set(edges) == expected
+    assert len(expected) > 0 or logic == "and"
+
+
+def test_fixed_thresholds_stand_in_place_of_percentiles():
+    several, edges = made(BuildConfig(thresholds=("content=0.5",)))
+    chunks = several[0]
+    assert len(edges) == int((chunks.found.signals["content"] > 0.5).sum()) > 0
+    assert all(extra["properties"]["by"] == ["content"] for extra in edges.values())
+    with pytest.raises(BadOption, match="thresholds"):
+        BuildConfig(thresholds=("color=1",))
+
+
+def test_edges_say_what_they_rest_on():
+    _, edges = made(BuildConfig(similar_percentile=1.0))
+    chunks = edges["c0", "c1"]["properties"]
+    assert chunks["names"] == ["Low Tide"]
+    assert 0 < chunks["confidence"] <= 1
+    assert chunks["by"]
+    assert edges["t0#0", "t1#0"]["properties"]["joinable"] == [["Town", "Town"], ["Goods", "Goods"]]
+    assert edges["t0#0", "c1"]["properties"]["rows"] == [2]  # Low Tide stands in both
+    values = edges["t0#0", "t1#0"]["properties"]
+    assert edges["t0#0", "t1#0"]["weight"] == max(values[name] for name in values["by"] if name != "entities")
+
+
+def test_columns_join_by_header_or_by_values():
+    assert joinable_columns("Town | Year\nBath | 1990\nYork | 1991", "Place | Year\nYork | 5\nBath | 6") == [
+        ["Town", "Place"],
+        ["Year", "Year"],
+    ]
+    assert joinable_columns("Town\nBath", "Place\nBath") == []  # one value alone is chance
+    assert joinable_columns("A | B\n1 | 2\n3 | 4", "C | D\n1 | 2\n3 | 4") == []  # numbers join nothing
+
+
+def test_parts_of_one_document_are_apart_unless_faithful():
+    nodes = [Node("d", "document", "Guide")]
+    nodes += [
+        Node(f"d#{at}", "chunk", "Guide", f"Words alike {at}", (), {"document": "d", "order": at}) for at in range(4)
+    ]
+    nodes += [Node("e", "chunk", "Else", "Other things")]
+    _, edges = made(BuildConfig(similar_percentile=1.0), nodes)
+    assert not any(source.startswith("d#") and target.startswith("d#") for source, target in edges)
+    _, edges = made(BuildConfig(similar_percentile=1.0, faithful=True), nodes)
+    assert ("d#0", "d#1") in edges
+
+
+def test_the_figures_of_appendix_b():
+    several, edges = made()
+    found = statistics(several)
+    row = next(one for one in found["percentiles"] if (one["percentile"], one["logic"]) == (95, "or"))
+    assert row["edges"] == len(edges)
+    assert row["mean_degree"] == pytest.approx(2 * len(edges) / 10)
+    assert row["density"] == pytest.approx(len(edges) / sum(found["candidates"].values()))
+    assert found["means"]["chunk-chunk"]["content"] == pytest.approx(
+        float(several[0].found.signals["content"].mean()), abs=1e-4
+    )
+    assert found["correlations"]["table-table"]["title"]["title"] == 1
+
+
+def test_faithful_is_the_papers_recipe_and_nothing_else(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for at, town in enumerate(TOWNS):
+        (tmp_path / "docs" / f"{at}.md").write_text(
+            f"# {town}\n\nThe town of {town} lies near {TOWNS[(at + 1) % 6]}. It sells fish. "
+            f"It sells {'wood ' * at}.\n",
+            encoding="utf-8",
+        )
+    build_graph(
+        [tmp_path / "docs"],
+        tmp_path / "graph",
+        options=BuildOptions(config=BuildConfig(faithful=True)),
+        embedder=Bag(),
+        cache=tmp_path / "cache",
+    )
+    types = set(Graph.open(tmp_path / "graph").schema.edge_types)
+    assert types <= {"part_of", "next", "links_to", "similar"}
+    assert "similar" in types
+
+
+def test_a_build_with_an_embedder_has_vectors_and_pays_nothing_twice(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for at, town in enumerate(TOWNS):
+        (tmp_path / "docs" / f"{at}.md").write_text(f"# {town}\n\nNear {TOWNS[(at + 1) % 6]}. Fish. Wood.\n")
+    first = build_graph([tmp_path / "docs"], tmp_path / "graph", embedder=Bag(), cache=tmp_path / "cache")
+    assert first.chunking == "semantic"
+    assert first.embedded > 0
+    assert first.similarity is not None
+    again = build_graph(
+        [], tmp_path / "graph", options=BuildOptions(update=True), embedder=Bag(), cache=tmp_path / "cache"
+    )
+    assert again.embedded == 0
+    assert again.edge_types == first.edge_types

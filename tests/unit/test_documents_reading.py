@@ -1,0 +1,217 @@
+"""Files of every kind as blocks: what is kept, where it stands, and that nothing takes long or breaks."""
+
+from __future__ import annotations
+
+import codecs
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orienteer.build.documents.blocks import Grid, Prose
+from orienteer.build.documents.decoding import read_text
+from orienteer.build.documents.markdown import anchor_of, plain, read_markdown, read_plain
+from orienteer.build.documents.webpage import read_html
+from orienteer.errors import BadInput
+
+MARKDOWN = """---
+title: "The Guide"
+author: x
+---
+# Top
+
+Intro with [a link](other.md#part "t"), `code * y` and **bold** words.
+Second line. <!-- not
+seen --> End.
+
+## Deep *one* ##
+- item [ref][r]
+- [ ] item two
+  goes on
+
+| A | B |
+|---|:-:|
+| 1 \\| x | `a|b` |
+| 2 |
+
+```py
+# no heading
+print(1)
+```
+
+Underlined
+----------
+> quoted ![alt](pic.png) [[Wiki Page#part|shown]]
+
+[r]: http://example.org/r
+"""
+
+
+@pytest.fixture(scope="module")
+def guide():
+    return read_markdown(MARKDOWN)
+
+
+def prose(blocks):
+    return [block.text for block in blocks if isinstance(block, Prose)]
+
+
+def test_title_comes_from_the_front_matter_else_from_the_heading_above_all(guide):
+    assert guide.title == "The Guide"
+    assert read_markdown("# One\n\ntext\n\n## Two\n\nmore").title == "One"
+    assert read_markdown("before\n\n# One\n\ntext").title == ""
+
+
+def test_paragraphs_items_and_code_are_blocks(guide):
+    assert prose(guide.blocks)[1:] == ["item ref", "item two goes on", "# no heading\nprint(1)", "quoted alt shown"]
+    first = prose(guide.blocks)[0]
+    assert first.startswith("Intro with a link, code * y and bold words. Second line.")
+    assert first.endswith("End.")
+    assert "not" not in first.split()
+
+
+def test_headings_are_paths_below_the_title(guide):
+    assert [block.place.headings for block in guide.blocks] == [
+        (),
+        ("Deep one",),
+        ("Deep one",),
+        ("Deep one",),
+        ("Deep one",),
+        ("Underlined",),
+    ]
+
+
+def test_spans_are_places_in_the_source(guide):
+    for block in guide.blocks:
+        start, end = block.place.span
+        words = block.text.split() if isinstance(block, Prose) else [cell for cell in block.header]
+        assert words[0].strip("#") in MARKDOWN[start:end]
+        assert words[-1] in MARKDOWN[start:end]
+
+
+def test_a_table_has_its_cells_padded_and_pipes_kept(guide):
+    (grid,) = [block for block in guide.blocks if isinstance(block, Grid)]
+    assert grid.header == ("A", "B")
+    assert list(grid.rows) == [("1 | x", "a|b"), ("2", "")]
+
+
+def test_links_of_every_kind(guide):
+    links = [link for block in guide.blocks for link in block.links]
+    assert links == ["other.md#part", "http://example.org/r", "Wiki Page#part"]
+
+
+def test_anchors_are_those_that_a_site_makes_of_headings(guide):
+    assert guide.blocks[1].place.anchors == ("deep-one",)
+    assert anchor_of("What's *new* in 2.0?") == "whats-new-in-20"
+
+
+@pytest.mark.parametrize(
+    ("marked", "words"),
+    [
+        ("snake_case_name and 2*3*4", "snake_case_name and 2*3*4"),
+        ("***both*** and _one_", "both and one"),
+        ("a \\* b", "a * b"),
+        ("[open and (closed", "[open and (closed"),
+        ("<b>bold</b><br>next", "bold  next"),
+        ("``a ` b``", "a ` b"),
+    ],
+)
+def test_marks_go_and_words_stay(marked, words):
+    assert plain(marked)[0].split() == words.split()
+
+
+def test_plain_text_is_parted_by_blank_lines():
+    text = "one\ntwo\n\n  \nthree\n"
+    blocks = read_plain(text)
+    assert prose(blocks) == ["one\ntwo", "three"]
+    assert [text[slice(*block.place.span)] for block in blocks] == ["one\ntwo", "three"]
+
+
+@given(st.text(alphabet=st.sampled_from("ab #*_`[]()|-\n<>!\\.:~1"), max_size=300))
+def test_any_text_is_markdown(text):
+    for block in read_markdown(text).blocks:
+        start, end = block.place.span
+        assert 0 <= start <= end <= len(text)
+
+
+@given(st.text(alphabet="abcdefgh \n", max_size=200))
+def test_plain_words_are_neither_lost_nor_made_up(text):
+    words = [word for block in read_markdown(text).blocks for word in block.text.split()]
+    assert words == text.split()
+    assert [word for block in read_plain(text) for word in block.text.split()] == text.split()
+
+
+PAGE = """<!DOCTYPE html><html><head><title>T &amp; x</title><style>p {}</style>
+<script>var a = "<p>no</p>";</script></head><body><h1>Head</h1><p>One <a href="b.html#z">two</a>.</p>
+<h2 id=z>Part</h2><table><caption>C</caption><tr><th>A<th>B<tr><td>1<td>2<tr><td colspan=2>3</table>
+<ul><li>x<li>y</ul><pre>a
+ b</pre><table><tr><td>laid out</td></tr></table><p title="a > b">last"""
+
+
+def test_a_page():
+    page = read_html(PAGE)
+    assert page.title == "T & x"
+    assert prose(page.blocks) == ["One two.", "x", "y", "a\n b", "laid out", "last"]
+    (grid,) = [block for block in page.blocks if isinstance(block, Grid)]
+    assert (grid.caption, grid.header, list(grid.rows)) == ("C", ("A", "B"), [("1", "2"), ("3", "3")])
+    assert page.blocks[0].links == ("b.html#z",)
+    assert grid.place.headings == ("Part",)
+    assert grid.place.anchors == ("z",)
+
+
+def test_a_table_in_a_table_lays_it_out():
+    page = read_html("<table><tr><td>a<table><tr><td>b<td>c</table><td>d<tr><td>e<td>f</table>")
+    (grid,) = page.blocks
+    assert list(grid.rows) == [("a b c", "d"), ("e", "f")]
+
+
+def test_a_table_without_end_has_a_width():
+    page = read_html(f"<table><tr>{'<td>x' * 5_000}<tr><td>y</table>")
+    (grid,) = page.blocks
+    assert {len(row) for row in grid.rows} == {len(grid.header)} == {1_000}
+    wide = "|a" * 5_000
+    assert not any(isinstance(block, Grid) for block in read_markdown(f"{wide}\n{'|-' * 5_000}\n|b").blocks)
+
+
+@given(st.text(alphabet=st.sampled_from("ab <>/\"'=!-&;tdrp"), max_size=200))
+def test_any_text_is_a_page(text):
+    for block in read_html(text).blocks:
+        start, end = block.place.span
+        assert 0 <= start <= end <= len(text)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["<!--", "<", "<a ", "<a b='", "<!", "</", "<td>", "<table>", "*a ", "`", "[", "# ", " ", "|", "_a _b\n", "|\n|-"],
+)
+def test_nothing_takes_longer_than_its_length(part):
+    started = time.process_time()
+    for read in (read_markdown, read_html, read_plain):
+        read(part * 4_000)
+    assert time.process_time() - started < 2  # 0.1 s on a quiet machine; what grows with the square takes minutes
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "encoding"),
+    [
+        ("Łódź".encode(), "Łódź", "utf-8"),
+        (codecs.BOM_UTF8 + "Łódź".encode(), "Łódź", "utf-8-sig"),
+        ("Łódź".encode("utf-16"), "Łódź", "utf-16"),
+        (codecs.BOM_UTF16_BE + "Łódź".encode("utf-16-be"), "Łódź", "utf-16"),
+        ("Łódź".encode("utf-32"), "Łódź", "utf-32"),
+        ("café “x”".encode("cp1252"), "café “x”", "cp1252"),
+        (b"a\r\nb\rc\n", "a\nb\nc\n", "utf-8"),
+    ],
+)
+def test_encodings(tmp_path: Path, data, text, encoding):
+    (tmp_path / "a.txt").write_bytes(data)
+    assert read_text(tmp_path / "a.txt") == (text, encoding)
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\x00\x01\x02", bytes(range(1, 32)) * 20, codecs.BOM_UTF16_LE + b"\x00\xd8a"])
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path, data):
+    (tmp_path / "a.txt").write_bytes(data)
+    with pytest.raises(BadInput):
+        read_text(tmp_path / "a.txt")

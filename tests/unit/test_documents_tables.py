@@ -1,0 +1,141 @@
+"""Tables in segments, and table files that are collections."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orienteer.build.documents.collection import documents, is_questions, roles_of
+from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.files import File
+from orienteer.build.documents.nodes import Making
+from orienteer.build.documents.tables import describe, segments
+from orienteer.build.importers.ottqa import segments as reference
+
+
+def rows(count):
+    return [(f"r{number}", str(number)) for number in range(1, count + 1)]
+
+
+@given(st.integers(0, 200))
+def test_segments_hold_every_row_once_and_are_neither_long_nor_short(count):
+    found = list(segments(("name", "n"), iter(rows(count)), BuildConfig()))
+    assert [row for one in found for row in one.rows] == rows(count)
+    assert [one.first for one in found] == [1 + 10 * at for at in range(len(found))]
+    assert len(found) == 1 or all(5 <= len(one.rows) <= 14 for one in found)
+
+
+@given(st.integers(0, 200))
+def test_segments_are_those_of_the_importer_of_ottqa(count):
+    found = list(segments(("name", "n"), rows(count), BuildConfig()))
+    assert [len(one.rows) for one in found] == [len(part) for part in reference(count)]
+
+
+def test_rows_are_read_as_they_are_needed():
+    read = []
+
+    def stream():
+        for row in rows(1_000):
+            read.append(row)
+            yield row
+
+    next(segments(("a", "b"), stream(), BuildConfig()))
+    assert len(read) == 15
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["1991", "2004", "1987"], "Y (year, 1987 to 2004)"),
+        (["1,200", "3.5", "-7"], "Y (number, -7 to 1,200)"),
+        (["$5", "12%", "n/a", "7", "8"], "Y (number, $5 to 12%)"),
+        (["5 May 2001", "2001-06-01"], "Y (date, 5 May 2001 to 2001-06-01)"),
+        (["ox", "cow", "ox", "pig", "hen"], "Y (text, as ox; cow; pig)"),
+        (["", " "], "Y (empty)"),
+    ],
+)
+def test_columns_are_described_by_what_they_hold(values, said):
+    assert describe("Y", values) == said
+
+
+def test_a_long_cell_is_cut_off_and_counted():
+    (found,) = segments(("a",), [("x" * 100,), ("two\nlines",)], BuildConfig(cell_characters=20))
+    assert found.rows == (("x" * 20 + "…",), ("two lines",))
+    assert found.cut == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles"),
+    [
+        (("id", "title", "text"), ("id", "title", "text")),
+        (("_id", "Title", "contents", "year"), ("_id", "Title", "contents")),
+        (("title", "abstract"), (None, "title", "abstract")),
+        (("pid", "passage"), ("pid", None, "passage")),
+        (("id", "name", "description"), None),
+        (("Year", "Winner"), None),
+        (("text",), None),
+    ],
+)
+def test_a_collection_is_told_by_its_columns(columns, roles):
+    assert roles_of(columns) == roles
+
+
+def written(folder: Path, name: str, table) -> File:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in table), encoding="utf-8")
+    return File(path, name, "table")
+
+
+def read(file, config=None):
+    config = config or BuildConfig()
+    making = Making(config)
+    found = documents(file, "Things", config, drop=lambda reason, line, value: None)
+    return [node for document in found for node in making.nodes(document)]
+
+
+def test_a_row_is_a_document_and_one_chunk_where_it_is_short(tmp_path):
+    file = written(tmp_path, "things.jsonl", [{"id": 7, "title": "Ox", "text": "An ox eats.", "legs": 4, "file": "no"}])
+    (node,) = read(file)
+    assert (node.id, node.type, node.name, node.text) == ("things.jsonl#7", "chunk", "Ox", "An ox eats.")
+    expected = {"row": 1, "legs": 4, "file": "things.jsonl", "file_": "no", "tokens": 4, "span": [0, 11]}
+    assert node.properties == expected
+
+
+def test_a_long_row_is_cut_under_a_document(tmp_path):
+    file = written(tmp_path, "things.jsonl", [{"id": "a", "title": "Ox", "text": "An ox eats hay. " * 200}])
+    document, *chunks = read(file)
+    assert (document.id, document.type) == ("things.jsonl#a", "document")
+    assert [chunk.id for chunk in chunks] == [f"things.jsonl#a#{at}" for at in range(len(chunks))]
+    assert len(chunks) > 1
+    assert all(chunk.properties["document"] == document.id for chunk in chunks)
+
+
+def test_a_corpus_has_one_chunk_a_row_under_its_own_id(tmp_path):
+    file = written(tmp_path, "corpus.jsonl", [{"pid": "p1", "title": "Ox", "text": "An ox eats hay. " * 200}])
+    (node,) = read(file)
+    assert (node.id, node.type) == ("p1", "chunk")
+    assert node.text == "An ox eats hay. " * 200
+
+
+def test_any_other_table_is_one_document_in_segments(tmp_path):
+    file = written(tmp_path, "years.jsonl", [{"Year": 1990 + at, "Winner": f"W{at}"} for at in range(12)])
+    document, segment = read(file)
+    assert (document.type, segment.type) == ("document", "table")
+    assert segment.text.splitlines()[:2] == ["Year | Winner", "1990 | W0"]
+    assert segment.properties["columns"] == ["Year (year, 1990 to 2001)", "Winner (text, as W0; W1; W2)"]
+    assert (segment.properties["first_row"], segment.properties["rows"]) == (1, 12)
+
+
+def test_what_a_table_is_can_be_said_by_hand(tmp_path):
+    file = written(tmp_path, "things.jsonl", [{"id": 7, "title": "Ox", "text": "An ox eats."}])
+    assert [node.type for node in read(file, BuildConfig(tables="segments"))] == ["document", "table"]
+
+
+def test_questions_beside_documents_are_told(tmp_path):
+    asked = written(tmp_path, "questions.jsonl", [{"id": 1, "question": "Who?", "answer": "I"}])
+    assert is_questions(asked)
+    assert not is_questions(written(tmp_path, "t.jsonl", [{"id": 1, "title": "a", "text": "b"}]))
