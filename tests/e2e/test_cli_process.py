@@ -32,7 +32,13 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
     assert {"numpy", "orienteer.retriever"} <= loaded
     assert not loaded & {"openai", "httpx2", "rich.table", "pyarrow", "pandas", "asyncio", "tomllib"}
     ours = {f"orienteer.llm.{name}" for name in ("openai", "wire", "spoken", "recorded", "scripted")}
-    assert not loaded & {*ours, "orienteer.stream", "orienteer.trace", "orienteer.build"}
+    assert not loaded & {
+        *ours,
+        "orienteer.stream",
+        "orienteer.trace",
+        "orienteer.build.run",
+        "orienteer.build.documents",
+    }
 
 
 def test_a_wrong_request_gives_one_line_and_no_traceback(clubs, process):
