@@ -179,3 +179,14 @@ def test_a_run_and_its_qrels_are_read_by_ir_measures(mfar, tmp_path):
 def test_an_id_that_a_run_cannot_hold():
     with pytest.raises(BadInput, match="'a b' cannot stand in a TREC run"):
         list(run_lines([("1", (Ranked(id="a b", type="t", name="n", score=1.0),))], tag="x"))
+
+
+@pytest.mark.parametrize("mark", ["  ", " *", "  ./"])
+def test_a_file_is_held_to_the_hash_that_its_folder_lists(tmp_path, mark):
+    file = write_lines(tmp_path / "q.jsonl", {"id": "a", "question": "Which?", "nodes": ["n"]})
+    sha = hashlib.sha256(file.read_bytes()).hexdigest()
+    (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  other.jsonl\n{sha}{mark}q.jsonl\n")
+    assert load(file).sha256 == sha
+    (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}{mark}q.jsonl\n")
+    with pytest.raises(BadInput, match=f"q.jsonl has the sha256 {sha}, and SHA256SUMS beside it says 0000"):
+        load(file)

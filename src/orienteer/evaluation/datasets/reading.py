@@ -21,6 +21,7 @@ from orienteer.records import JsonValue
 Row = dict[str, Any]  # Any: whatever a file format can hold
 PEEKED_BYTES = 1 << 20
 """Of a JSON file, to see the keys of its first object."""
+SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
 
 
 def files_in(path: Path) -> list[Path]:
@@ -75,8 +76,19 @@ def read_json(path: Path) -> Any:  # Any: JSON
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """Return the sha256 of one file, as `sha256sum` prints it; of several that of their names and hashes."""
-    hashes = {path.name: _sha256(path) for path in paths}
+    """Return the sha256 of one file, as `sha256sum` prints it; of several that of their names and hashes.
+
+    Raises `BadInput` where a `SHA256SUMS` beside a file lists another hash for it.
+    """
+    hashes = {}
+    for path in paths:
+        hashes[path.name] = found = _sha256(path)
+        promised = _promised(path)
+        if promised not in (None, found):
+            raise BadInput(
+                f"{path} has the sha256 {found}, and {SUMS} beside it says {promised}: fetch the file again, or another "
+                "release has replaced it"
+            )
     if len(hashes) == 1:
         return next(iter(hashes.values()))
     listed = "".join(f"{sha}  {name}\n" for name, sha in sorted(hashes.items()))
@@ -165,6 +177,18 @@ def _json_rows(path: Path) -> Iterator[Row]:
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
             yield parse(line, path, number)
+
+
+def _promised(path: Path) -> str | None:
+    """Return the hash that the folder's list gives for a file, None where it gives none."""
+    sums = path.with_name(SUMS)
+    if not sums.is_file():
+        return None
+    for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
+        sha, _, name = line.partition(" ")
+        if name.lstrip(" *").removeprefix("./") == path.name:
+            return sha.lower()
+    return None
 
 
 def _sha256(path: Path) -> str:
