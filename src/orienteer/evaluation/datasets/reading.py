@@ -86,8 +86,8 @@ def digest(paths: Iterable[Path]) -> str:
         promised = _promised(path)
         if promised not in (None, found):
             raise BadInput(
-                f"{path} has the sha256 {found}, and {SUMS} beside it says {promised}: fetch the file again, or another "
-                "release has replaced it"
+                f"{path} has the sha256 {found}, and {SUMS} beside it says {promised}: fetch the file again; perhaps "
+                "another release has replaced it"
             )
     if len(hashes) == 1:
         return next(iter(hashes.values()))
