@@ -1,4 +1,4 @@
-"""A graph on disk, opened in milliseconds: nodes, names, text search, neighbourhoods, intersections, paths."""
+"""A graph on disk, opened in milliseconds: text search, neighbourhoods, intersections, paths; its nodes are `nodes`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, nearest
+from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format, meeting, paths, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
 from orienteer.graph.format import Manifest
+from orienteer.graph.nodes import Nodes
 from orienteer.graph.searching import OpenEmbedder, Searchers
-from orienteer.graph.types import TypeNames
 from orienteer.graph.weights import EdgeWeights
 from orienteer.index.arrays import Folder, Rows
-from orienteer.index.bm25 import Mask, TextIndex
-from orienteer.index.names import NameIndex
+from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Lexical, Mode
-from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import (
     Common,
     Direction,
@@ -38,8 +36,6 @@ from orienteer.records import (
     Neighborhood,
     Node,
     Ranking,
-    Schema,
-    Triple,
 )
 from orienteer.records import (
     Path as GraphPath,
@@ -51,11 +47,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LONGEST_PATH", "Graph", "distinct"]
 
-_LONGEST_NAME = 200  # characters of a text that is looked up as a name
 LONGEST_PATH = 8  # edges; further apart, everything is connected to everything
 
 
-class Graph:
+class Graph(Nodes):
     """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
 
     Nodes are ids outside and rows (numbers in id order) inside; methods whose names say `row` are for the tools and
@@ -71,24 +66,11 @@ class Graph:
         compiled: bool = False,
         embedder: OpenEmbedder | None = None,
     ) -> None:
-        self.path, self.manifest = path, manifest
-        self._folder = Folder(folder, manifest.files)
-        self.ids = self._folder.strings("id")
-        self.names = self._folder.strings("name")
-        self.texts = self._folder.strings("text")
-        self.node_types = self._folder.array("node_type", "u2")
+        super().__init__(path, Folder(folder, manifest.files), manifest, compiled=compiled)
         self.adjacency = Adjacency(self._folder)
-        self._aliases = self._folder.strings("aliases")
-        # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
-        self.tokenizer = _tokenizer(manifest, path)
-        self.text_index = TextIndex(self._folder, manifest.text["mean_length"], is_compiled=compiled)
-        """The postings of names, aliases and texts."""
-        self.name_index = NameIndex(self._folder, self.tokenizer)
-        """The nodes by name."""
-        self.properties = properties.Properties(self._folder, manifest.properties, manifest.nodes)
-        """The properties of nodes by column."""
         self._making = Lock()
         self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
+        # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
         lexical = Lexical(self.tokenizer, self.text_index)
         self.searcher = Searchers(path, manifest.generation, lexical, embedder)
         """What ranks nodes by words, by meaning, or by both."""
@@ -143,110 +125,8 @@ class Graph:
         weakref.finalize(graph, shutil.rmtree, folder, ignore_errors=True)
         return graph
 
-    def __len__(self) -> int:
-        return self.manifest.nodes
-
-    def __contains__(self, node: object) -> bool:
-        """Tell whether there is a node of this id."""
-        return isinstance(node, str) and self.ids.find(node) is not None
-
     def __repr__(self) -> str:
         return f"Graph({str(self.path)!r}, {self.manifest.nodes:,} nodes, {self.manifest.edges:,} edges)"
-
-    # ------------------------------------------------------------------------------------------- what it is made of
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The types of the graph and how many there are of each."""
-        manifest = self.manifest
-        return Schema(
-            node_types=manifest.node_types,
-            edges={Triple(one.source, one.type, one.target): one.count for one in manifest.triples},
-            symmetric=frozenset(manifest.symmetric),
-            labels=manifest.labels,
-            also_called=manifest.also_called,
-        )
-
-    @cached_property
-    def types(self) -> TypeNames:
-        """The types by number and by name."""
-        return TypeNames(self.schema, tuple(self.manifest.node_types), tuple(self.manifest.edge_types))
-
-    # ------------------------------------------------------------------------------------------------- single nodes
-
-    def node(self, node: str) -> Node:
-        """Return a node, named by its id, else by an exact name or alias. Raises `UnknownNode`, `AmbiguousNode`."""
-        return self.node_at(self.row(node))
-
-    def node_at(self, row: int) -> Node:
-        """Return the node of a row."""
-        return Node(
-            id=self.ids[row],
-            type=self.type_at(row),
-            name=self.names[row],
-            text=self.texts[row],
-            aliases=self.aliases_at(row),
-            properties=self.properties.of(row),
-        )
-
-    def type_at(self, row: int) -> str:
-        """Return the node type of a row."""
-        return str(self.types.nodes[self.node_types[row]])
-
-    def aliases_at(self, row: int) -> tuple[str, ...]:
-        """Return the aliases of a row."""
-        return tuple(json.loads(self._aliases.raw(row) or b"[]"))
-
-    @property
-    def is_made_of_documents(self) -> bool:
-        """Tell whether the graph is one of chunks, which `build` made: its nodes say where they come from."""
-        return bool(self.manifest.provenance.get("made_by") == "build")
-
-    def node_ids(self) -> Iterator[str]:
-        """Return all ids, in order."""
-        return iter(self.ids)
-
-    def row(self, node: str) -> int:
-        """Return the row of a node, named by its id, else by an exact name or alias.
-
-        Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all that answer to the name.
-        """
-        rows = self.candidates(node)
-        if len(rows) == 1:
-            return rows[0]
-        if rows:
-            listed = "; ".join(f"{self.ids[row]} ({self.type_at(row)})" for row in rows[:10])
-            more = f"; and {len(rows) - 10} more" if len(rows) > 10 else ""
-            raise AmbiguousNode(
-                f"{node!r} names {len(rows)} nodes: {listed}{more}. Use an id.", [self.ids[row] for row in rows]
-            )
-        near = self.near_names(node)
-        hint = f" Near: {'; '.join(near)}." if near else " Try: search."
-        raise UnknownNode(f"No node {node!r}.{hint}", near)
-
-    def candidates(self, node: str) -> list[int]:
-        """Return the rows that a name may mean: the one of this id, else all of this exact name or alias."""
-        row = self.ids.find(node)
-        if row is not None:
-            return [row]
-        links = self.name_index.called(node)
-        best = min((link.kind for link in links), default=None)
-        rows = [link.row for link in links if link.kind == best]
-        for same in (lambda name: name == node, lambda name: name.casefold() == node.casefold()):
-            # Words leave punctuation out: `C++` would be `C` and `C#` as well.
-            if spelled := [row for row in rows if any(map(same, (self.names[row], *self.aliases_at(row))))]:
-                return spelled
-        return rows
-
-    def near_names(self, text: str, *, most: int = 5) -> list[str]:
-        """Return names of nodes that look like a text."""
-        text = text[:_LONGEST_NAME]
-        terms = list(dict.fromkeys(self.tokenizer.terms(text)))
-        for word in self.tokenizer.words(text):
-            terms += [term for other in self.name_index.spellings(word) for term in self.tokenizer.expand(other)]
-        rows = self.text_index.search(terms, 50).rows
-        names = dict.fromkeys(self.names[row] for row in rows)
-        return nearest(text, names, most=most)
 
     # ------------------------------------------------------------------------------------------------------- search
 
@@ -512,12 +392,3 @@ class Graph:
 def _check(k: int, offset: int = 0) -> None:
     if k < 0 or offset < 0:
         raise BadOption(f"k is {k} and offset is {offset}: both must be 0 or more")
-
-
-def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:
-    """Return the tokenizer that a graph was built with. Raises `NotAGraph` where this version has other rules."""
-    for stem in (True, False):
-        tokenizer = Tokenizer(stem=stem)
-        if tokenizer.id == manifest.tokenizer:
-            return tokenizer
-    raise NotAGraph(f"{path} was built with the tokenizer {manifest.tokenizer!r}: import it again with --force")

@@ -1,0 +1,146 @@
+"""The nodes of a graph: by row, by id, and by whatever name people know them by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from orienteer.errors import AmbiguousNode, NotAGraph, UnknownNode, nearest
+from orienteer.graph.format import Manifest
+from orienteer.graph.properties import Properties
+from orienteer.graph.types import TypeNames
+from orienteer.index.arrays import Folder
+from orienteer.index.bm25 import TextIndex
+from orienteer.index.names import NameIndex
+from orienteer.index.tokenizer import Tokenizer
+from orienteer.records import Node, Schema, Triple
+
+_LONGEST_NAME = 200  # characters of a text that is looked up as a name
+
+
+class Nodes:
+    """What a graph knows of its nodes one by one. `Graph` adds the edges; nothing else builds on it."""
+
+    def __init__(self, path: Path, folder: Folder, manifest: Manifest, *, compiled: bool) -> None:
+        self.path, self.manifest, self._folder = path, manifest, folder
+        self.ids = folder.strings("id")
+        self.names = folder.strings("name")
+        self.texts = folder.strings("text")
+        self.node_types = folder.array("node_type", "u2")
+        self._aliases = folder.strings("aliases")
+        self.tokenizer = _tokenizer(manifest, path)
+        self.text_index = TextIndex(folder, manifest.text["mean_length"], is_compiled=compiled)
+        """The postings of names, aliases and texts."""
+        self.name_index = NameIndex(folder, self.tokenizer)
+        """The nodes by name."""
+        self.properties = Properties(folder, manifest.properties, manifest.nodes)
+        """The properties of nodes by column."""
+
+    def __len__(self) -> int:
+        return self.manifest.nodes
+
+    def __contains__(self, node: object) -> bool:
+        """Tell whether there is a node of this id."""
+        return isinstance(node, str) and self.ids.find(node) is not None
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The types of the graph and how many there are of each."""
+        manifest = self.manifest
+        return Schema(
+            node_types=manifest.node_types,
+            edges={Triple(one.source, one.type, one.target): one.count for one in manifest.triples},
+            symmetric=frozenset(manifest.symmetric),
+            labels=manifest.labels,
+            also_called=manifest.also_called,
+        )
+
+    @cached_property
+    def types(self) -> TypeNames:
+        """The types by number and by name."""
+        return TypeNames(self.schema, tuple(self.manifest.node_types), tuple(self.manifest.edge_types))
+
+    def node(self, node: str) -> Node:
+        """Return a node, named by its id, else by an exact name or alias. Raises `UnknownNode`, `AmbiguousNode`."""
+        return self.node_at(self.row(node))
+
+    def node_at(self, row: int) -> Node:
+        """Return the node of a row."""
+        return Node(
+            id=self.ids[row],
+            type=self.type_at(row),
+            name=self.names[row],
+            text=self.texts[row],
+            aliases=self.aliases_at(row),
+            properties=self.properties.of(row),
+        )
+
+    def type_at(self, row: int) -> str:
+        """Return the node type of a row."""
+        return str(self.types.nodes[self.node_types[row]])
+
+    def aliases_at(self, row: int) -> tuple[str, ...]:
+        """Return the aliases of a row."""
+        return tuple(json.loads(self._aliases.raw(row) or b"[]"))
+
+    @property
+    def is_made_of_documents(self) -> bool:
+        """Tell whether the graph is one of chunks, which `build` made: its nodes say where they come from."""
+        return bool(self.manifest.provenance.get("made_by") == "build")
+
+    def node_ids(self) -> Iterator[str]:
+        """Return all ids, in order."""
+        return iter(self.ids)
+
+    def row(self, node: str) -> int:
+        """Return the row of a node, named by its id, else by an exact name or alias.
+
+        Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all that answer to the name.
+        """
+        rows = self.candidates(node)
+        if len(rows) == 1:
+            return rows[0]
+        if rows:
+            listed = "; ".join(f"{self.ids[row]} ({self.type_at(row)})" for row in rows[:10])
+            more = f"; and {len(rows) - 10} more" if len(rows) > 10 else ""
+            raise AmbiguousNode(
+                f"{node!r} names {len(rows)} nodes: {listed}{more}. Use an id.", [self.ids[row] for row in rows]
+            )
+        near = self.near_names(node)
+        hint = f" Near: {'; '.join(near)}." if near else " Try: search."
+        raise UnknownNode(f"No node {node!r}.{hint}", near)
+
+    def candidates(self, node: str) -> list[int]:
+        """Return the rows that a name may mean: the one of this id, else all of this exact name or alias."""
+        row = self.ids.find(node)
+        if row is not None:
+            return [row]
+        links = self.name_index.called(node)
+        best = min((link.kind for link in links), default=None)
+        rows = [link.row for link in links if link.kind == best]
+        for same in (lambda name: name == node, lambda name: name.casefold() == node.casefold()):
+            # Words leave punctuation out: `C++` would be `C` and `C#` as well.
+            if spelled := [row for row in rows if any(map(same, (self.names[row], *self.aliases_at(row))))]:
+                return spelled
+        return rows
+
+    def near_names(self, text: str, *, most: int = 5) -> list[str]:
+        """Return names of nodes that look like a text."""
+        text = text[:_LONGEST_NAME]
+        terms = list(dict.fromkeys(self.tokenizer.terms(text)))
+        for word in self.tokenizer.words(text):
+            terms += [term for other in self.name_index.spellings(word) for term in self.tokenizer.expand(other)]
+        rows = self.text_index.search(terms, 50).rows
+        names = dict.fromkeys(self.names[row] for row in rows)
+        return nearest(text, names, most=most)
+
+
+def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:
+    """Return the tokenizer that a graph was built with. Raises `NotAGraph` where this version has other rules."""
+    for stem in (True, False):
+        tokenizer = Tokenizer(stem=stem)
+        if tokenizer.id == manifest.tokenizer:
+            return tokenizer
+    raise NotAGraph(f"{path} was built with the tokenizer {manifest.tokenizer!r}: import it again with --force")
