@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,9 +15,12 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
+    from orienteer.llm.budget import Budget
     from orienteer.settings import Settings
 
-Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of tables, a table.")]
+Directory = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, a table.")
+]
 NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, else its exact name or an alias.")]
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
 Where = Annotated[
@@ -24,6 +28,34 @@ Where = Annotated[
     typer.Option("--where", metavar="FIELD=VALUE", help="Keep nodes whose property fits: = != < <= > >=. Repeatable."),
 ]
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Hits at the most.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFlags:
+    """The flags that name a model."""
+
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model as its server spells it.")] = None
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None
+
+    def settings(self, **changes: Any) -> Settings:  # Any: what a setting holds
+        """Return what the environment and the settings file say, these flags first. Raises `BadOption`."""
+        return settings().with_flags(model=self.model, base_url=self.base_url, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetFlags:
+    """The flags that limit what a question may take."""
+
+    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls a question at the most.")] = None
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens a question at the most.")] = None
+    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds a question at the most.")] = None
+    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars a question at the most.")] = None
+
+    def limits(self, configured: Settings) -> Budget:
+        """Return the budget of a question, flags before settings. Raises `BadOption`."""
+        return configured.limits(
+            calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
+        )
 
 
 def open_graph(path: Path, out: Output) -> Graph:

@@ -15,7 +15,17 @@ import typer
 from orienteer.display import spent
 from orienteer.errors import UsageError
 from orienteer.serve.cli import render
-from orienteer.serve.cli.arguments import Directory, K, Types, Where, file_trouble, open_graph, settings
+from orienteer.serve.cli.arguments import (
+    BudgetFlags,
+    Directory,
+    K,
+    ModelFlags,
+    Types,
+    Where,
+    file_trouble,
+    open_graph,
+    settings,
+)
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -41,8 +51,8 @@ def ask(
     directory: Directory,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     method: Annotated[str | None, typer.Option(metavar="M", help="See: orienteer methods. auto by default.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model as its server spells it.")] = None,
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
+    *,
+    model: ModelFlags,
     k: K = 20,
     types: Types = None,
     where: Where = None,
@@ -51,10 +61,7 @@ def ask(
     set_options: Set = None,
     agents: Annotated[int | None, typer.Option(metavar="N", help="Parallel agents.")] = None,
     max_steps: Annotated[int | None, typer.Option(metavar="N", help="Steps of an agent at the most.")] = None,
-    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls at the most.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens at the most.")] = None,
-    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds at the most.")] = None,
-    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars at the most.")] = None,
+    budget: BudgetFlags,
     trace: TraceFile = None,
 ) -> None:
     """Find ranked evidence for a question, and an answer where a model is configured."""
@@ -70,11 +77,11 @@ def ask(
         traces.check_writable(trace)
     flags = {"agents": agents, "max_steps": max_steps}
     options = {**pairs_of(set_options or ()), **{name: value for name, value in flags.items() if value is not None}}
-    configured = settings().with_flags(model=model, base_url=base_url, options=options)
+    configured = model.settings(options=options)
     retriever = Retriever(
         open_graph(directory, out),
         method,
-        budget=configured.limits(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd),
+        budget=budget.limits(configured),
         k=k,
         node_types=types or (),
         where=where or (),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from orienteer.errors import BadInput, BadOption, UsageError
 from orienteer.serve.cli import figures
-from orienteer.serve.cli.arguments import Directory, K, file_trouble, open_graph, settings
+from orienteer.serve.cli.arguments import BudgetFlags, Directory, K, ModelFlags, file_trouble, open_graph
 from orienteer.serve.cli.asking import Set
 from orienteer.serve.cli.output import Output
 from orienteer.serve.cli.watching import Judging, Ticker
@@ -20,8 +21,6 @@ from orienteer.serve.cli.watching import Judging, Ticker
 if TYPE_CHECKING:
     from orienteer.evaluation.runner import RunConfig
     from orienteer.evaluation.runs import StoredRun
-    from orienteer.llm.budget import Budget
-    from orienteer.settings import Settings
 
 GROUPS: Mapping[str, str] = {"eval": "Put methods side by side on questions whose answers are known."}
 STANDARD = Path("-")
@@ -37,35 +36,59 @@ Methods = Annotated[
     list[str],
     typer.Option("--method", "-m", metavar="M", help="A method, with options perhaps: 'ark agents=1'. Repeatable."),
 ]
-ModelName = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model as its server spells it.")]
-Address = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="The server's address, ending in /v1.")]
-DatasetName = Annotated[
-    str | None, typer.Option("--dataset", metavar="NAME", help="What the questions are, where it is not recognised.")
-]
-Split = Annotated[str | None, typer.Option("--split", metavar="S", help="Which split of the data set.")]
-Fields = Annotated[
-    list[str] | None,
-    typer.Option("--where", metavar="FIELD=VALUE", help="Ask questions whose field fits: = != < <= > >=. Repeatable."),
-]
-Limit = Annotated[
-    int | None,
-    typer.Option("--limit", metavar="N", help="Ask N of them, drawn with the seed; a larger N keeps the smaller draw."),
-]
 Seed = Annotated[int, typer.Option("--random-seed", metavar="K", help="What is random derives from it.")]
-Workers = Annotated[
-    int | None,
-    typer.Option("--workers", "-w", metavar="W", help="Questions at once: 8 with a model, else one by one."),
-]
-Answers = Annotated[bool, typer.Option("--answers", help="Ask for answers too, not for rankings alone.")]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed in an earlier attempt.")]
-Calls = Annotated[int | None, typer.Option("--budget-calls", metavar="N", help="Model calls a question at the most.")]
-Tokens = Annotated[int | None, typer.Option("--budget-tokens", metavar="N", help="Tokens a question at the most.")]
-Seconds = Annotated[float | None, typer.Option("--budget-seconds", metavar="S", help="Seconds a question at the most.")]
-Dollars = Annotated[float | None, typer.Option("--budget-usd", metavar="X", help="US dollars a question at the most.")]
 By = Annotated[str | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions.")]
 Measures = Annotated[
     list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as Hit@1, Recall@20, nDCG@10. Repeatable.")
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFlags:
+    """The flags that say which questions are asked, and how."""
+
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="What the questions are, where it is not recognised."),
+    ] = None
+    split: Annotated[str | None, typer.Option("--split", metavar="S", help="Which split of the data set.")] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where", metavar="FIELD=VALUE", help="Ask questions whose field fits: = != < <= > >=. Repeatable."
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", metavar="N", help="Ask N of them, drawn with the seed; a larger N keeps the smaller draw."
+        ),
+    ] = None
+    random_seed: Seed = 0
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-w", metavar="W", help="Questions at once: 8 with a model, else one by one."),
+    ] = None
+    k: K = 20
+    answers: Annotated[bool, typer.Option("--answers", help="Ask for answers too, not for rankings alone.")] = False
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again what failed in an earlier attempt.")
+    ] = False
+
+    def config(self) -> RunConfig:
+        """Return how a run asks."""
+        from orienteer.evaluation.runner import RunConfig
+
+        return RunConfig(
+            k=self.k,
+            random_seed=self.random_seed,
+            split=self.split,
+            where=tuple(self.where or ()),
+            limit=self.limit,
+            answers=self.answers,
+            workers=self.workers,
+            retry_failed=self.retry_failed,
+        )
 
 
 def run(
@@ -74,48 +97,18 @@ def run(
     questions: Questions,
     method: Methods,
     target: Target,
-    model: ModelName = None,
-    base_url: Address = None,
-    dataset: DatasetName = None,
-    split: Split = None,
-    where: Fields = None,
-    limit: Limit = None,
-    random_seed: Seed = 0,
-    workers: Workers = None,
-    k: K = 20,
-    answers: Answers = False,
+    *,
+    model: ModelFlags,
+    flags: RunFlags,
     set_options: Set = None,
-    retry_failed: RetryFailed = False,
-    budget_calls: Calls = None,
-    budget_tokens: Tokens = None,
-    budget_seconds: Seconds = None,
-    budget_usd: Dollars = None,
+    budget: BudgetFlags,
 ) -> int:
     """Ask every question under every method, and write what comes of it; goes on where it was cut off."""
-    from orienteer.evaluation.runner import RunConfig
     from orienteer.options import pairs_of
 
-    configured = settings().with_flags(model=model, base_url=base_url)
+    options = pairs_of(set_options or ())
     return _evaluate(
-        out,
-        directory,
-        questions,
-        method,
-        target,
-        dataset=dataset,
-        options=pairs_of(set_options or ()),
-        configured=configured,
-        budget=configured.limits(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd),
-        config=RunConfig(
-            k=k,
-            random_seed=random_seed,
-            split=split,
-            where=tuple(where or ()),
-            limit=limit,
-            answers=answers,
-            workers=workers,
-            retry_failed=retry_failed,
-        ),
+        out, directory, questions, method, target, options=options, model=model, flags=flags, budget=budget
     )
 
 
@@ -128,48 +121,16 @@ def sweep(
     set_options: Annotated[
         list[str], typer.Option("--set", metavar="NAME=V1,V2", help="An option and its values. Repeatable.")
     ],
-    model: ModelName = None,
-    base_url: Address = None,
-    dataset: DatasetName = None,
-    split: Split = None,
-    where: Fields = None,
-    limit: Limit = None,
-    random_seed: Seed = 0,
-    workers: Workers = None,
-    k: K = 20,
-    answers: Answers = False,
-    retry_failed: RetryFailed = False,
-    budget_calls: Calls = None,
-    budget_tokens: Tokens = None,
-    budget_seconds: Seconds = None,
-    budget_usd: Dollars = None,
+    *,
+    model: ModelFlags,
+    flags: RunFlags,
+    budget: BudgetFlags,
 ) -> int:
     """Ask every question under a method with each combination of some options' values, as one run."""
-    from orienteer.evaluation.runner import RunConfig
     from orienteer.evaluation.sweep import axes, grid
 
-    configured = settings().with_flags(model=model, base_url=base_url)
-    return _evaluate(
-        out,
-        directory,
-        questions,
-        grid(method, axes(set_options)),
-        target,
-        dataset=dataset,
-        options={},
-        configured=configured,
-        budget=configured.limits(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd),
-        config=RunConfig(
-            k=k,
-            random_seed=random_seed,
-            split=split,
-            where=tuple(where or ()),
-            limit=limit,
-            answers=answers,
-            workers=workers,
-            retry_failed=retry_failed,
-        ),
-    )
+    methods = grid(method, axes(set_options))
+    return _evaluate(out, directory, questions, methods, target, options={}, model=model, flags=flags, budget=budget)
 
 
 def show(
@@ -245,8 +206,8 @@ def report(
 def judge(
     out: Output,
     path: RunFolder,
-    model: ModelName = None,
-    base_url: Address = None,
+    *,
+    model: ModelFlags,
     score: Annotated[
         list[str] | None, typer.Option("--score", metavar="NAME", help="A-Score, E-Score, QwenScore. Repeatable.")
     ] = None,
@@ -261,7 +222,7 @@ def judge(
     scores = score or [name for name in SCORES if name != "E-Score" or graph is not None]
     if "E-Score" in scores and graph is None:
         raise UsageError("the E-Score reads the gold nodes: name the graph with --graph, or leave the E-Score out")
-    configured = settings().with_flags(model=model, base_url=base_url)
+    configured = model.settings()
     if configured.model is None:
         raise BadOption("no model is named to judge: add --model, or set ORIENTEER_MODEL")
     found = _read(path)
@@ -281,11 +242,10 @@ def _evaluate(
     methods: Sequence[str],
     target: Path,
     *,
-    dataset: str | None,
     options: Mapping[str, str],
-    configured: Settings,
-    budget: Budget,
-    config: RunConfig,
+    model: ModelFlags,
+    flags: RunFlags,
+    budget: BudgetFlags,
 ) -> int:
     """Run, show the table, and return 1 where every single question failed."""
     from orienteer.evaluation.datasets import load
@@ -293,9 +253,11 @@ def _evaluate(
     from orienteer.evaluation.selection import notes_on, select
     from orienteer.evaluation.warming import warmed
 
+    configured, config = model.settings(), flags.config()
+    limits = budget.limits(configured)
     graph = open_graph(directory, out)
     with file_trouble("check the path and its permissions"):
-        asked = load(questions, dataset=dataset, split=config.split, graph=graph)
+        asked = load(questions, dataset=flags.dataset, split=config.split, graph=graph)
     chosen = select(asked.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     notes = notes_on(asked, chosen, graph)  # before anything is paid
     for note in notes:
@@ -308,7 +270,7 @@ def _evaluate(
             target,
             config=config,
             options=options,
-            budget=budget,
+            budget=limits,
             settings=configured,
             progress=Ticker(out),
         )

@@ -9,7 +9,8 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 
@@ -107,9 +108,15 @@ class Output:
 
 
 def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Return a command with the flags that all commands have, in place of its parameter `out`."""
+    """Return a command with the flags that all commands have, in place of its parameter `out`.
+
+    A parameter whose type is a dataclass stands for the flags that are its fields.
+    """
     signature = inspect.signature(function, eval_str=True)
-    own = [one for name, one in signature.parameters.items() if name != "out"]
+    taken = {name: one for name, one in signature.parameters.items() if name != "out"}
+    groups = {name: cast("type[Any]", one.annotation) for name, one in taken.items() if is_dataclass(one.annotation)}
+    own = [one for name, one in taken.items() if name not in groups]
+    own += [flag for group in groups.values() for flag in _flags(group)]
     keyword = inspect.Parameter.KEYWORD_ONLY
     common = [
         inspect.Parameter("as_json", keyword, default=False, annotation=JsonFlag),
@@ -121,6 +128,8 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     def command(*, as_json: bool, quiet: bool, verbosity: int, **values: Any) -> int | None:
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
         out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity)
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:
             code = function(out=out, **values)
             out.done()
@@ -137,6 +146,16 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     command.__signature__ = signature.replace(parameters=[*own, *common])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in [*own, *common]}
     return command
+
+
+def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
+    """Return the fields of a dataclass as parameters of a command."""
+    types = get_type_hints(group, include_extras=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(field.name, keyword, default=field.default, annotation=types[field.name])
+        for field in fields(group)
+    ]
 
 
 def _plain_data(value: Any) -> Any:
