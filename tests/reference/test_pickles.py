@@ -242,6 +242,13 @@ def test_the_calls_would_have_run(name):
     assert any(one.name in ("GLOBAL", "STACK_GLOBAL") for one, _, _ in pickletools.genops(code))
 
 
+def test_a_name_that_never_ends_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "x.pkl"
+    path.write_bytes(b"\x80\x04c.")
+    with pytest.raises(BadInput, match="byte 2: a name without an end"):
+        pickles.load(path)
+
+
 @given(st.binary(max_size=60))
 def test_no_bytes_do_anything_but_raise(tmp_path_factory, code):
     path = tmp_path_factory.mktemp("p") / "x.pkl"

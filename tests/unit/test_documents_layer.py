@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orienteer.build.documents.layer import LinkConfig, link_graph, open_layer
+from orienteer.build.documents.layer import LinkConfig, link_graph
 from orienteer.build.documents.run import build_graph
 from orienteer.errors import BadInput, BadOption
+from orienteer.graph.layer import open_layer
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import give_vectors
 from orienteer.records import Edge, Node

@@ -1,34 +1,22 @@
-"""Similarity edges of an imported graph, as a layer beside it (SAGE, section 2.1.B: semi-structured nodes).
-
-A piece of the graph's generation, made from its vectors and removed with it, so that it can be made again with other
-options at any time. It is no part of the schema: who plans over a graph sees its own edges alone; who expands may
-walk both.
-"""
+"""Similarity edges for an imported graph, as a layer beside it (SAGE, section 2.1.B: semi-structured nodes)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import ValidationError
 
-from orienteer.build.documents.similarity import Candidates, candidates, cosines, nearest, percentile_table
+from orienteer.build.documents.similarity import candidates, cosines, nearest, percentile_table
 from orienteer.build.documents.sources import is_chunk_graph
-from orienteer.errors import BadInput, BadOption, NotAGraph
-from orienteer.graph import format
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.layer import Joined, LayerAbout, publish_layer
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import open_vectors
-from orienteer.index.arrays import Folder, Rows, save
+from orienteer.index.arrays import Rows
 from orienteer.index.tokenizer import Tokenizer
-from orienteer.records import Record
 
-PIECE = "similar"
-ABOUT = "similar.json"
 Progress = Callable[[str, int], None]
 
 
@@ -52,65 +40,6 @@ class LinkConfig:
             raise BadOption(f"percentile is {self.percentile}: it must lie between 0 and 100")
         if self.near < 1:
             raise BadOption(f"near is {self.near}: it must be 1 or more")
-
-
-class LayerAbout(Record):
-    """What a layer of similarity edges says of itself."""
-
-    format: int = 1
-    generation: str
-    embedder: str | None
-    nodes: int
-    """Nodes with text enough to be joined."""
-    candidates: int
-    """Pairs that the percentile is taken over."""
-    threshold: float
-    edges: int
-    mean_degree: float
-    density: float
-    """Share of the candidates that is kept."""
-    percentiles: tuple[dict[str, float | str], ...] = ()
-    """How many edges other percentiles would keep: SAGE, table 5."""
-    seconds: float = 0.0
-
-
-class Alike(NamedTuple):
-    """Neighbours by similarity: those of all asked for, one after the other."""
-
-    owner: NDArray[np.int32]
-    neighbor: NDArray[np.int32]
-    weight: NDArray[np.float32]
-    """Cosines."""
-
-
-class SimilarLayer:
-    """The similarity edges of a graph, mapped. Safe to share among threads."""
-
-    def __init__(self, folder: Path, about: LayerAbout) -> None:
-        arrays = Folder(folder)
-        self.about = about
-        self._begins = arrays.array("begin", "i8")
-        self._neighbors = arrays.array("neighbor", "i4")
-        self._weights = arrays.array("weight", "f4")
-
-    def around(self, rows: Rows) -> Alike:
-        """Return the neighbours of some rows, both ways, each row's in row order."""
-        counts = self._begins[rows + 1] - self._begins[rows]
-        ends = np.cumsum(counts)
-        at = np.repeat(self._begins[rows] - (ends - counts), counts) + np.arange(int(counts.sum()))
-        return Alike(np.repeat(rows, counts), self._neighbors[at], self._weights[at])
-
-
-def open_layer(graph: Graph) -> SimilarLayer | None:
-    """Return the similarity edges of a graph, None where none were made. Raises `NotAGraph` for damage."""
-    folder = format.piece(graph.path, PIECE)
-    if folder is None:
-        return None
-    try:
-        about = LayerAbout.model_validate_json((folder / ABOUT).read_bytes())
-    except (FileNotFoundError, ValidationError) as error:
-        raise NotAGraph(f"{folder} is damaged ({error}): run orienteer link {graph.path} again") from error
-    return SimilarLayer(folder, about) if about.generation == graph.manifest.generation else None
 
 
 def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Progress | None = None) -> LayerAbout:
@@ -150,7 +79,8 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
         percentiles=tuple(row._asdict() for row in percentile_table([found], len(rows)) if row.logic == "or"),
     )
     about = about.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})
-    _publish(graph, about, rows, found, kept)
+    weight = found.signals["content"][kept].astype(np.float32)
+    publish_layer(graph, about, Joined(rows[found.pairs.first[kept]], rows[found.pairs.second[kept]], weight))
     return about
 
 
@@ -164,25 +94,6 @@ def _rows_with_text(graph: Graph, config: LinkConfig) -> Rows:
         if (mask is None or mask[row]) and len(tokenizer.words(graph.texts[row])) >= config.least_words
     ]
     return np.array(rows, np.int32)
-
-
-def _publish(graph: Graph, about: LayerAbout, rows: Rows, found: Candidates, kept: NDArray[np.bool_]) -> None:
-    first, second = rows[found.pairs.first[kept]], rows[found.pairs.second[kept]]
-    weight = found.signals["content"][kept].astype(np.float32)
-    owner, neighbor, both = np.append(first, second), np.append(second, first), np.append(weight, weight)
-    order = np.lexsort((neighbor, owner))
-    begins = np.zeros(len(graph) + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=len(graph)), out=begins[1:])
-
-    def write(folder: Path) -> None:
-        if format.read_pointer(graph.path).generation != about.generation:
-            raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: link it again")
-        save(folder, "begin", begins)
-        save(folder, "neighbor", neighbor[order].astype(np.int32))
-        save(folder, "weight", both[order])
-        (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")
-
-    format.publish_piece(graph.path, PIECE, write)
 
 
 def _silent(stage: str, count: int) -> None:

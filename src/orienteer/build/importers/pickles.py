@@ -103,11 +103,11 @@ class _Machine:
     ) -> None:
         self._data, self._calls, self._file, self._persistent = data, calls, file, persistent
         self._is_streamed = is_streamed
+        self._at = 0
         self._kept = self._referred()
         self._memo: dict[int, Any] = {}
         self._memoized = 0
         self._left = MOST_UNFOLDED * len(data) + 1000
-        self._at = 0
         self._stack: list[Any] = []
         self._pairs: list[tuple[Any, Any]] = []
         self.result: Any = None
@@ -186,6 +186,7 @@ class _Machine:
             elif data[at] == GLOBAL:
                 at = self._past_names(at)
             elif data[at] == STOP:
+                self._at = 0
                 return found
             else:
                 self._at = at
@@ -195,6 +196,7 @@ class _Machine:
 
     def _past_names(self, at: int) -> int:
         """Return where the instruction after one with two lines begins."""
+        self._at = at
         for _ in range(2):
             at = self._data.find(b"\n", at + 1)
             if at < 0:
