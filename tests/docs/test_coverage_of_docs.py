@@ -12,7 +12,7 @@ import typer
 import orienteer
 from orienteer import errors, settings, stream
 from orienteer.build.demo import demo_questions, demo_records
-from orienteer.build.importers import FORMATS
+from orienteer.build.importers import FORMATS, GRAPHS, RDF
 from orienteer.llm import Budget, OpenAIConfig, Price
 from orienteer.methods import AUTO, METHODS
 from orienteer.options import options_of
@@ -131,7 +131,8 @@ def test_endings_events_and_keys():
 
 def test_formats_of_the_readme():
     table = README.split("## What it reads")[1].split("\n\n")[0]
-    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {one for form in FORMATS for one in form.suffixes}
+    tables = [one for form in FORMATS for one in form.suffixes]
+    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {*tables, *GRAPHS, *RDF}
 
 
 def test_extras():

@@ -49,6 +49,21 @@ GENES = dict.fromkeys("abcdefgh", "gene")
 MIXED = {"a": "gene", "b": "gene", "x": "drug", "y": "drug"}
 
 
+def test_what_a_mirrored_row_says_otherwise_is_told(tmp_path: Path) -> None:
+    rows = [("a", "binds", "b", "5 nM"), ("b", "binds", "a", "7 nM"), ("a", "binds", "c", "x"), ("c", "binds", "a", "x")]
+    found = cleaned(tmp_path, GENES, rows)
+    assert found.rows == [rows[0], rows[2]]
+    (note,) = found.tally.notes
+    assert note.startswith("1 mirrored rows carry another text")
+
+
+def test_of_parallel_mirrored_rows_that_say_the_same_nothing_is_told(tmp_path: Path) -> None:
+    one, other = ("a", "binds", "b", "x"), ("a", "binds", "b", "y")
+    rows = [one, other, ("b", "binds", "a", "y"), ("b", "binds", "a", "x")]
+    found = cleaned(tmp_path, GENES, rows)
+    assert (found.rows, found.tally.notes) == ([one, other], [])
+
+
 def test_a_mirrored_relation_within_a_type_is_stored_once_as_symmetric(tmp_path: Path) -> None:
     rows = [("b", "binds", "a", ""), ("a", "binds", "b", ""), ("a", "binds", "c", ""), ("c", "binds", "a", "")]
     found = cleaned(tmp_path, GENES, rows)

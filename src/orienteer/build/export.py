@@ -1,4 +1,4 @@
-"""A graph -> files that other programs read: JSON lines that import gives back exactly, or GraphML."""
+"""A graph -> files that other programs read, and that import gives back exactly: JSON lines, or GraphML."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 import orienteer
 from orienteer.build import portable
+from orienteer.build.importers.exported import JSON, PROPERTY, is_json
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, JsonValue, Node
@@ -54,13 +55,10 @@ def _is_replaceable(folder: Path) -> bool:
     return {path.name for path in folder.iterdir()} <= {portable.META, portable.NODES, portable.EDGES}
 
 
-# ---------------------------------------------------------------------------------------------------- JSON lines
-
-
-def _write_jsonl(graph: Graph, folder: Path) -> None:
-    folder.mkdir()
+def _meta(graph: Graph) -> dict[str, Any]:
+    """Return what an export says of the graph as a whole."""
     schema = graph.schema
-    meta = {
+    return {
         "format": portable.KIND,
         "version": portable.VERSION,
         "made_by": orienteer.__version__,
@@ -68,7 +66,15 @@ def _write_jsonl(graph: Graph, folder: Path) -> None:
         "labels": dict(schema.labels),
         "also_called": {name: list(words) for name, words in schema.also_called.items()},
     }
-    (folder / portable.META).write_text(json.dumps(meta, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------------------- JSON lines
+
+
+def _write_jsonl(graph: Graph, folder: Path) -> None:
+    folder.mkdir()
+    meta = json.dumps(_meta(graph), ensure_ascii=False, indent=1)
+    (folder / portable.META).write_text(meta + "\n", encoding="utf-8")
     _lines(folder / portable.NODES, (_node(graph.node(node_id)) for node_id in graph.node_ids()))
     _lines(folder / portable.EDGES, map(_edge, graph.iter_edges()))
 
@@ -98,12 +104,25 @@ def _edge(edge: Edge) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------------- GraphML
 
 Fields = dict[str, JsonValue]
+
+
+class _Key(NamedTuple):
+    """How a field is declared."""
+
+    id: str
+    is_json: bool
+    """Values are JSON; a text that is none stands as it is."""
+
+
 NODE_FIELDS = frozenset({"type", "name", "text", "aliases"})
 EDGE_FIELDS = frozenset({"type", "text", "weight", "symmetric"})
 
 
 def _write_graphml(graph: Graph, path: Path) -> None:
-    """Write GraphML in a stream: what fields there are is found in a first pass, as they are declared on top."""
+    """Write GraphML in a stream: what fields there are is found in a first pass, as they are declared on top.
+
+    Descriptions, which other programs pass over, say what import needs to give the graph back.
+    """
     symmetric = graph.schema.symmetric
     node_kinds: dict[str, str] = {}
     edge_kinds: dict[str, str] = {}
@@ -113,6 +132,7 @@ def _write_graphml(graph: Graph, path: Path) -> None:
         _widen(edge_kinds, _edge_fields(edge, symmetric))
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="{GRAPHML}">\n')
+        file.write(f"<desc>{escape(json.dumps(_meta(graph)))}</desc>\n")
         nodes = _declare(file, "node", node_kinds)
         edges = _declare(file, "edge", edge_kinds)
         file.write('<graph id="G" edgedefault="directed">\n')
@@ -146,7 +166,10 @@ def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
 
 def _own(properties: Mapping[str, JsonValue], taken: frozenset[str]) -> Fields:
     """Return properties under names that no field of ours has."""
-    return {f"property.{name}" if name in taken else name: value for name, value in properties.items()}
+    return {
+        PROPERTY + name if name in taken or name.startswith(PROPERTY) else name: value
+        for name, value in properties.items()
+    }
 
 
 def _widen(kinds: dict[str, str], fields: Fields) -> None:
@@ -155,31 +178,36 @@ def _widen(kinds: dict[str, str], fields: Fields) -> None:
         kind = _kind(value)
         known = kinds.setdefault(name, kind)
         if known != kind:
-            kinds[name] = "double" if {known, kind} == {"double", "long"} else "string"
+            kinds[name] = "double" if {known, kind} == {"double", "long"} else JSON
 
 
 def _kind(value: JsonValue) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
-        return "long" if -(2**63) <= value < 2**63 else "string"
-    return "double" if isinstance(value, float) else "string"
+        return "long" if -(2**63) <= value < 2**63 else JSON
+    if isinstance(value, str):
+        return "string"
+    return "double" if isinstance(value, float) else JSON
 
 
-def _declare(file: TextIO, domain: str, kinds: Mapping[str, str]) -> dict[str, str]:
+def _declare(file: TextIO, domain: str, kinds: Mapping[str, str]) -> dict[str, _Key]:
     """Write the declarations of the fields, and return their keys by name."""
     keys = {}
     for number, (name, kind) in enumerate(kinds.items()):
-        keys[name] = f"{domain[0]}{number}"
-        file.write(f'<key id="{keys[name]}" for="{domain}" attr.name={_attribute(name)} attr.type="{kind}"/>\n')
+        key = keys[name] = _Key(f"{domain[0]}{number}", kind == JSON)
+        kind, note = ("string", f"<desc>{JSON}</desc>") if key.is_json else (kind, "")
+        file.write(f'<key id="{key.id}" for="{domain}" attr.name={_attribute(name)} attr.type="{kind}">{note}</key>\n')
     return keys
 
 
-def _write_fields(file: TextIO, keys: Mapping[str, str], fields: Fields) -> None:
+def _write_fields(file: TextIO, keys: Mapping[str, _Key], fields: Fields) -> None:
     for name, value in fields.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        key = keys[name]
+        is_bare = isinstance(value, str) and not (key.is_json and is_json(value))
+        text = value if is_bare else json.dumps(value, ensure_ascii=False)
         # A bare carriage return would be read back as a newline.
-        file.write(f'<data key="{keys[name]}">{escape(_legal(text), {chr(13): "&#13;"})}</data>')
+        file.write(f'<data key="{key.id}">{escape(_legal(str(text)), {chr(13): "&#13;"})}</data>')
 
 
 def _attribute(text: str) -> str:

@@ -25,16 +25,23 @@ class Layout(Protocol):
         """Read everything into the builder, and return the labels of types."""
 
 
-def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> Layout | None:
+def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
     """Return what the one source is known as, None where its tables have to be told apart.
 
     Raises `BadOption` for an option about columns that has no meaning for it.
     """
     dump = portable.found(sources)
-    if dump is not None or len(sources) != 1:
+    if dump is not None:
         return dump
-    from orienteer.build.importers import corpus, grbench, ottqa, stark  # whoever opens a graph needs none of them
+    # Whoever opens a graph needs none of them.
+    from orienteer.build.importers import corpus, graph_file, grbench, neo4j_admin, ottqa, rdf, stark
 
+    graph: Layout | None = graph_file.found(sources, columns, tally) or neo4j_admin.found(sources, columns, tally)
+    graph = graph or rdf.found(sources, columns, tally, language=language)
+    if graph is not None:
+        return graph
+    if len(sources) != 1:
+        return None
     source = sources[0]
     base = stark.found(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
     layout: Layout | None = base or grbench.found(source, tally) or ottqa.found(source) or corpus.found(source)

@@ -31,6 +31,7 @@ def clean(edges: EdgeTable, tally: Tally) -> None:
     edges.keep[dangling] = False
     tally.drop("dangling", _places(edges, dangling), len(dangling))
     twice, mirrored = [dangling[:0]], [dangling[:0]]
+    differing = 0
     for number, rows in _by_type(edges):
         ordered = np.sort(_keys(edges.source[rows], edges.target[rows]))
         twice.append(_duplicates(edges, rows, ordered))
@@ -39,9 +40,22 @@ def clean(edges: EdgeTable, tally: Tally) -> None:
             rows = rows[edges.keep[rows]]
         if _is_mirrored(edges.source[rows], edges.target[rows], ordered):
             mirrored.append(_store_once(edges, rows, number))
+            differing += _differing(edges, rows)
     for reason, parts in (("duplicate", twice), ("mirrored", mirrored)):
         left_out = np.sort(np.concatenate(parts))
         tally.merge(reason, _places(edges, left_out), len(left_out))
+    if differing:
+        tally.notes.append(
+            f"{differing:,} mirrored rows carry another text or other properties than the row that is kept of their "
+            "pair; those are not kept"
+        )
+
+
+def align(edges: EdgeTable) -> None:
+    """Give the edges of symmetric types one direction a pair of nodes, or of node types: that of the first of them."""
+    for number, rows in _by_type(edges):
+        if edges.type_names[number] in edges.symmetric:
+            edges.turn(rows[_against(edges, rows)])
 
 
 def _by_type(edges: EdgeTable) -> list[tuple[int, Rows]]:
@@ -127,6 +141,18 @@ def _store_once(edges: EdgeTable, rows: Rows, number: int) -> Rows:
     edges.keep[again] = False
     edges.turn(rows[order[turned & ~surplus]])
     return again
+
+
+def _differing(edges: EdgeTable, rows: Rows) -> int:
+    """Count those of these rows that are left out and carry what no row carries that is kept of their pair."""
+    if not edges.has_extras:
+        return 0
+    source, target = edges.source[rows], edges.target[rows]
+    _, pair = np.unique(_keys(np.minimum(source, target), np.maximum(source, target)), return_inverse=True)
+    _, extra = np.unique(edges.extra[rows], return_inverse=True)
+    carried = _keys(pair.astype(np.int32), extra.astype(np.int32))
+    keep = edges.keep[rows]
+    return int(np.count_nonzero(~_is_in(carried[~keep], np.sort(carried[keep]))))
 
 
 def _against(edges: EdgeTable, rows: Rows) -> Mask:

@@ -11,6 +11,9 @@ from orienteer.build.importers import Batch
 from orienteer.build.importers.table import shown
 from orienteer.build.report import Place, Tally
 from orienteer.build.values import identifier, items, number, opened, plain, text_of
+from orienteer.errors import BadInput, DuplicateNode
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
 from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "node"
@@ -106,6 +109,35 @@ class NodeMaker:
                 losing = (rank, stored or column, cell)
             if losing is not None:
                 found.properties[losing[1]] = losing[2]
+
+
+def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line: int) -> None:
+    """Add a node; where the very same one is there already, count it. Raises `DuplicateNode` that says where."""
+    try:
+        is_new = builder.add_node(node)
+    except DuplicateNode as error:
+        raise DuplicateNode(
+            f"Two different nodes have the id {node.id!r}: the second is at {file}, line {line}; remove one"
+        ) from error
+    if not is_new:
+        tally.merge("duplicate", [Place(file=file, line=line, value=shown(node.id))])
+
+
+def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder) -> None:
+    """Turn the members of list columns into nodes, `COLUMN:MEMBER`, and edges to them.
+
+    Raises `BadInput` where no node has such a column.
+    """
+    missing = set(columns.explode) - {column for maker in makers for column in maker.seen}
+    if missing:
+        raise BadInput(f"--explode: no table of nodes has a column {min(missing)!r}.")
+    for maker in makers:
+        for column, (nodes, members) in maker.members.items():
+            ids = [f"{column}:{member}" for member in members]
+            for node_id, member in dict(zip(ids, members, strict=True)).items():
+                builder.add_node(Node(node_id, column, member))
+            types = [columns.explode[column]] * len(nodes)
+            builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
 
 
 def _made(found: _Found) -> Node:

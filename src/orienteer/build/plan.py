@@ -143,13 +143,15 @@ def listing(folder: Path) -> list[Path]:
 
 
 def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, ...]:
-    """Return the tables in a folder that was read as a whole that are none of its files."""
+    """Return the files in a folder that was read as a whole that are none of its own."""
     inside = [path for source in sources if source.is_dir() for path in listing(source)]
-    return tuple(
-        Ignored(file=str(path), reason="no part of the graph")
-        for path in inside
-        if path not in files and _is_candidate(path)
-    )
+    return tuple(_left_over(path) for path in inside if path not in files)
+
+
+def _left_over(path: Path) -> Ignored:
+    if _is_candidate(path):
+        return Ignored(file=str(path), reason="no part of the graph")
+    return Ignored(file=str(path), reason="no table", is_telling=not _is_beside(path))
 
 
 def _is_candidate(path: Path) -> bool:

@@ -6,7 +6,7 @@ Its fields mean what they say: nothing is guessed, nothing cleaned, parallel edg
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,13 @@ class Dump:
         for batch in _batches(edges, EDGE_ROWS):
             builder.add_edges(_edge_batch(batch, edges))
         builder.edges.symmetric.update(self.meta.get("symmetric", ()))
-        also_called = {name: tuple(words) for name, words in self.meta.get("also_called", {}).items()}
-        return Labels(dict(self.meta.get("labels", {})), also_called)
+        return labels_of(self.meta)
+
+
+def labels_of(meta: Mapping[str, Any]) -> Labels:  # Any: JSON
+    """Return the labels that a dump says its types have."""
+    also_called = {name: tuple(words) for name, words in meta.get("also_called", {}).items()}
+    return Labels(dict(meta.get("labels", {})), also_called)
 
 
 def found(sources: Sequence[Path]) -> Dump | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import orienteer
-from orienteer.build.importers import format_of
+from orienteer.build.importers import RDF, format_of
+from orienteer.build.importers.files import suffix
 from orienteer.build.plan import listing
 from orienteer.graph.format import Manifest
 
@@ -46,7 +47,7 @@ def is_stale(manifest: Manifest) -> bool:
 def _readable(given: Iterable[Path]) -> list[Path]:
     """Return the files that importing these would look at."""
     inside = [path for source in given for path in (listing(source) if source.is_dir() else [source])]
-    return [path for path in inside if format_of(path) is not None]
+    return [path for path in inside if format_of(path) is not None or suffix(path) in RDF]
 
 
 def _stamp(path: Path) -> dict[str, Any]:

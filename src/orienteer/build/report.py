@@ -18,6 +18,12 @@ MEANING: Mapping[str, str] = {
     "empty id": "no id",
     "bad encoding": "bytes that are no UTF-8",
     "duplicate": "equal to an earlier row in every column",
+    "hyperedge": "joins any number of nodes, where an edge has two ends",
+    "port": "a place on a node for edges to end at",
+    "markup": "a value that is XML itself",
+    "time": "when something of a dynamic graph is there",
+    "malformed": "no statement of RDF",
+    "about a value": "a remark on a property or on a type, which can carry none",
     "mirrored": "the reverse of an earlier row of a relation that lists both directions",
 }
 

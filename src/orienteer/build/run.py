@@ -18,15 +18,13 @@ from orienteer.build.edges import EdgeMaker
 from orienteer.build.importers import Drop
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.build.labels import Labels
-from orienteer.build.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker
+from orienteer.build.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker, explode
 from orienteer.build.plan import Plan, Table, asks, left_over, plan, table_of
 from orienteer.build.provenance import describe
 from orienteer.build.report import Ignored, Place, Report, Tally, peak_bytes
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.records import Node
 
 Progress = Callable[[str, int], None]
 
@@ -51,6 +49,8 @@ class ImportOptions:
     """Columns, or keys of objects in columns, that are stored nowhere."""
     explode: Mapping[str, str] = field(default_factory=dict)
     """Edge type by list column: each member becomes a node and an edge to it."""
+    language: str = "en"
+    """The language of names and texts, where RDF has them in several."""
 
 
 def import_graph(
@@ -107,7 +107,7 @@ class _Reading:
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
         by_hand = options.nodes or options.edges
-        self._own = None if by_hand else layouts.found(sources, self._columns, self._tally)
+        self._own = None if by_hand else layouts.found(sources, self._columns, self._tally, language=options.language)
         if self._own is None:
             self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
         else:
@@ -130,11 +130,7 @@ class _Reading:
             exploded = [self._read_nodes(table, builder) for table in self._plan.nodes]
             for table in self._plan.edges:
                 self._read_edges(table, builder)
-            for maker in exploded:
-                self._explode(maker, builder)
-            roles = set(self._columns.explode) - {column for maker in exploded for column in maker.seen}
-            if roles:
-                raise BadInput(f"--explode: no table of nodes has a column {min(roles)!r}.")
+            explode(exploded, self._columns, builder)
             check_named(self._columns, self._seen)
             mirror.clean(builder.edges, self._tally)
         self._read_labels(builder)
@@ -183,15 +179,6 @@ class _Reading:
         for type_name, label in maker.labels.items():
             self.labels.add(type_name, label)
         self._seen |= maker.seen | set(table.columns)
-
-    def _explode(self, maker: NodeMaker, builder: GraphBuilder) -> None:
-        """Turn the members of list columns into nodes, `COLUMN:MEMBER`, and edges to them."""
-        for column, (nodes, members) in maker.members.items():
-            ids = [f"{column}:{member}" for member in members]
-            for node_id, member in dict(zip(ids, members, strict=True)).items():
-                builder.add_node(Node(node_id, column, member))
-            types = [self._columns.explode[column]] * len(nodes)
-            builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
 
     def _read_labels(self, builder: GraphBuilder) -> None:
         edges = builder.edges
@@ -258,5 +245,6 @@ def _written(options: ImportOptions) -> dict[str, Any]:
         "private": list(options.private),
         "explode": dict(options.explode),
         "strict": options.strict,
+        "language": options.language if options.language != "en" else None,
     }
     return {name: value for name, value in written.items() if value}

@@ -84,6 +84,15 @@ class GraphBuilder:
         self._provenance = dict(provenance)
 
     @property
+    def spool(self) -> Path:
+        """A folder beside the target for what a reader has to put aside; it goes when the graph is published."""
+        return self._spool
+
+    def tell(self, stage: str, count: int) -> None:
+        """Tell how far a reader is that has much to read before the first node."""
+        self._progress(stage, count)
+
+    @property
     def node_count(self) -> int:
         """Count the nodes so far."""
         return len(self._rows)

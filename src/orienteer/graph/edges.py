@@ -74,6 +74,7 @@ class EdgeTable:
         """Hash of what the edge carries; 0 for nothing."""
         self.number = np.full(size if has_extras else 1, -1, np.int32)
         """Place of what it carries in the spool."""
+        self.has_extras = has_extras
         if not has_extras:  # one value that looks like a column: no edge carries anything
             self.extra = np.broadcast_to(self.extra[:1], (size,))
             self.number = np.broadcast_to(self.number[:1], (size,))

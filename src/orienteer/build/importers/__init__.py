@@ -8,6 +8,7 @@ from orienteer.build.importers.delimited import DELIMITERS, Delimited
 from orienteer.build.importers.files import suffix
 from orienteer.build.importers.jsonl import JsonLines
 from orienteer.build.importers.parquet import Parquet
+from orienteer.build.importers.rdf_parsing import SYNTAXES
 from orienteer.build.importers.table import Batch, Drop, Format
 
 FORMATS = (
@@ -16,6 +17,12 @@ FORMATS = (
     Format("Parquet", (".parquet", ".pq"), Parquet()),
 )
 """Every text format may be packed with gzip (`.gz`)."""
+
+GRAPHS = (".graphml", ".gexf")
+"""Files that hold a whole graph, no tables: `graph_file` reads them."""
+
+RDF = tuple(SYNTAXES)
+"""Files of RDF, one graph together: `rdf` reads them. Of `.xml` only what says that it is RDF."""
 
 
 def format_of(path: Path) -> Format | None:
@@ -28,7 +35,9 @@ def format_of(path: Path) -> Format | None:
 
 def suffixes() -> str:
     """Return the suffixes that are read, for messages and help."""
-    return " ".join(name for form in FORMATS for name in form.suffixes) + " (text also as .gz)"
+    tables = " ".join(name for form in FORMATS for name in form.suffixes)
+    graphs, rdf = " ".join(GRAPHS), " ".join(RDF)
+    return f"{tables}; {graphs}, each a graph of its own; RDF: {rdf} (text also as .gz)"
 
 
-__all__ = ["FORMATS", "Batch", "Drop", "Format", "format_of", "suffixes"]
+__all__ = ["FORMATS", "GRAPHS", "RDF", "Batch", "Drop", "Format", "format_of", "suffixes"]

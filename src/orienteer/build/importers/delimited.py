@@ -44,11 +44,14 @@ class Dialect:
 
 
 class Delimited:
-    """Reads rows of fields with a separator between them."""
+    """Reads rows of fields with a separator between them, told from each file unless a dialect is given."""
+
+    def __init__(self, dialect: Dialect | None = None) -> None:
+        self._dialect = dialect
 
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the fields of the first row."""
-        dialect = _dialect(path)
+        dialect = self._dialect or _dialect(path)
         with opened_text(path) as text:
             try:
                 first: Sequence[str] = next(dialect.reader(text), [])
@@ -58,7 +61,7 @@ class Delimited:
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches; a row that is not as long as the first one is an error."""
-        dialect = _dialect(path)
+        dialect = self._dialect or _dialect(path)
         with opened_text(path) as text:
             reader = dialect.reader(text)
             names: Sequence[str] | None = None

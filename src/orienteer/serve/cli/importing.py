@@ -47,6 +47,9 @@ Explode = Annotated[
     list[str] | None,
     typer.Option("--explode", metavar="COL=EDGE_TYPE", help="Turn the members of a list column into nodes and edges."),
 ]
+Language = Annotated[
+    str, typer.Option("--language", metavar="L", help="Of names and texts, where RDF has them in several: en, de, ...")
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail where any row would be dropped or merged.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
 
@@ -63,6 +66,7 @@ def import_(
     labels: LabelsFile = None,
     private: Private = None,
     explode: Explode = None,
+    language: Language = "en",
 ) -> None:
     """Make a graph of tables of nodes and edges, and say what was left out and why."""
     from orienteer.build.run import import_graph
@@ -75,6 +79,7 @@ def import_(
         labels=labels,
         private=private,
         explode=explode,
+        language=language,
     )
     with file_trouble("name a folder that can be written with -o"):
         report = import_graph(_given(sources, options), target, options=options, progress=out.progress)
@@ -91,6 +96,7 @@ def validate(
     labels: LabelsFile = None,
     private: Private = None,
     explode: Explode = None,
+    language: Language = "en",
 ) -> None:
     """Give the report that an import would give, and write nothing."""
     from orienteer.build.run import validate
@@ -103,6 +109,7 @@ def validate(
         labels=labels,
         private=private,
         explode=explode,
+        language=language,
     )
     with file_trouble("check the path and its permissions"):
         report = validate(_given(sources, options), options=options, progress=out.progress)
@@ -156,6 +163,7 @@ def _options(
     labels: Path | None,
     private: list[str] | None,
     explode: list[str] | None,
+    language: str,
 ) -> ImportOptions:
     from orienteer.build.run import ImportOptions
     from orienteer.options import pairs_of
@@ -169,6 +177,7 @@ def _options(
         labels=labels,
         private=tuple(private or ()),
         explode=pairs_of(explode or (), form="--explode COL=EDGE_TYPE"),
+        language=language,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,11 +12,19 @@ import typer
 
 from orienteer.display import counted
 from orienteer.serve.cli.arguments import file_trouble, graph_of, settings
+from orienteer.serve.cli.checkup import examine, is_damaged, lines
 from orienteer.serve.cli.output import Output
 
-GROUPS: Mapping[str, str] = {"cache": "Graphs that were made of sources at first use."}
-_EXTRAS = {"cypher": "ladybug", "dense": "onnxruntime", "docs": "markitdown", "parquet": "pyarrow"}
+GROUPS: Mapping[str, str] = {"cache": "What is kept so that it need not be made, or paid for, again."}
+_EXTRAS = {
+    "cypher": "ladybug",
+    "dense": "onnxruntime",
+    "docs": "markitdown",
+    "parquet": "pyarrow",
+    "rdf": "pyoxigraph",
+}
 _SECRETS = frozenset({"api_key"})
+_KINDS = ("graphs", "vectors", "replies")  # what the cache holds
 _LOCAL_SERVERS = {
     "Ollama": "http://localhost:11434/v1",
     "LM Studio": "http://localhost:1234/v1",
@@ -31,31 +39,42 @@ OptionalDirectory = Annotated[
 
 
 def cache_info(out: Output) -> None:
-    """Say where the cache is and what it holds."""
+    """Say where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."""
     folder = settings().cache
-    sizes = {path: _size(path) for path in _cached(folder)}
-    total = sum(sizes.values())
+    sizes = {kind: {path: _size(path) for path in _cached(folder, kind)} for kind in _KINDS}
+    total = sum(sum(one.values()) for one in sizes.values())
     if out.as_json:
-        graphs = [{"path": str(path), "bytes": size} for path, size in sizes.items()]
-        out.json({"path": str(folder), "bytes": total, "graphs": graphs})
+        facts = {kind: [{"path": str(path), "bytes": size} for path, size in sizes[kind].items()] for kind in _KINDS}
+        out.json({"path": str(folder), "bytes": total, **facts})
         return
-    out.print(f"{folder}: {counted(len(sizes), 'graph')}, {counted(total, 'byte')}")
-    out.table([[f"  {path.name}", f"{size:,}"] for path, size in sizes.items()])
+    out.print(f"{folder}: {_told(sizes)}, {counted(total, 'byte')}")
+    out.table([[f"  {kind}/{path.name}", f"{size:,}"] for kind in _KINDS for path, size in sizes[kind].items()])
 
 
-def cache_clear(out: Output) -> None:
-    """Remove the graphs of the cache, and nothing else; they are made again when they are needed."""
+def cache_clear(
+    out: Output,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Also vectors of texts: a server's cost money.")] = False,
+    replies: Annotated[bool, typer.Option("--replies", help="Also replies of models, which cost money.")] = False,
+) -> None:
+    """Remove the graphs of the cache; they are made again when they are needed. What was paid for stays unless named.
+
+    Nothing is removed but what was put there.
+    """
     folder = settings().cache
-    removed, freed = 0, 0
-    for path in list(_cached(folder)):
-        freed += _size(path)
+    kinds = ["graphs", *(["vectors"] if vectors else []), *(["replies"] if replies else [])]
+    found = {kind: {path: _size(path) for path in _cached(folder, kind)} for kind in _KINDS}
+    removed = {path: size for kind in kinds for path, size in found[kind].items()}
+    for path in removed:
         with file_trouble("remove it by hand"):
             shutil.rmtree(path)
-        removed += 1
+    kept = {kind: sum(found[kind].values()) for kind in _KINDS if kind not in kinds and found[kind]}
     if out.as_json:
-        out.json({"path": str(folder), "removed": removed, "bytes": freed})
-    else:
-        out.print(f"removed {counted(removed, 'graph')}, {counted(freed, 'byte')}")
+        out.json({"path": str(folder), "removed": len(removed), "bytes": sum(removed.values()), "kept": kept})
+        return
+    told = _told({kind: found[kind] for kind in kinds})
+    out.print(f"removed {told}, {counted(sum(removed.values()), 'byte')}")
+    for kind, size in kept.items():
+        out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
 
 
 def doctor(
@@ -85,12 +104,12 @@ def doctor(
         if graph != directory:
             out.note(f"the graph of {directory} is in the cache at {graph}")
             mend = "make it again with orienteer cache clear"
-        facts["graph"] = _examine(graph)
+        facts["graph"] = examine(graph)
     if out.as_json:
         out.json(facts)
     else:
         _print(out, facts, mend=mend)
-    return int(bool(facts.get("graph", {}).get("damaged")))
+    return int("graph" in facts and is_damaged(facts["graph"]))
 
 
 def _settings() -> dict[str, dict[str, Any]]:
@@ -103,24 +122,6 @@ def _settings() -> dict[str, dict[str, Any]]:
             "from": found.origins.get(name, "default"),
         }
         for name, value in values.items()
-    }
-
-
-def _examine(path: Path) -> dict[str, Any]:
-    """Return which files of a graph are not what was published, and whether its sources have changed."""
-    from orienteer.build.sources import is_stale
-    from orienteer.graph.format import MANIFEST, Manifest, damaged_files, read_pointer
-
-    file = path / "generations" / read_pointer(path).generation / MANIFEST
-    damaged = damaged_files(path)
-    if MANIFEST in damaged:  # it says which the others are
-        return {"path": str(path), "files": None, "damaged": damaged, "stale": None}
-    manifest = Manifest.model_validate_json(file.read_bytes())
-    return {
-        "path": str(path),
-        "files": len(manifest.files),
-        "damaged": damaged,
-        "stale": is_stale(manifest),
     }
 
 
@@ -138,14 +139,8 @@ def _print(out: Output, facts: Mapping[str, Any], *, mend: str) -> None:
         out.print(f"{name} at {server['url']}: {'answers' if server['answers'] else 'no answer'}")
     if graph := facts.get("graph"):
         out.print()
-        for name in graph["damaged"]:
-            out.print(f"damaged: {name}")
-        if graph["damaged"]:
-            out.print(f"{graph['path']} is damaged: {mend}")
-        else:
-            out.print(f"{graph['path']}: all {graph['files']} files whole")
-        if graph["stale"]:
-            out.print("its sources have changed since it was made: import it again with --force")
+        for line in lines(graph, mend=mend):
+            out.print(line)
 
 
 def _answers(url: str) -> bool:
@@ -160,12 +155,25 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _cached(folder: Path) -> Iterator[Path]:
-    """Return the graphs of the cache; a folder of that name may hold other things too."""
+def _cached(folder: Path, kind: str) -> list[Path]:
+    """Return the folders of a kind that the cache holds; beside them may lie what somebody else has put there."""
+    from orienteer.build.documents.replies import is_replies
     from orienteer.graph.format import is_graph
+    from orienteer.index.vector_cache import is_vectors
 
-    graphs = folder / "graphs"
-    return (path for path in sorted(graphs.iterdir()) if is_graph(path)) if graphs.is_dir() else iter(())
+    is_ours = {"graphs": is_graph, "vectors": is_vectors, "replies": is_replies}[kind]
+    within = folder if kind == "replies" else folder / kind
+    return [path for path in sorted(within.iterdir()) if path.is_dir() and is_ours(path)] if within.is_dir() else []
+
+
+def _told(found: Mapping[str, Collection[Path]]) -> str:
+    """Say how much there is of each kind that there is, of graphs also that there is none."""
+    parts = [counted(len(found["graphs"]), "graph")]
+    if vectors := found.get("vectors"):
+        parts.append(f"vectors of {counted(len(vectors), 'embedder')}")
+    if found.get("replies"):
+        parts.append("replies of models")
+    return ", ".join(parts)
 
 
 def _size(path: Path) -> int:

@@ -1,0 +1,88 @@
+"""The import of a large N-Triples file, packed with gzip: processor time, throughput, and memory at its highest.
+
+    python benchmarks/rdf.py [--json FILE] [--statements 1000000]
+
+The file is made up: a node for every ten statements, each statement about a node drawn by chance, so that what is said
+of one stands all over the file; half of them join two nodes, the others are labels, comments, numbers and classes.
+Beside the import, pyoxigraph alone parses the same file. Both are processes of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from report import Report
+
+RDF, RDFS, XSD = (
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "http://www.w3.org/2000/01/rdf-schema#",
+    "http://www.w3.org/2001/XMLSchema#",
+)
+PARSE = (
+    "import gzip, sys, pyoxigraph; "
+    "[None for quad in pyoxigraph.parse(gzip.open(sys.argv[1]), pyoxigraph.RdfFormat.N_TRIPLES)]"
+)
+
+
+def main() -> None:
+    """Make the file, import it, parse it."""
+    parser = argparse.ArgumentParser(description="Measure the import of RDF.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--statements", type=int, default=1_000_000, metavar="N")
+    options = parser.parse_args()
+    report = Report({})
+    with tempfile.TemporaryDirectory(prefix="orienteer-rdf-") as folder:
+        file, count = Path(folder) / "made.nt.gz", options.statements
+        write(file, count)
+        parsing, _ = measured([sys.executable, "-c", PARSE, str(file)])
+        command = [sys.executable, "-m", "orienteer", "import", str(file), "-o", str(Path(folder) / "graph"), "-q"]
+        seconds, peak = measured(command)  # the peak is that of the largest process so far, and parsing is smaller
+        report.add("import, processor time", seconds, "s", peer="pyoxigraph alone", peer_value=parsing)
+        report.add("import, throughput", count / seconds, "1/s")
+        report.add("import, memory at its highest", peak / 2**20, "MB")
+    if options.json is not None:
+        report.write(options.json)
+
+
+def write(file: Path, count: int) -> None:
+    """Write the statements."""
+    drawn = random.Random(1)
+    nodes = max(1, count // 10)
+    with gzip.open(file, "wt", compresslevel=1, encoding="utf-8") as out:
+        for number in range(count):
+            node, other = drawn.randrange(nodes), drawn.randrange(nodes)
+            out.write(f"<http://example.org/entity/{node}> {said(number, node, other)} .\n")
+
+
+def said(number: int, node: int, other: int) -> str:
+    """Return predicate and object of a statement."""
+    kind = number % 10
+    if kind == 0:
+        return f"<{RDF}type> <http://example.org/Class{node % 20}>"
+    if kind == 1:
+        return f'<{RDFS}label> "Name of entity {node}"@en'
+    if kind == 2:
+        return f'<{RDFS}comment> "Entity {node} has a text of about a dozen words, which is {number}"@en'
+    if kind < 5:
+        return f'<http://example.org/value{kind}> "{number}"^^<{XSD}integer>'
+    return f"<http://example.org/relation{kind}> <http://example.org/entity/{other}>"
+
+
+def measured(command: list[str]) -> tuple[float, int]:
+    """Run a command; return its processor time in seconds, and the peak of all commands so far in bytes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, after.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    main()
