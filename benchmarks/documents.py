@@ -1,41 +1,56 @@
-"""Builds of chunk graphs: chunks a second with and without a model, and what one changed file costs.
+"""Builds of chunk graphs: chunks a second with and without a model, what one changed file costs, and what a kill does.
 
-    python benchmarks/documents.py [--chunks N] [--data FOLDER] [--json FILE]
+    python benchmarks/documents.py [--chunks N] [--embedded N] [--data FOLDER] [--json FILE]
 
 Without a folder of data the documents are made up: files of Markdown whose sections mention one another's titles and
-share rare names. With it, musique's passages and OTT-QA's tables and passages are built too. No embedder anywhere:
-that costs what `benchmarks/vectors.py --embed` says, for every text once. The model is scripted and answers at once, so
-that its rows show what the build itself costs.
+share rare names. With it, musique's passages and OTT-QA's tables and passages are built too. The model is scripted and
+answers at once, so that its rows show what the build itself costs. Few chunks are embedded, by minilm on one core: what
+that costs grows with the number of texts alone, and `benchmarks/vectors.py --embed` says how much.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import random
-import shutil
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from orienteer.build.documents.config import Chunking
+from orienteer.build.documents.metadata import CONCURRENCY
 from orienteer.build.documents.report import BuildReport
 from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.graph.store import Graph
+from orienteer.index.embedders import MINILM, open_embedder
 from orienteer.llm import ScriptedModel
-from orienteer.records import Node, Usage
+from orienteer.protocols import LanguageModel
+from orienteer.records import Edge, Message, Node, Usage
 from report import Report, Target
 
 CHUNKS = 5_000
+EMBEDDED = 100
 SECTIONS = 10
 SENTENCES = 12
 WORDS = 4_000
+WITNESS = "quetzalcoatlus"
+"""A word that stands in one file alone, which is deleted."""
+ANSWERED = 100
+"""Chunks that the model has described when the build is killed."""
 TARGETS = {
     "update, one file added": Target(60),
     "update, one file changed": Target(60),
     "update, one file deleted": Target(60),
-    "untouched chunks that differ": Target(0),
+    "untouched nodes that differ": Target(0),
     "calls paid for what did not change": Target(0),
+    "hits of what was deleted": Target(0),
+    "after kill -9: calls paid twice": Target(0),
+    "after kill -9: nodes and edges that differ": Target(0),
 }
 METADATA = {
     "title": "A title",
@@ -63,17 +78,17 @@ def write_folder(folder: Path, chunks: int) -> None:
                 parts.append(" ".join(said).capitalize() + ".")
             parts.append(f"See [this](f{chance.randrange(files):05}.md).\n")
         (folder / f"f{number:05}.md").write_text("\n".join(parts), encoding="utf-8")
+    with (folder / "f00002.md").open("a", encoding="utf-8") as file:
+        file.write(f"\nHere alone stands {WITNESS}.\n")
 
 
-def nodes_of(path: Path) -> dict[str, Node]:
+def nodes_of(path: Path) -> dict[Any, Node]:  # Any: its keys stand beside those of edges
     graph = Graph.open(path)
     return {graph.ids[row]: graph.node_at(row) for row in range(len(graph))}
 
 
-def timed(work: Callable[[], BuildReport]) -> tuple[float, BuildReport]:
-    started = time.perf_counter()
-    report = work()
-    return time.perf_counter() - started, report
+def edges_of(path: Path) -> dict[Any, Edge]:  # Any: its keys stand beside those of nodes
+    return {(edge.source, edge.type, edge.target): edge for edge in Graph.open(path).iter_edges()}
 
 
 def scripted() -> ScriptedModel:
@@ -83,23 +98,49 @@ def scripted() -> ScriptedModel:
     )
 
 
-def measure_build(report: Report, name: str, built: BuildReport) -> None:
+def measure_build(report: Report, name: str, work: Callable[[], BuildReport]) -> None:
+    """Build, and add what it took: by the clock, and by the time of processors, which other programs do not stretch."""
+    started = time.process_time()
+    built = work()
+    busy = time.process_time() - started
     report.add(f"{name}, chunks a second", round(built.pace, 1), "/s")
+    report.add(f"{name}, chunks a second of CPU", round((built.chunks + built.tables) / busy, 1), "/s")
     report.add(f"{name}, whole", round(built.seconds, 2), "s")
     for stage, seconds in built.stages.items():
         report.add(f"{name}, {stage}", seconds, "s")
     if built.peak_bytes is not None:
         report.add(f"{name}, memory so far", round(built.peak_bytes / 2**20), "MB")
-    print(f"    {built.chunks:,} chunks, {built.tables:,} segments, edges {dict(built.edge_types)}")
+    embedded = f", {built.embedded:,} texts embedded" if built.embedded is not None else ""
+    print(f"    {built.chunks:,} chunks, {built.tables:,} segments, edges {dict(built.edge_types)}{embedded}")
+
+
+def measure_embedded(report: Report, work: Path, chunks: int) -> None:
+    """Build with an embedder, cutting by tokens and by meaning: the second embeds every sentence too."""
+    folder = work / "embedded-docs"
+    write_folder(folder, chunks)
+    ways: tuple[Chunking, ...] = ("tokens", "semantic")
+    for chunking in ways:
+        build = partial(
+            build_graph,
+            [folder],
+            work / f"embedded-{chunking}",
+            options=BuildOptions(chunks=chunking),
+            embedder=open_embedder(MINILM),
+            cache=work / f"cache-{chunking}",
+        )
+        measure_build(report, f"made-up files with minilm, {chunking}", build)
+
+
+# ---------------------------------------------------------------------------------------------------- one file changed
 
 
 def measure_updates(report: Report, folder: Path, target: Path, cache: Path) -> None:
-    """Add, change and delete one file each, and compare all other chunks."""
-    model = scripted()
+    """Add, change and delete one file each, and compare all other nodes."""
     first = nodes_of(target)
 
     def add() -> None:
-        shutil.copy(folder / "f00000.md", folder / "new.md")
+        text = (folder / "f00000.md").read_text(encoding="utf-8")
+        (folder / "new.md").write_text(text.replace("See", "Look at"), encoding="utf-8")
 
     def change() -> None:
         path = folder / "f00001.md"
@@ -114,25 +155,91 @@ def measure_updates(report: Report, folder: Path, target: Path, cache: Path) -> 
         "deleted": (delete, "f00002.md"),
     }
     differing = calls = 0
+    assert hits(target) == 1
     for name, (act, file) in changes.items():
         act()
-        seconds, built = timed(
-            lambda: build_graph([folder], target, options=BuildOptions(update=True), model=model, cache=cache)
-        )
-        report.add(f"update, one file {name}", round(seconds, 2), "s")
+        busy = time.process_time()
+        built = build_graph([folder], target, options=BuildOptions(update=True), model=scripted(), cache=cache)
+        report.add(f"update, one file {name}", round(built.seconds, 2), "s")
+        report.add(f"update, one file {name}, of CPU", round(time.process_time() - busy, 2), "s")
         after = nodes_of(target)
         differing += sum(after.get(node_id) != node for node_id, node in first.items() if not node_id.startswith(file))
         own = sum(node.type == "chunk" for node_id, node in after.items() if node_id.startswith(file))
-        calls += max(0, (built.usage.calls if built.usage else 0) - own)
+        paid = built.usage.calls if built.usage else 0
+        calls += max(0, paid - own)
         first = after
-        print(f"    {built.usage.calls if built.usage else 0} calls for {own} new chunks")
-    report.add("untouched chunks that differ", differing, "")
+        print(f"    {paid} calls for {own} new chunks; {built.unchanged:,} files taken over")
+    report.add("untouched nodes that differ", differing, "")
     report.add("calls paid for what did not change", calls, "")
+    report.add("hits of what was deleted", hits(target), "")
+
+
+def hits(target: Path) -> int:
+    return len(Graph.open(target).search(WITNESS, 10))
+
+
+# --------------------------------------------------------------------------------------------------------------- kill
+
+
+def witnessed(log: Path, *, most: int | None = None) -> LanguageModel:
+    """Return a model that notes each request before and after it; beyond `most` requests it never answers."""
+
+    begun = log.with_suffix(".begun")
+    lock = threading.Lock()
+
+    def say(messages: Sequence[Message], tools: Any, sampling: Any) -> str:  # Any: not looked at
+        asked = (messages[1].content or "").replace("\n", " ")
+        with lock:
+            note(begun, asked)
+            is_late = most is not None and count(begun) > most
+        if is_late:
+            time.sleep(3_600)
+        with lock:
+            note(log, asked)
+        return json.dumps(METADATA)
+
+    return ScriptedModel(say, usage=Usage(calls=1, prompt_tokens=1, completion_tokens=1))
+
+
+def note(log: Path, line: str) -> None:
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+
+
+def count(log: Path) -> int:
+    return log.read_bytes().count(b"\n") if log.exists() else 0
+
+
+def build_until(folder: Path, target: Path, cache: Path, log: Path) -> None:
+    build_graph([folder], target, model=witnessed(log, most=ANSWERED), cache=cache)
+
+
+def measure_kill(report: Report, work: Path, folder: Path, unbroken: Path) -> None:
+    """Kill a build when so many chunks are described and all threads wait for more, go on, and compare."""
+    target, cache, log = work / "killed", work / "killed-cache", work / "asked"
+    arguments = (folder, target, cache, log)
+    child = multiprocessing.get_context("spawn").Process(target=build_until, args=arguments)
+    child.start()
+    while count(log.with_suffix(".begun")) < ANSWERED + CONCURRENCY:  # then every reply before these is on disk
+        time.sleep(0.05)
+    child.kill()
+    child.join()
+    paid = count(log)
+    started = time.perf_counter()
+    made = build_graph([folder], target, model=witnessed(log), cache=cache)
+    asked = log.read_text(encoding="utf-8").splitlines()
+    again = made.usage.calls if made.usage else 0
+    print(f"    killed after {paid} calls; {again:,} more in {time.perf_counter() - started:.1f} s")
+    report.add("after kill -9: calls paid twice", len(asked) - len(set(asked)), "")
+    ours, theirs = ({**nodes_of(path), **edges_of(path)} for path in (target, unbroken))
+    differing = sum(ours.get(key) != theirs.get(key) for key in {*ours, *theirs})
+    report.add("after kill -9: nodes and edges that differ", differing, "")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=CHUNKS, metavar="N", help="chunks of the made-up documents")
+    parser.add_argument("--embedded", type=int, default=EMBEDDED, metavar="N", help="of those that are embedded")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="the folder of real data")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     options = parser.parse_args()
@@ -141,13 +248,16 @@ def main() -> None:
         work = Path(temporary)
         folder, target, cache = work / "docs", work / "graph", work / "cache"
         write_folder(folder, options.chunks)
-        measure_build(report, "made-up files", build_graph([folder], work / "plain"))
-        made = build_graph([folder], target, model=scripted(), cache=cache)
-        measure_build(report, "made-up files with a scripted model", made)
+        measure_build(report, "made-up files", partial(build_graph, [folder], work / "plain"))
+        build = partial(build_graph, [folder], target, model=scripted(), cache=cache)
+        measure_build(report, "made-up files with a scripted model", build)
+        measure_kill(report, work, folder, target)
         measure_updates(report, folder, target, cache)
         for name in ("musique", "ottqa") if options.data else ():
             if (options.data / name).is_dir():
-                measure_build(report, name, build_graph([options.data / name], work / name))
+                measure_build(report, name, partial(build_graph, [options.data / name], work / name))
+        if options.embedded:
+            measure_embedded(report, work, options.embedded)
     if options.json:
         report.write(options.json)
 

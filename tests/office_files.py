@@ -22,6 +22,7 @@ _STYLES = "".join(
     f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/></w:style>'
     for level in (1, 2, 3)
 )
+_STYLES += '<w:style w:type="paragraph" w:styleId="Title"><w:name w:val="Title"/></w:style>'
 _OF_DOCUMENT = """<?xml version="1.0"?><Relationships
  xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1"
  Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles"

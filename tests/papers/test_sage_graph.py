@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import pytest
 
+from fakes.bag import Bag
 from orienteer.build.documents.config import BuildConfig
 from orienteer.build.documents.mentions import find_names
 from orienteer.build.documents.run import BuildOptions, build_graph
-from orienteer.build.documents.similar import compare, fields_of, joinable_columns, similar_edges, statistics
+from orienteer.build.documents.similar import compare, fields_of, joinable_columns, similar_edges
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
-from orienteer.records import Node, Usage
+from orienteer.records import Node
 
 TOWNS = ("Salt Bay", "Low Tide", "Tall Pines", "Old Mill", "Far Hill", "Red Rock")
-
-
-class Bag:
-    """Embeds a text as its bag of words, hashed: texts with words in common are alike, by a cosine known by hand."""
-
-    name, fingerprint, concurrency, usage = "bag", "bag-1", 1, Usage()
-    wide = 512
-
-    def embed(self, texts, *, kind):
-        vectors = np.zeros((len(texts), self.wide), np.float32)
-        for row, text in enumerate(texts):
-            for word in text.casefold().replace("|", " ").replace(";", " ").split():
-                vectors[row, int(hashlib.md5(word.strip(".,:()").encode()).hexdigest(), 16) % self.wide] += 1
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-
-    def parts(self, text):
-        return (text,)
 
 
 def corpus():
@@ -153,19 +135,6 @@ def test_parts_of_one_document_are_apart_unless_faithful():
     assert ("d#0", "d#1") in edges
 
 
-def test_the_figures_of_appendix_b():
-    several, edges = made()
-    found = statistics(several)
-    row = next(one for one in found["percentiles"] if (one["percentile"], one["logic"]) == (95, "or"))
-    assert row["edges"] == len(edges)
-    assert row["mean_degree"] == pytest.approx(2 * len(edges) / 10)
-    assert row["density"] == pytest.approx(len(edges) / sum(found["candidates"].values()))
-    assert found["means"]["chunk-chunk"]["content"] == pytest.approx(
-        float(several[0].found.signals["content"].mean()), abs=1e-4
-    )
-    assert found["correlations"]["table-table"]["title"]["title"] == 1
-
-
 def test_faithful_is_the_papers_recipe_and_nothing_else(tmp_path):
     (tmp_path / "docs").mkdir()
     for at, town in enumerate(TOWNS):
@@ -184,6 +153,31 @@ def test_faithful_is_the_papers_recipe_and_nothing_else(tmp_path):
     types = set(Graph.open(tmp_path / "graph").schema.edge_types)
     assert types <= {"part_of", "next", "links_to", "similar"}
     assert "similar" in types
+    with pytest.raises(BadOption, match="takes an embedder"):
+        build_graph([tmp_path / "docs"], tmp_path / "other", options=BuildOptions(config=BuildConfig(faithful=True)))
+
+
+def test_what_is_deleted_is_in_no_index_any_more(tmp_path):
+    docs, target, cache = tmp_path / "docs", tmp_path / "graph", tmp_path / "cache"
+    docs.mkdir()
+    for at, town in enumerate(TOWNS):
+        (docs / f"{at}.md").write_text(f"# {town}\n\nNear {TOWNS[(at + 1) % 6]}. Fish {at}. Wood.\n", encoding="utf-8")
+    build_graph([docs], target, embedder=Bag(), cache=cache)
+    assert "0.md#0" in found_everywhere(target)
+    (docs / "0.md").unlink()
+    build_graph([], target, options=BuildOptions(update=True), embedder=Bag(), cache=cache)
+    found = found_everywhere(target)
+    assert not [one for one in found if one.startswith("0.md")]
+    assert found == {node_id for node_id in Graph.open(target).node_ids() if "#" in node_id}
+    ends = {end for edge in Graph.open(target).iter_edges() for end in (edge.source, edge.target)}
+    assert ends <= set(Graph.open(target).node_ids())
+
+
+def found_everywhere(path):
+    """Return the chunks that searches find, by words, by vectors and by both."""
+    graph = Graph.open(path, embedder=lambda name: Bag())
+    modes = ("lexical", "dense", "hybrid")
+    return {hit.id for mode in modes for hit in graph.search("Fish Wood Near", 99, mode=mode) if "#" in hit.id}
 
 
 def test_a_build_with_an_embedder_has_vectors_and_pays_nothing_twice(tmp_path):

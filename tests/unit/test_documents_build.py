@@ -291,6 +291,23 @@ def test_nothing_to_read_is_an_error_that_says_why(tmp_path):
         built(tmp_path / "docs", tmp_path / "graph")
     with pytest.raises(BadInput, match="does not exist"):
         built(tmp_path / "nowhere", tmp_path / "graph")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(BadInput, match=r"no document in .*none; these are read: .*\.md"):
+        built(tmp_path / "none", tmp_path / "graph")
+
+
+def test_a_graph_in_a_folder_of_documents_is_left_out_whole(folder, tmp_path):
+    built(folder, folder / "graph")
+    report = built(folder, tmp_path / "again")
+    assert reasons(report) == {"graph": "a graph"}
+    assert nodes_of(folder / "graph") == nodes_of(tmp_path / "again")
+    assert not is_stale(Graph.open(folder / "graph").manifest)
+
+
+def test_a_source_within_another_is_refused(folder):
+    for sources in ([folder, folder / "guide.md"], [folder / "notes", folder]):
+        with pytest.raises(BadInput, match="which is read whole"):
+            listing(sources)
 
 
 def test_two_sources_of_one_name_are_refused_and_others_are_told_apart(tmp_path):

@@ -161,3 +161,19 @@ def test_a_chunk_of_meaning_that_is_too_long_is_cut_where_it_coheres_least():
 def test_options_that_cannot_be_are_refused(options):
     with pytest.raises(BadOption):
         BuildConfig(**options)
+
+
+def test_faithful_cuts_where_the_percentile_says_and_nowhere_else():
+    said = ["ox ox.", "ox.", "cow.", "cow cow.", "pig.", "ox."]
+    blocks = [Prose(text, Place(("A" if at < 3 else "B",))) for at, text in enumerate(said)]
+    embedder = Axes("ox", "ox.", "cow", "cow.", "pig.")
+    found = list(pieces(blocks, BuildConfig(faithful=True, tokens=16), embedder))
+    around = windows(said)
+    vectors = embedder.embed(around, kind="document")
+    alike = [float(a @ b) for a, b in zip(vectors, vectors[1:], strict=False)]
+    cuts = [at + 1 for at, one in enumerate(alike) if one <= np.percentile(alike, 20)]
+    sizes = np.diff([0, *cuts, len(said)]).tolist()
+    assert [sum(word in {"ox", "ox.", "cow", "cow.", "pig."} for word in one.text.split()) for one in found] == [
+        sum(len(text.split()) for text in said[start : start + size])
+        for start, size in zip(np.cumsum([0, *sizes[:-1]]).tolist(), sizes, strict=True)
+    ]

@@ -66,6 +66,22 @@ def test_a_word_file_has_its_headings_and_tables(convert, tmp_path):
     assert found.title == "The Report"
 
 
+def test_the_title_of_a_word_file_stands_above_its_headings(convert, tmp_path):
+    body = (
+        office.paragraph("The Report", style="Title")
+        + office.paragraph("Opening words.")
+        + office.paragraph("First", style="Heading1")
+        + office.paragraph("One.")
+        + office.paragraph("Second", style="Heading1")
+        + office.paragraph("Inner", style="Heading2")
+        + office.paragraph("Two.")
+    )
+    office.docx(tmp_path / "a.docx", body=body)
+    found = convert(tmp_path / "a.docx")
+    assert (found.title, found.has_title) == ("The Report", True)
+    assert [block.place.headings for block in found.blocks] == [(), ("First",), ("Second", "Inner")]
+
+
 def test_a_workbook_has_its_sheets(convert, books):
     path = books(
         ("People", [["Name", "Born"], ["Ada", 1961], [None, None], ["Noor", 3.5]]), ("Empty", []), ("More", [["x"]])

@@ -16,11 +16,11 @@ from orienteer.build.documents.similarity import (
     candidates,
     correlations,
     cosines,
-    histogram,
     nearest,
     overlaps,
     percentile_table,
 )
+from orienteer.build.documents.statistics import histogram, joint
 from orienteer.records import Usage
 
 
@@ -77,7 +77,9 @@ def test_candidates_are_pairs_once_with_every_signal_of_each():
     lists = [Found(np.array([0, 1, 4]), np.array([1, 0, 2])), Found(np.array([3]), np.array([5]))]
     found = candidates(lists, {"content": cosines(vectors, vectors)}, is_same=True, wide=6)
     assert list(zip(*map(np.ndarray.tolist, found.pairs), strict=True)) == [(0, 1), (2, 4), (3, 5)]
-    assert found.signals["content"] == pytest.approx([vectors[a] @ vectors[b] for a, b in [(0, 1), (2, 4), (3, 5)]])
+    assert found.signals["content"] == pytest.approx(
+        [vectors[a] @ vectors[b] for a, b in [(0, 1), (2, 4), (3, 5)]], abs=1e-6
+    )
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_the_table_of_percentiles_counts_edges_degree_and_density(two):
     table = {(row.percentile, row.logic): row for row in percentile_table([two], nodes=20)}
     assert len(table) == 12
     row = table[80, "or"]
-    assert (row.edges, row.mean_degree, row.density) == (4, 0.4, 0.4)
+    assert (row.edges, row.share, row.mean_degree, row.density) == (4, 0.4, 0.4, 4 / 190)
     assert [table[at, "or"].edges for at in (80, 85, 90, 95, 97, 99)] == sorted(
         (table[at, "or"].edges for at in (80, 85, 90, 95, 97, 99)), reverse=True
     )
@@ -121,7 +123,14 @@ def test_correlations_and_histograms(two):
     assert correlations(constant)["up"]["flat"] == 0
     counts = histogram(np.arange(10.0), bins=5)
     assert counts["counts"] == [2, 2, 2, 2, 2]
-    assert histogram(np.zeros(0)) == {"edges": [], "counts": []}
+    assert counts["percentiles"]["95"] == pytest.approx(np.percentile(np.arange(10.0), 95), abs=1e-4)
+    assert histogram(np.zeros(0)) == {"edges": [], "counts": [], "percentiles": {}}
+
+
+def test_a_joint_histogram_counts_every_pair_once_in_its_cell():
+    found = joint(np.array([0.0, 0.1, 0.1, 1.0]), np.array([0.0, 0.9, 1.0, 0.0]), bins=2)
+    assert found == {"x": [0, 0.5, 1], "y": [0, 0.5, 1], "cells": [[0, 0, 1], [0, 1, 2], [1, 0, 1]]}
+    assert joint(np.zeros(0), np.zeros(0)) == {"x": [], "y": [], "cells": []}
 
 
 def test_key_phrases_are_rare_elsewhere_and_often_here():

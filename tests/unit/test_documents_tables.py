@@ -25,13 +25,24 @@ def rows(count):
 def test_segments_hold_every_row_once_and_are_neither_long_nor_short(count):
     found = list(segments(("name", "n"), iter(rows(count)), BuildConfig()))
     assert [row for one in found for row in one.rows] == rows(count)
-    assert [one.first for one in found] == [1 + 10 * at for at in range(len(found))]
-    assert len(found) == 1 or all(5 <= len(one.rows) <= 14 for one in found)
+    assert [one.first for one in found] == [1 + sum(len(one.rows) for one in found[:at]) for at in range(len(found))]
+    assert len(found) == 1 or all(5 <= len(one.rows) <= 10 for one in found)  # SAGE, section 2.1.A
+    assert all(len(one.rows) == 10 for one in found[:-2])
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(11, [6, 5]), (14, [7, 7]), (15, [10, 5]), (23, [10, 7, 6]), (4, [4])])
+def test_too_few_rows_for_a_last_segment_share_those_of_the_one_before(count, sizes):
+    assert [len(one.rows) for one in segments(("name", "n"), rows(count), BuildConfig())] == sizes
+
+
+def test_segments_of_two_rows_need_no_halves():
+    config = BuildConfig(segment_rows=2, least_rows=2)
+    assert [len(one.rows) for one in segments(("name", "n"), rows(5), config)] == [2, 3]
 
 
 @given(st.integers(0, 200))
 def test_segments_are_those_of_the_importer_of_ottqa(count):
-    found = list(segments(("name", "n"), rows(count), BuildConfig()))
+    found = list(segments(("name", "n"), rows(count), BuildConfig(), rest_joins=True))
     assert [len(one.rows) for one in found] == [len(part) for part in reference(count)]
 
 
@@ -122,12 +133,12 @@ def test_a_corpus_has_one_chunk_a_row_under_its_own_id(tmp_path):
 
 
 def test_any_other_table_is_one_document_in_segments(tmp_path):
-    file = written(tmp_path, "years.jsonl", [{"Year": 1990 + at, "Winner": f"W{at}"} for at in range(12)])
+    file = written(tmp_path, "years.jsonl", [{"Year": 1990 + at, "Winner": f"W{at}"} for at in range(9)])
     document, segment = read(file)
     assert (document.type, segment.type) == ("document", "table")
     assert segment.text.splitlines()[:2] == ["Year | Winner", "1990 | W0"]
-    assert segment.properties["columns"] == ["Year (year, 1990 to 2001)", "Winner (text, as W0; W1; W2)"]
-    assert (segment.properties["first_row"], segment.properties["rows"]) == (1, 12)
+    assert segment.properties["columns"] == ["Year (year, 1990 to 1998)", "Winner (text, as W0; W1; W2)"]
+    assert (segment.properties["first_row"], segment.properties["rows"]) == (1, 9)
 
 
 def test_what_a_table_is_can_be_said_by_hand(tmp_path):

@@ -49,6 +49,8 @@ class Grid:
     place: Place = Place()
     caption: str = ""
     links: tuple[str, ...] = ()
+    rest_joins: bool = False
+    """Rows that are too few for a last segment join the one before, in place of sharing its rows."""
 
 
 Block: TypeAlias = Prose | Grid

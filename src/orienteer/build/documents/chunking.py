@@ -4,6 +4,7 @@ Deviations from the paper, each with its reason:
 1. A heading begins a new chunk, for what it says of the text below it is kept with the chunk.
 2. A chunk has a most of tokens, for an embedder reads no further; one that is longer is cut where it coheres least.
 3. Chunks of fewer than three sentences join the neighbour that they are more like, as the paper's code has it.
+`faithful` has none of them.
 """
 
 from __future__ import annotations
@@ -91,6 +92,9 @@ def _by_meaning(found: Sequence[Sentence], config: BuildConfig, embedder: Embedd
         return
     alike = adjacent(windows([one.text for one in found]), embedder)
     cuts = boundaries(alike, config.percentile)
+    if config.faithful:
+        yield from (list(found[start:end]) for start, end in zip([0, *cuts], [*cuts, len(found)], strict=True))
+        return
     fixed = [
         at + 1 for at in range(len(found) - 1) if found[at].place.headings != found[at + 1].place.headings
     ]  # a heading cuts whatever stands on either side

@@ -25,7 +25,7 @@ class BuildConfig:
     segment_rows: int = 10
     """Rows of a table segment. SAGE, section 2.1.A, has 5 to 10."""
     least_rows: int = 5
-    """A last segment of fewer rows joins the one before."""
+    """A last segment of fewer rows shares those of the one before."""
     cell_characters: int = 2000
     """A longer cell of a table is cut off here, and the report says so."""
     tables: Literal["auto", "rows", "segments"] = "auto"

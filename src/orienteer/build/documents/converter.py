@@ -30,6 +30,13 @@ SMALL = 16 << 20
 MOST_MEMORY = 4 << 30
 """Bytes of memory that a conversion may take, where the system can hold it to that."""
 _SLIDE = re.compile(r"<!-- Slide number: (\d+) -->")
+_STYLES = "\n".join(
+    [
+        "p[style-name='Title'] => h1:fresh",
+        *(f"p[style-name='heading {level}'] => h{level + 1}:fresh" for level in range(1, 6)),
+    ]
+)
+"""What Word calls a title stands above its headings of level 1."""
 _LEAST = 2
 
 Read = dict[str, Any]  # Any: JSON
@@ -134,7 +141,8 @@ def read_office(path: Path) -> Read:
     check_archive(path)
     kinds = {".docx": markitdown.converters.DocxConverter, ".pptx": markitdown.converters.PptxConverter}
     with path.open("rb") as stream:
-        made = kinds[path.suffix.lower()]().convert(stream, markitdown.StreamInfo(extension=path.suffix.lower()))
+        about = markitdown.StreamInfo(extension=path.suffix.lower())
+        made = kinds[path.suffix.lower()]().convert(stream, about, style_map=_STYLES)
     return _paged(str(made.title or "").strip(), made.markdown)
 
 

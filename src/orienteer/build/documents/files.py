@@ -53,6 +53,7 @@ def listing(sources: Sequence[Path]) -> Listing:
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise BadInput(f"two sources are called {double!r}: give the folder that holds both, or rename one")
+    _check_apart(sources)
     files: list[File] = []
     skipped: list[Skipped] = []
     for source, called in zip(sources, names, strict=True):
@@ -67,6 +68,15 @@ def listing(sources: Sequence[Path]) -> Listing:
         else:
             _sort(source, called, files, skipped)
     return Listing(tuple(sorted(files, key=lambda one: one.name)), tuple(sorted(skipped, key=lambda one: one.file)))
+
+
+def _check_apart(sources: Sequence[Path]) -> None:
+    """Raise `BadInput` where a source lies in another: its documents would be read twice, under two names."""
+    whole = [source.resolve() for source in sources]
+    for source, path in zip(sources, whole, strict=True):
+        outer = next((other for other in whole if other != path and path.is_relative_to(other)), None)
+        if outer is not None:
+            raise BadInput(f"{source} lies in {outer}, which is read whole: leave one of the two out")
 
 
 def kind_of(path: Path) -> Kind | None:
@@ -90,7 +100,10 @@ def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
         here = Path(where)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         links = [name for name in folders if (here / name).is_symlink()]
+        graphs = [name for name in folders if name not in links and is_graph(here / name)]
         skipped += [Skipped(file=str(here / name), reason="a link to a folder") for name in links]
+        skipped += [Skipped(file=str(here / name), reason="a graph") for name in graphs]
+        folders[:] = [name for name in folders if name not in graphs]
         for name in sorted(names):
             path = here / name
             if name.startswith("."):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orienteer.build.documents import known
 from orienteer.build.documents.conversion import Converter
-from orienteer.build.documents.files import File, Skipped, listing
+from orienteer.build.documents.files import KINDS, File, Skipped, listing
 from orienteer.build.documents.nodes import Making
 from orienteer.build.documents.reading import Reading
 from orienteer.build.documents.shelf import Shelf
@@ -68,8 +68,10 @@ class Gathering:
             if self._missing is not None:
                 raise self._missing
             first = next(iter((*self.unreadable, *self.skipped)), None)
-            why = f": {first.file}: {first.reason}" if first is not None else ""
-            raise BadInput(f"no document in {', '.join(map(str, self._sources))} could be read{why}")
+            where = ", ".join(map(str, self._sources))
+            if first is None:
+                raise BadInput(f"no document in {where}; these are read: {', '.join(sorted(KINDS))}")
+            raise BadInput(f"no document in {where} could be read: {first.file}: {first.reason}")
         if strict and self.unreadable:
             one = self.unreadable[0]
             raise BadInput(

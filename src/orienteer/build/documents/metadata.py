@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from orienteer.build.documents.kinds import DOCUMENT, TABLE
 from orienteer.build.documents.replies import Replies, key_of
 from orienteer.build.documents.sentences import tokens
+from orienteer.display import counted
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
 from orienteer.llm.prices import Price
@@ -81,6 +82,16 @@ class Estimate(Record):
     completion_tokens: int
     usd: float | None
     """None where the model's price is not known."""
+
+    def render(self, model: str) -> str:
+        """Return the estimate as a line for people."""
+        usd = "its price is not known ([price] of the settings)"
+        if self.usd is not None:
+            usd = f"about {self.usd:,.{2 if self.usd >= 1 else 4}f} USD"
+        return (
+            f"{model}: {counted(self.calls, 'call')} ({self.cached:,} replies are there already), about "
+            f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens, {usd}"
+        )
 
 
 @dataclass(slots=True)

@@ -69,7 +69,7 @@ class Making:
                 continue
             for grid in group:
                 assert isinstance(grid, Grid)  # what is no prose
-                for segment in segments(grid.header, grid.rows, self.config):
+                for segment in segments(grid.header, grid.rows, self.config, rest_joins=grid.rest_joins):
                     self.cut_cells += segment.cut
                     yield _segment(document, order, table, grid, segment)
                     order += 1

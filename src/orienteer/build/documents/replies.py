@@ -23,6 +23,11 @@ def key_of(model: str, messages: Sequence[Message], schema: Mapping[str, JsonVal
     return hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()
 
 
+def is_replies(folder: Path) -> bool:
+    """Tell whether a folder holds replies and nothing else."""
+    return (folder / FILE).is_file() and all(file.name.startswith(FILE) for file in folder.iterdir())
+
+
 class Replies:
     """Replies by request. Safe among threads and processes; a reply that was kept outlives the process that kept it."""
 

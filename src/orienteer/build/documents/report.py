@@ -55,18 +55,13 @@ class BuildReport(Record):
         return (self.chunks + self.tables) / self.seconds if self.seconds else 0.0
 
     def render(self, *, is_verbose: bool = False) -> str:
-        """Return the report as text for people."""
+        """Return the report as text for people, without its notes."""
         parts = [counted(self.documents, "document"), f"{counted(self.chunks, 'chunk')} by {self.chunking}"]
         lines = [", ".join([*parts, counted(self.tables, "table segment")]), counted(self.edges, "edge")]
         width = max((len(f"{count:,}") for count in self.edge_types.values()), default=0)
         lines += [f"  {count:>{width},} {name}" for name, count in self.edge_types.items()]
-        if self.unchanged is not None:
-            lines.append(
-                f"{self.unchanged:,} files unchanged, {self.changed:,} changed, {self.added:,} added, "
-                f"{self.removed:,} removed"
-            )
+        lines += _changes(self)
         lines += _skipped((*self.unreadable, *self.skipped), is_verbose=is_verbose)
-        lines += self.notes
         if self.embedded is not None:
             lines.append(f"{counted(self.embedded, 'text')} embedded")
         if self.usage is not None:
@@ -84,6 +79,7 @@ class BuildEstimate(Record):
     tables: int
     unreadable: tuple[Skipped, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
     unchanged: int | None = None
     added: int | None = None
     changed: int | None = None
@@ -93,18 +89,25 @@ class BuildEstimate(Record):
     """None where no model would be asked."""
 
     def render(self, *, is_verbose: bool = False) -> str:
-        """Return the estimate as text for people."""
+        """Return the estimate as text for people, without its notes."""
         lines = [
             f"{counted(self.documents, 'document')}, {counted(self.chunks, 'chunk')}, "
             f"{counted(self.tables, 'table segment')}; nothing was written"
         ]
-        if (found := self.metadata) is not None:
-            usd = "its price is not known" if found.usd is None else f"about {found.usd:,.2f} USD"
-            lines.append(
-                f"{self.model}: {counted(found.calls, 'call')} ({found.cached:,} replies are there already), about "
-                f"{found.prompt_tokens:,} + {found.completion_tokens:,} tokens, {usd}"
-            )
+        lines += _changes(self)
+        if self.metadata is not None:
+            lines.append(self.metadata.render(str(self.model)))
         return "\n".join([*lines, *_skipped((*self.unreadable, *self.skipped), is_verbose=is_verbose)])
+
+
+def _changes(report: BuildReport | BuildEstimate) -> list[str]:
+    """Return what an update found of files; nothing where it was none."""
+    if report.unchanged is None:
+        return []
+    return [
+        f"{counted(report.unchanged, 'file')} unchanged, {report.changed:,} changed, {report.added:,} added, "
+        f"{report.removed:,} removed"
+    ]
 
 
 def _skipped(skipped: Sequence[Skipped], *, is_verbose: bool) -> list[str]:

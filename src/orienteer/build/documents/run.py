@@ -15,6 +15,7 @@ from orienteer.build.documents.embedding import CachedEmbedder
 from orienteer.build.documents.gathering import Gathering
 from orienteer.build.documents.metadata import CONCURRENCY, Annotator
 from orienteer.build.documents.nodes import Making
+from orienteer.build.documents.plots import write_plots
 from orienteer.build.documents.replies import Replies
 from orienteer.build.documents.report import BuildEstimate, BuildReport, edge_counts
 from orienteer.build.documents.shelf import Shelf
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int], None]
 NO_EMBEDDER = (
-    "no embedder (extra dense): prose is cut by tokens, not by meaning, and there are no edges of similar vectors"
+    "without an embedder (--embedder, extra dense) prose is cut by tokens, not by meaning, and no vectors join chunks "
+    "that are alike"
 )
 REPLIES = "replies"
 """The folder of the cache in which replies of models are kept."""
@@ -51,6 +53,8 @@ class BuildOptions:
     """Take over from the graph at the target what has not changed."""
     chunks: Chunking | None = None
     """How prose is cut; semantic where there is an embedder, unless said otherwise."""
+    plots: Path | None = None
+    """Where a page of figures of the similarities goes; none is written where there is no path."""
     config: BuildConfig = field(default_factory=BuildConfig)
 
 
@@ -128,7 +132,20 @@ class _Build:
             previous.check(self._chosen())
         if self._chunking == "semantic" and self._embedder is None:
             raise MissingExtra("cutting prose by meaning (--chunks semantic)", "dense")
+        if config.faithful and self._embedder is None:
+            raise BadOption("faithful is the paper's recipe, which takes an embedder: name one (--embedder minilm)")
         self._making = Making(config, self._embedder if self._chunking == "semantic" else None)
+        self._check_plots()
+
+    def _check_plots(self) -> None:
+        """Raise `BadOption` where the page of figures cannot be written, before hours of work."""
+        path = self._options.plots
+        if path is None:
+            return
+        if self._embedder is None or not self._config.similar:
+            raise BadOption("plots are of similarities: they need an embedder, and similar=true")
+        if path.suffix.lower() not in (".html", ".htm") or path.is_dir() or not path.parent.is_dir():
+            raise BadOption(f"plots: {path} is no page in a folder that is there: name one, such as figures.html")
 
     def run(self, sources: list[Path]) -> BuildReport:
         started = time.perf_counter()
@@ -146,7 +163,8 @@ class _Build:
             gathering.refuse(shelf, strict=self._options.strict)
             if self._model is not None:
                 shelf = self._annotated(shelf, stack)
-            weaving = Weaving(builder, shelf, self._config, progress=self._progress)
+            is_measured = self._options.plots is not None
+            weaving = Weaving(builder, shelf, self._config, progress=self._progress, is_measured=is_measured)
             with self._stage("nodes"):
                 weaving.nodes()
             with self._stage("edges"):
@@ -156,6 +174,8 @@ class _Build:
                 builder.publish()
         with self._stage("vectors"):
             self._embed(target)
+        if self._options.plots is not None and weaving.similarity is not None:
+            write_plots(weaving.similarity, self._options.plots, title=target.name)
         report = self._report(gathering, weaving, nodes=len(shelf))
         return report.model_copy(update={"seconds": time.perf_counter() - started})
 
@@ -200,6 +220,7 @@ class _Build:
             tables=making.segments,
             unreadable=tuple(gathering.unreadable),
             skipped=tuple(gathering.skipped),
+            notes=(*self._notes, *gathering.notes),
             model=None if model is None else model.name,
             metadata=found,
             **gathering.changes,
@@ -233,6 +254,8 @@ class _Build:
     def _annotated(self, shelf: Shelf, stack: ExitStack) -> Shelf:
         """Return a shelf of the same nodes with what the model says of those that have none yet."""
         annotator = self._annotator = self._annotates(stack)
+        model = annotator.model
+        self._progress(annotator.estimate(shelf, getattr(model, "price", None)).render(model.name), 0)
         fresh = Shelf(stack.enter_context(_scratch(self._target)))
         with self._stage("metadata"):
             fresh.add(annotator.annotated(shelf))

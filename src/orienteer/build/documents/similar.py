@@ -1,12 +1,12 @@
-"""Edges between chunks that are alike, by kind of chunk (SAGE, section 2.1.B), and the figures of its appendix B.
+"""Edges between chunks that are alike, by kind of chunk (SAGE, section 2.1.B).
 
     chunk - chunk    topic, content, entities
     table - table    column, title, entities
     table - chunk    content with column, topic with title, entities
 
 Deviations from the paper, each with its reason:
-1. Without a model a topic is a title and key phrases of the text, entities are names by statistics: the whole method
-   has to work without one. Where a model has written them, they are its own.
+1. Without a model a topic is a title and key phrases of the text, a table's description its title and headers, entities
+   are names by statistics: the whole method has to work without one. Where a model has written them, they are its own.
 2. Parts of one document make no such edge, for order and parents join them already; `faithful` keeps them.
 3. The weight of an edge is the highest of its cosines, of entities alone the share that they are of the smaller set:
    the paper's edges have none.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from orienteer.build.documents.config import BuildConfig
 from orienteer.build.documents.joining import LEAST_HOLDERS, Pairs, shared_pairs
 from orienteer.build.documents.kinds import CELLS, SIMILAR, TABLE
 from orienteer.build.documents.mentions import Names, whole
-from orienteer.build.documents.names import key_of
+from orienteer.build.documents.names import idf, key_of
 from orienteer.build.documents.phrases import Phrases
 from orienteer.build.documents.similarity import (
     Candidates,
@@ -33,12 +33,9 @@ from orienteer.build.documents.similarity import (
     Matrix,
     Sets,
     candidates,
-    correlations,
     cosines,
-    histogram,
     nearest,
     overlaps,
-    percentile_table,
 )
 from orienteer.build.documents.titling import parts_of
 from orienteer.graph.edges import EdgeBatch
@@ -63,6 +60,10 @@ class Fields:
     """Topics of chunks, titles of tables."""
     within: list[str] = field(default_factory=list)
     """Contents of chunks, columns of tables."""
+    texts: list[str] = field(default_factory=list)
+    """Of tables what an embedder reads of them."""
+    descriptions: list[str] = field(default_factory=list)
+    """Of tables what each says that it holds."""
     bodies: list[str] = field(default_factory=list)
     """Of tables header and rows, for the cells that two of them share."""
     firsts: list[int] = field(default_factory=list)
@@ -74,8 +75,22 @@ class Kinds(NamedTuple):
 
     chunks: Fields
     tables: Fields
-    entities: tuple[frozenset[str], ...]
-    """What a model found in each part; all empty where none was asked."""
+    entities: tuple[Mapping[str, str], ...]
+    """What a model found in each part, as it is compared and as it is written; all empty where none was asked."""
+    events: tuple[Mapping[str, str], ...]
+
+
+class Held(NamedTuple):
+    """What each part holds of some things: names, events."""
+
+    sets: Sets
+    written: Sequence[str]
+    weights: NDArray[np.float64]
+    """idf of each: the rarer, the more it says."""
+
+    def of(self, part: int) -> NDArray[np.int32]:
+        """Return the numbers of what a part holds."""
+        return self.sets.members[self.sets.begins[part] : self.sets.begins[part + 1]]
 
 
 class Alike(NamedTuple):
@@ -85,65 +100,127 @@ class Alike(NamedTuple):
     first: Fields
     second: Fields
     found: Candidates
+    entities: Held
+    beside: Mapping[str, NDArray[np.float64]] = {}
+    """What the paper measures of these pairs and joins none by; empty where it was not asked for."""
+
+
+class _Embedded(NamedTuple):
+    """The vectors of the parts of one kind."""
+
+    about: Matrix
+    within: Matrix
+    texts: Matrix
+    descriptions: Matrix
 
 
 def fields_of(nodes: Iterable[Node]) -> Kinds:
     """Return what is compared of all parts. The nodes can be iterated again."""
     phrases = Phrases(node.text for _, node in parts_of(nodes) if node.type != TABLE)
     chunks, tables = Fields(), Fields()
-    entities: list[frozenset[str]] = []
+    entities: list[dict[str, str]] = []
+    events: list[dict[str, str]] = []
     for number, (_, node) in enumerate(parts_of(nodes)):
         known = node.properties
-        mine = tables if node.type == TABLE else chunks
-        mine.parts.append(number)
-        given = known.get("entities")
-        entities.append(
-            frozenset(filter(None, map(key_of, map(str, given)))) if isinstance(given, list) else frozenset()
-        )
-        if mine is tables:
-            columns = known.get("column_descriptions") or known.get("columns") or known.get("header") or ()
-            mine.about.append(str(known.get("topic") or node.name))
-            mine.within.append("; ".join(map(str, columns)) if isinstance(columns, list) else node.name)
-            mine.firsts.append(whole(known.get("first_row"), 1))
-            mine.bodies.append("\n".join(node.text.split("\n")[-whole(known.get("rows"), 0) - 1 :]))
+        entities.append(_keys(known.get("entities")))
+        events.append(_keys(_event_names(known.get("events"))))
+        if node.type == TABLE:
+            tables.parts.append(number)
+            _add_table(tables, node)
         else:
+            chunks.parts.append(number)
             said = known.get("topic") or f"{node.name}: {', '.join(phrases.of(node.text))}"
-            mine.about.append(str(said))
-            mine.within.append(embedded_text(node.name, node.text))
-    return Kinds(chunks, tables, tuple(entities))
+            chunks.about.append(str(said))
+            chunks.within.append(embedded_text(node.name, node.text))
+    return Kinds(chunks, tables, tuple(entities), tuple(events))
 
 
-def compare(kinds: Kinds, names: Names, embedder: Embedder, config: BuildConfig) -> list[Alike]:
-    """Return the candidates of each two kinds of parts, with every similarity of each. Embeds all fields."""
-    vectors = {
-        id(one): (_embedded(embedder, one.about), _embedded(embedder, one.within))
-        for one in (kinds.chunks, kinds.tables)
-    }
+def _event_names(events: JsonValue) -> list[JsonValue]:
+    return [one.get("name") for one in events if isinstance(one, dict)] if isinstance(events, list) else []
+
+
+def _keys(names: JsonValue) -> dict[str, str]:
+    written = map(str, names) if isinstance(names, list) else ()
+    return {key: name for name in written if (key := key_of(name))}
+
+
+def _add_table(tables: Fields, node: Node) -> None:
+    known = node.properties
+    columns = known.get("column_descriptions") or known.get("columns") or known.get("header") or ()
+    header, *rows = node.text.split("\n")[-whole(known.get("rows"), 0) - 1 :]
+    tables.about.append(str(known.get("title") or node.name))
+    tables.within.append("; ".join(map(str, columns)) if isinstance(columns, list) else node.name)
+    tables.texts.append(embedded_text(node.name, node.text))
+    tables.descriptions.append(str(known.get("topic") or f"{node.name}: {header.replace(CELLS, ', ')}"))
+    tables.bodies.append("\n".join([header, *rows]))
+    tables.firsts.append(whole(known.get("first_row"), 1))
+
+
+def compare(
+    kinds: Kinds, names: Names, embedder: Embedder, config: BuildConfig, *, is_measured: bool = False
+) -> list[Alike]:
+    """Return the candidates of each two kinds of parts, with every similarity of each. Embeds all fields.
+
+    Where they are measured, what the paper measures and joins none by is taken of them as well; it takes two further
+    texts of each table.
+    """
+    chunks, tables = kinds.chunks, kinds.tables
+    ours = _vectors(embedder, chunks, is_measured=False)
+    theirs = _vectors(embedder, tables, is_measured=is_measured)
     sharing = _sharing(names, config)
-    sets = _sets(names, kinds)
+    entities = _entities(names, kinds)
     found = []
-    for label, first, second, (about, within) in (
-        ("chunk-chunk", kinds.chunks, kinds.chunks, ("topic", "content")),
-        ("table-table", kinds.tables, kinds.tables, ("title", "column")),
-        ("table-chunk", kinds.tables, kinds.chunks, ("title", "column")),
+    for label, first, second, vectors, (about, within) in (
+        ("chunk-chunk", chunks, chunks, (ours, ours), ("topic", "content")),
+        ("table-table", tables, tables, (theirs, theirs), ("title", "column")),
+        ("table-chunk", tables, chunks, (theirs, ours), ("title", "column")),
     ):
-        (about_a, within_a), (about_b, within_b) = vectors[id(first)], vectors[id(second)]
-        is_same = first is second
+        a, b = vectors
         near = [
-            *_both_ways(about_a, about_b, config.near, is_same=is_same),
-            *_both_ways(within_a, within_b, config.near, is_same=is_same),
+            *_both_ways(a.about, b.about, config.near, is_same=first is second),
+            *_both_ways(a.within, b.within, config.near, is_same=first is second),
             _between(sharing, first, second),
         ]
-        signals: dict[str, Callable[[Found], NDArray[np.float64]]] = {
-            about: cosines(about_a, about_b),
-            within: cosines(within_a, within_b),
-            "entities": overlaps(sets.take(_rows(first)), sets.take(_rows(second))),
-        }
         if not config.faithful:
             near = [_apart(one, first, second, names) for one in near]
-        made = candidates(near, signals, is_same=is_same, wide=len(second.parts))
-        found.append(Alike(label, first, second, made))
+        signals: dict[str, Callable[[Found], NDArray[np.float64]]] = {
+            about: cosines(a.about, b.about),
+            within: cosines(a.within, b.within),
+            "entities": _overlaps(entities.sets, first, second),
+        }
+        made = candidates(near, signals, is_same=first is second, wide=len(second.parts))
+        alike = Alike(label, first, second, made, entities)
+        found.append(alike._replace(beside=_beside(alike, a, b, kinds)) if is_measured else alike)
     return found
+
+
+def _vectors(embedder: Embedder, fields: Fields, *, is_measured: bool) -> _Embedded:
+    """Embed what is compared; the text of a chunk is its content already, and what describes it its topic."""
+    about, within = _embedded(embedder, fields.about), _embedded(embedder, fields.within)
+    if not is_measured:
+        return _Embedded(about, within, within, about)
+    return _Embedded(about, within, _embedded(embedder, fields.texts), _embedded(embedder, fields.descriptions))
+
+
+def _beside(alike: Alike, first: _Embedded, second: _Embedded, kinds: Kinds) -> dict[str, NDArray[np.float64]]:
+    """Return what the paper's tables 3 and 17 to 19 have beside the similarities that make edges."""
+    pairs, shared = alike.found.pairs, alike.found.signals["entities"]
+    if alike.name != "chunk-chunk":
+        described = "description" if alike.name == "table-table" else "summary"
+        return {
+            "content": cosines(first.texts, second.texts)(pairs),
+            described: cosines(first.descriptions, second.descriptions)(pairs),
+        }
+    sizes = np.diff(alike.entities.sets.begins)[_rows(alike.first)]
+    least = np.minimum(sizes[pairs.first], sizes[pairs.second])
+    found = {"overlap": shared / np.maximum(least, 1)}
+    if any(kinds.events):
+        found["events"] = _overlaps(packed(kinds.events).sets, alike.first, alike.second)(pairs)
+    return found
+
+
+def _overlaps(sets: Sets, first: Fields, second: Fields) -> Callable[[Found], NDArray[np.float64]]:
+    return overlaps(sets.take(_rows(first)), sets.take(_rows(second)))
 
 
 def similar_edges(several: Sequence[Alike], names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
@@ -153,37 +230,21 @@ def similar_edges(several: Sequence[Alike], names: Names, config: BuildConfig) -
     are of the smaller set; `joinable`, columns of two tables under one header or with values in common; `rows`, those
     of a table that hold one of the names, as they are numbered in its file.
     """
-    fixed = config.fixed_thresholds()
     for alike in several:
         found = alike.found
-        asked = {name: fixed[name] for name in found.signals if name in fixed} if fixed else found.signals
-        thresholds = fixed or found.thresholds(config.similar_percentile)
-        passing = found.passing({name: thresholds[name] for name in asked})
+        passing = found.passing(thresholds_of(found, config))
         marks = list(passing.values()) or [np.zeros(len(found.pairs), np.bool_)]
         at = np.flatnonzero((np.logical_or if config.similar_logic == "or" else np.logical_and).reduce(marks))
         for low in range(0, len(at), _BATCH):
             yield _batch(alike, at[low : low + _BATCH], passing, names)
 
 
-def statistics(several: Sequence[Alike]) -> dict[str, Any]:  # Any: JSON
-    """Return what the paper's appendix tells of its graph.
-
-    `percentiles` is table 5; `means` table 3; `correlations` tables 17 to 19; `histograms` figures 5 to 12.
-    """
-    nodes = sum(len(fields.parts) for fields in {id(one): one for a in several for one in (a.first, a.second)}.values())
-    return {
-        "candidates": {one.name: len(one.found.pairs) for one in several},
-        "percentiles": [row._asdict() for row in percentile_table([one.found for one in several], nodes)],
-        "means": {one.name: {name: _mean(values) for name, values in one.found.signals.items()} for one in several},
-        "correlations": {one.name: correlations(one.found) for one in several},
-        "histograms": {
-            one.name: {name: histogram(values) for name, values in one.found.signals.items()} for one in several
-        },
-    }
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    return round(float(values.mean()), 4) if len(values) else 0.0
+def thresholds_of(found: Candidates, config: BuildConfig) -> dict[str, float]:
+    """Return what a similarity has to exceed: the percentile of each, or of some a fixed value."""
+    fixed = config.fixed_thresholds()
+    if not fixed:
+        return found.thresholds(config.similar_percentile)
+    return {name: fixed[name] for name in found.signals if name in fixed}
 
 
 def _embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
@@ -234,32 +295,43 @@ def _apart(found: Found, first: Fields, second: Fields, names: Names) -> Found:
     return Found(found.first[keep], found.second[keep])
 
 
-def _sets(names: Names, kinds: Kinds) -> Sets:
+def _entities(names: Names, kinds: Kinds) -> Held:
     """Return the entities of each part: a model's where it has written any, else its names."""
-    if not any(kinds.entities):
-        return Sets(names.begins, names.members)
+    if any(kinds.entities):
+        return packed(kinds.entities)
+    return Held(Sets(names.begins, names.members), names.names, names.weights)
+
+
+def packed(several: Sequence[Mapping[str, str]]) -> Held:
+    """Return sets of words as sets of numbers."""
     numbers: dict[str, int] = {}
-    members = [sorted(numbers.setdefault(one, len(numbers)) for one in held) for held in kinds.entities]
-    begins = np.cumsum([0, *map(len, members)])
-    return Sets(begins, np.array([number for held in members for number in held], np.int32))
+    written: list[str] = []
+    for held in several:
+        for key, word in held.items():
+            if numbers.setdefault(key, len(numbers)) == len(written):
+                written.append(word)
+    members = np.array([number for held in several for number in sorted(map(numbers.__getitem__, held))], np.int32)
+    begins = np.cumsum([0, *map(len, several)])
+    counts = np.bincount(members, minlength=len(written))
+    return Held(Sets(begins, members), written, np.array([idf(count, len(several)) for count in counts.tolist()]))
 
 
 def _batch(alike: Alike, at: NDArray[np.int64], passing: Mapping[str, NDArray[np.bool_]], names: Names) -> EdgeBatch:
-    pairs, signals = alike.found.pairs, alike.found.signals
+    pairs, signals, entities = alike.found.pairs, alike.found.signals, alike.entities
     values = {name: found[at].tolist() for name, found in signals.items()}
     marks = {name: found[at].tolist() for name, found in passing.items()}
     sources, targets, extras = [], [], []
     for row, (first, second) in enumerate(zip(pairs.first[at].tolist(), pairs.second[at].tolist(), strict=True)):
         a, b = alike.first.parts[first], alike.second.parts[second]
         by = [name for name in marks if marks[name][row]]
-        held = (names.of(a), names.of(b))
+        held = (entities.of(a), entities.of(b))
         both = np.intersect1d(*held, assume_unique=True)
         confidence = len(both) / max(1, min(map(len, held)))
         properties: dict[str, JsonValue] = {"by": by}
         properties |= {name: round(values[name][row], 4) for name in signals}
         if len(both):
-            rarest = sorted(both.tolist(), key=lambda name: (-names.weights[name], names.names[name]))[:SHOWN]
-            shown = [names.names[name] for name in rarest]
+            rarest = sorted(both.tolist(), key=lambda name: (-entities.weights[name], entities.written[name]))[:SHOWN]
+            shown = [entities.written[name] for name in rarest]
             properties |= {"names": shown, "confidence": round(confidence, 2)}
             if alike.name == "table-chunk" and (rows := _rows_with(alike.first, first, shown)):
                 properties["rows"] = rows

@@ -21,7 +21,7 @@ Logic: TypeAlias = Literal["or", "and"]
 PERCENTILES = (80, 85, 90, 95, 97, 99)
 """Those of the paper's table 5."""
 _BLOCK = 1024  # rows whose neighbours are sought at once
-_PAIRS = 1 << 18  # pairs whose cosines are taken at once
+_PAIRS = 1 << 15  # pairs whose cosines are taken at once, of two vectors each
 
 
 class Found(NamedTuple):
@@ -98,14 +98,14 @@ def candidates(
 
 
 def cosines(first: Matrix, second: Matrix) -> Callable[[Found], NDArray[np.float64]]:
-    """Return the signal of two fields whose vectors have length 1."""
+    """Return the signal of two fields whose vectors have length 1, to six places, so that equal texts tie."""
 
     def signal(pairs: Found) -> NDArray[np.float64]:
         values = np.empty(len(pairs))
         for low in range(0, len(pairs), _PAIRS):
             part = slice(low, low + _PAIRS)
             values[part] = np.einsum("ij,ij->i", first[pairs.first[part]], second[pairs.second[part]])
-        return values
+        return values.round(6)
 
     return signal
 
@@ -152,19 +152,22 @@ class Counted(NamedTuple):
     percentile: int
     logic: Logic
     edges: int
+    share: float
+    """Of the candidate pairs, what is kept."""
     mean_degree: float
     density: float
-    """Share of the candidate pairs that is kept."""
+    """Edges as a share of all pairs of nodes."""
 
 
 def percentile_table(several: Sequence[Candidates], nodes: int) -> tuple[Counted, ...]:
     """Return how many edges each percentile and logic keeps, over all pairs of modalities. SAGE, table 5."""
-    total = sum(len(one.pairs) for one in several)
+    total = max(1, sum(len(one.pairs) for one in several))
+    every = max(1, nodes * (nodes - 1) // 2)
     rows = []
     for logic in ("or", "and"):
         for percentile in PERCENTILES:
             kept = sum(int(one.kept(one.thresholds(percentile), logic=logic).sum()) for one in several)
-            rows.append(Counted(percentile, logic, kept, 2 * kept / max(1, nodes), kept / max(1, total)))
+            rows.append(Counted(percentile, logic, kept, kept / total, 2 * kept / max(1, nodes), kept / every))
     return tuple(rows)
 
 
@@ -178,11 +181,3 @@ def correlations(one: Candidates) -> dict[str, dict[str, float]]:
             varies = len(a) > 1 and float(a.std()) > 0 and float(b.std()) > 0
             table[first][second] = round(float(np.corrcoef(a, b)[0, 1]), 4) if varies else float(first == second)
     return table
-
-
-def histogram(values: NDArray[np.float64], *, bins: int = 40) -> dict[str, list[float]]:
-    """Return how often values fall into each of equal bins: what figures 5 to 12 of SAGE draw."""
-    if not len(values):
-        return {"edges": [], "counts": []}
-    counts, edges = np.histogram(values, bins=bins)
-    return {"edges": [round(float(edge), 4) for edge in edges], "counts": [int(count) for count in counts]}

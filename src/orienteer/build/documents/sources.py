@@ -85,6 +85,6 @@ def is_stale(manifest: Manifest) -> bool:
     given = given_of(manifest)
     if not all(path.exists() for path in given):
         return True
-    return any(
-        str(file.path.resolve()) not in stamps and str(file.path.resolve()) not in left_out for file in files_of(given)
-    )
+    known = stamps.keys() | left_out
+    # The sources are kept resolved, so that a file's path is what was stamped unless it is a link.
+    return any(str(file.path) not in known and str(file.path.resolve()) not in known for file in files_of(given))

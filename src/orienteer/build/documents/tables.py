@@ -35,8 +35,14 @@ class Segment:
     """Cells that were cut off for their length."""
 
 
-def segments(header: Sequence[str], rows: Iterable[Sequence[str]], config: BuildConfig) -> Iterator[Segment]:
-    """Cut rows into segments as they come. A last one of too few rows joins the one before; no rows give one."""
+def segments(
+    header: Sequence[str], rows: Iterable[Sequence[str]], config: BuildConfig, *, rest_joins: bool = False
+) -> Iterator[Segment]:
+    """Cut rows into segments as they come; no rows give one.
+
+    Where too few rows are left for a last segment, it shares those of the one before, half and half: by the defaults no
+    segment has more than ten rows, or fewer than five unless that is all there is. With `rest_joins` it joins that one.
+    """
     waiting: list[tuple[str, ...]] = []
     first, cut, seen = 1, 0, False
     most = config.segment_rows
@@ -47,11 +53,20 @@ def segments(header: Sequence[str], rows: Iterable[Sequence[str]], config: Build
         if len(waiting) == most + config.least_rows:  # so many that the rest is long enough to stand alone
             yield _segment(header, waiting[:most], first, cut)
             first, waiting, cut, seen = first + most, waiting[most:], 0, True
-    if len(waiting) > most and len(waiting) - most >= config.least_rows:
-        yield _segment(header, waiting[:most], first, cut)
-        first, waiting, cut = first + most, waiting[most:], 0
+    if end := _end(len(waiting), config, rest_joins=rest_joins):
+        yield _segment(header, waiting[:end], first, cut)
+        first, waiting, cut = first + end, waiting[end:], 0
     if waiting or not seen:
         yield _segment(header, waiting, first, cut)
+
+
+def _end(rows: int, config: BuildConfig, *, rest_joins: bool) -> int:
+    """Return how many of the last rows the first of two segments has; 0 where they make one."""
+    if rows <= config.segment_rows:
+        return 0
+    if rows - config.segment_rows >= config.least_rows:
+        return config.segment_rows
+    return -(-rows // 2) if not rest_joins and rows >= 2 * config.least_rows else 0
 
 
 def line(cells: Sequence[str]) -> str:

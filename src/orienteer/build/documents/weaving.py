@@ -11,7 +11,8 @@ from orienteer.build.documents.joining import link_edges, mention_edges, order_e
 from orienteer.build.documents.kinds import SYMMETRIC, WEIGHTED
 from orienteer.build.documents.mentions import find_names
 from orienteer.build.documents.shelf import Shelf
-from orienteer.build.documents.similar import compare, fields_of, similar_edges, statistics
+from orienteer.build.documents.similar import compare, fields_of, similar_edges
+from orienteer.build.documents.statistics import statistics
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
@@ -27,8 +28,17 @@ _BATCH = 20_000
 class Weaving:
     """Adds the nodes of a shelf, then what joins them, to a graph that is being built."""
 
-    def __init__(self, builder: GraphBuilder, shelf: Shelf, config: BuildConfig, *, progress: Progress) -> None:
+    def __init__(
+        self,
+        builder: GraphBuilder,
+        shelf: Shelf,
+        config: BuildConfig,
+        *,
+        progress: Progress,
+        is_measured: bool = False,
+    ) -> None:
         self._builder, self._shelf, self._config, self._progress = builder, shelf, config, progress
+        self._is_measured = is_measured
         self.counts: dict[str, int] = {}
         """Edges by type."""
         self.greatest: dict[str, float] = {}
@@ -66,8 +76,9 @@ class Weaving:
             yield batches(mention_edges(names))
             yield shared_edges(names, config)
         if embedder is not None and is_similar:
-            several = compare(fields_of(shelf), names, embedder, config)
-            self.similarity = statistics(several)
+            kinds = fields_of(shelf)
+            several = compare(kinds, names, embedder, config, is_measured=self._is_measured)
+            self.similarity = statistics(several, kinds, config, is_measured=self._is_measured)
             yield similar_edges(several, names, config)
 
     def _count(self, batch: EdgeBatch, kind: str) -> None:

@@ -1,39 +1,16 @@
-"""HTML that is safe by construction: whatever is not markup of ours is escaped where it meets markup."""
+"""The pieces that a report page is put together from, and how it writes figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from html import escape
 
-from orienteer.display import clean
 from orienteer.evaluation.table import Estimate
+from orienteer.markup import Html as Html
+from orienteer.markup import html as html
+from orienteer.markup import tag as tag
 
 NOTHING = "–"
 _ENOUGH = 100  # from here on, a figure without decimals says enough
-
-
-class Html(str):
-    """Markup. Any other text is other people's: `html` and `tag` escape it."""
-
-    __slots__ = ()
-
-
-def html(*parts: str) -> Html:
-    """Join markup and texts; texts are escaped, and lose what would steer a reader's terminal or direction."""
-    return Html("".join(part if isinstance(part, Html) else escape(clean(part)) for part in parts))
-
-
-def tag(name: str, *parts: str, **attributes: str | float | None) -> Html:
-    """Return an element around markup and texts.
-
-    `class_` is written as class, `data_x` as data-x; an attribute that is None is left out.
-    """
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html(str(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return Html(f"<{name}{written}>{html(*parts)}</{name}>")
 
 
 def section(anchor: str, title: str, *parts: str) -> Html:

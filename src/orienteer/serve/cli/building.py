@@ -27,36 +27,51 @@ Documents = Annotated[
         metavar="SOURCE", help="Folders of documents, or documents: text, Markdown, HTML, PDF, Word, tables."
     ),
 ]
+Target = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
+Update = Annotated[
+    bool, typer.Option("--update", help="Read only what has changed since the graph was made; the rest stays.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail where a document cannot be read.")]
+Chunks = Annotated[
+    Literal["semantic", "tokens"] | None,
+    typer.Option(metavar="semantic|tokens", help="Where prose is cut: where its meaning turns, or by length."),
+]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(metavar="minilm|openai:NAME|PATH|none", help="What tells meanings; none joins by names alone."),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A model that writes metadata of every chunk, as its server spells it."),
+]
+BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write nothing.")
+]
+Plots = Annotated[
+    Path | None,
+    typer.Option("--plots", metavar="FILE", help="Write the paper's figures of the similarities as an HTML page."),
+]
+SetOptions = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the build. Repeatable.")
+]
 
 
 def build(
     out: Output,
     sources: Documents = None,
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be.")] = ...,  # type: ignore[assignment]  # typer's way to say that it must be given
-    force: Annotated[bool, typer.Option("--force", help="Replace what stands there.")] = False,
-    update: Annotated[
-        bool, typer.Option("--update", help="Read only what has changed since the graph was made; the rest stays.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail where a document cannot be read.")] = False,
-    chunks: Annotated[
-        Literal["semantic", "tokens"] | None,
-        typer.Option(metavar="semantic|tokens", help="Where prose is cut: where its meaning turns, or by length."),
-    ] = None,
-    embedder: Annotated[
-        str | None,
-        typer.Option(metavar="minilm|openai:NAME|PATH|none", help="What tells meanings; none joins by names alone."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="A model that writes metadata of every chunk, as its server spells it."),
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write nothing.")
-    ] = False,
-    set_options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the build. Repeatable.")
-    ] = None,
+    target: Target = ...,  # type: ignore[assignment]  # typer's way to say that it must be given
+    force: Force = False,
+    update: Update = False,
+    strict: Strict = False,
+    chunks: Chunks = None,
+    embedder: EmbedderName = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    dry_run: DryRun = False,
+    plots: Plots = None,
+    set_options: SetOptions = None,
 ) -> None:
     """Make a graph of documents and tables: chunks, joined by order, links, titles and names."""
     from orienteer.build.documents.config import BuildConfig
@@ -66,7 +81,7 @@ def build(
     if not sources and not update:
         raise UsageError("nothing to read: name a folder of documents, or a document")
     config = BuildConfig(**check(BuildConfig, pairs_of(set_options or ())))
-    options = BuildOptions(force=force, strict=strict, update=update, chunks=chunks, config=config)
+    options = BuildOptions(force=force, strict=strict, update=update, chunks=chunks, plots=plots, config=config)
     configured = settings().with_flags(base_url=base_url)
     shared: dict[str, Any] = {  # Any: what both take
         "options": options,
@@ -87,6 +102,8 @@ def _report(out: Output, report: BuildReport | BuildEstimate) -> None:
         out.json(report)
     else:
         out.print(report.render(is_verbose=bool(out.verbosity)))
+    for note in report.notes:
+        out.note(f"note: {note}")
 
 
 def _embedder_of(target: Path) -> str:
