@@ -50,7 +50,12 @@ MIXED = {"a": "gene", "b": "gene", "x": "drug", "y": "drug"}
 
 
 def test_what_a_mirrored_row_says_otherwise_is_told(tmp_path: Path) -> None:
-    rows = [("a", "binds", "b", "5 nM"), ("b", "binds", "a", "7 nM"), ("a", "binds", "c", "x"), ("c", "binds", "a", "x")]
+    rows = [
+        ("a", "binds", "b", "5 nM"),
+        ("b", "binds", "a", "7 nM"),
+        ("a", "binds", "c", "x"),
+        ("c", "binds", "a", "x"),
+    ]
     found = cleaned(tmp_path, GENES, rows)
     assert found.rows == [rows[0], rows[2]]
     (note,) = found.tally.notes
