@@ -1,11 +1,13 @@
 """SAGE on passages, beside the best flat list of the same length: what one hop adds, and what each choice carries.
 
-    python benchmarks/sage.py DATA... [--json FILE] [--cache DIR] [--all] [--weights]
+    python benchmarks/sage.py DATA... [--json FILE] [--cache DIR] [--all] [--times]
 
 DATA is a folder with a corpus and questions about it, such as musique. Its chunk graph is built and embedded in a
 temporary folder, or taken from `DATA=GRAPH`. Every figure is a Recall@k of the list at 20, in points. The best flat
-list is the best one for each k of BM25, vectors and hybrids of .3 to .6; a gain has its paired 95 % interval. `--all`
-adds every option; `--weights` measures how fast edge weights are read. No model is called.
+list is the best one for each k of BM25, vectors, hybrids of .3 to .6 and reciprocal places, each with and without a
+bonus of .2 for titles that stand in the question; a gain has its paired 95 % interval. `--all` adds every option;
+`--times` measures what a question takes, and how fast
+edge weights are read. No model is called.
 """
 
 from __future__ import annotations
@@ -14,114 +16,97 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from orienteer.build.documents.run import build_graph
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
-from orienteer.evaluation.measures import recall
-from orienteer.evaluation.statistics import difference_interval
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
 from orienteer.graph.weights import EdgeWeights
 from orienteer.index.embedders import open_embedder
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
+from rankings import Ranker, ask, best_of, flats, paper, recalls, remembering, sage, show, summary
 
 KS = (2, 5, 10, 20)
-FLAT: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "bm25": ("bm25", {}),
-    "dense": ("dense", {}),
-    **{f"hybrid .{tenth}": ("hybrid", {"weight": tenth / 10}) for tenth in (3, 4, 5, 6)},
-}
 SAGE: Mapping[str, dict[str, Any]] = {
     "sage": {},
-    "sage, .5 BM25": {"weight": 0.5},
+    "sage, no bonus for titles": {"titles": 0.0},
     "sage, pruned by hybrid score alone": {"pruning": "hybrid"},
-    "sage, the paper's recipe": {"faithful": True},
 }
 FURTHER: Mapping[str, dict[str, Any]] = {
+    "sage, .3 BM25": {"weight": 0.3},
+    "sage, .5 BM25": {"weight": 0.5},
+    "sage, .6 BM25": {"weight": 0.6},
     "sage, seeds first": {"order": "seeds"},
     "sage, one list by score": {"order": "joint"},
     "sage, mentions alone": {"edge_types": ("mentions",)},
     "sage, shared names alone": {"edge_types": ("shares_names",)},
     "sage, similar alone": {"edge_types": ("similar",)},
-    "sage, similar alone, by hybrid score": {"edge_types": ("similar",), "pruning": "hybrid"},
-    "sage, mentions and shared names": {"edge_types": ("mentions", "shares_names")},
+    "sage, similar as much as names": {"similar": 1.0},
+    "sage, without similar": {"similar": 0.0},
     "sage, sharpness 1": {"sharpness": 1.0},
     "sage, sharpness 8": {"sharpness": 8.0},
+    "sage, trust .2": {"trust": 0.2},
     "sage, trust .5": {"trust": 0.5},
-    "extended baseline": {"policy": "none"},
+    "sage, titles .1": {"titles": 0.1},
+    "sage, titles .3": {"titles": 0.3},
 }
-
-
-class Column(NamedTuple):
-    """What a method reached: Recall at each k by question, and its milliseconds."""
-
-    name: str
-    recalls: np.ndarray[Any, Any]  # (questions, k)
-    milliseconds: float
 
 
 def made(data: Path, folder: Path, cache: Path) -> Graph:
     """Build and embed the chunk graph of a corpus, with vectors from the cache where it has them."""
     embedder = open_embedder("minilm")
-    report = build_graph([data], folder / data.name, embedder=embedder)
+    report = build_graph([data], folder / data.name, embedder=embedder, cache=cache)
     print(f"built {report.nodes:,} nodes, {report.edges:,} edges in {report.seconds:.1f} s: {dict(report.edge_types)}")
     embed_graph(Graph.open(folder / data.name), embedder, cache=cache)
     return Graph.open(folder / data.name)
 
 
-def measured(name: str, method: str, graph: Graph, examples: Sequence[Example], options: dict[str, Any]) -> Column:
-    """Ask every question once."""
-    retriever = Retriever(graph, method, k=max(KS), settings=Settings(), **options)
-    rows, seconds = [], []
-    for example in examples:
-        started = time.perf_counter()
-        found = [hit.id for hit in retriever.search(example.question.text).hits]
-        seconds.append(time.perf_counter() - started)
-        rows.append([recall(found, example.gold.nodes, k) for k in KS])
-    return Column(name, 100 * np.array(rows), 1000 * float(np.median(seconds)))
+def rankers(graph: Graph, *, is_all: bool) -> list[Ranker]:
+    """Return every form of SAGE that the graph has the edges for, and the paper's recipe where it has its own."""
+    k = max(KS)
+    known = set(graph.types.edges)
+    chosen = {**SAGE, **(FURTHER if is_all else {})}
+    found = [sage(name, graph, k, **one) for name, one in chosen.items() if set(one.get("edge_types", ())) <= known]
+    if "similar" in known:
+        found += [paper("the paper's recipe", graph, k), paper("the paper's recipe, .4 BM25", graph, k, weight=0.4)]
+    return found
 
 
-def columns(graph: Graph, examples: Sequence[Example], *, is_all: bool) -> Iterator[Column]:
-    """Measure the flat lists, then every form of SAGE that the graph has the edges for."""
-    for name, (method, options) in FLAT.items():
-        yield measured(name, method, graph, examples, options)
-    for name, options in {**SAGE, **(FURTHER if is_all else {})}.items():
-        if set(options.get("edge_types", ())) <= set(graph.types.edges):
-            yield measured(name, "sage", graph, examples, options)
-
-
-def table(found: Sequence[Column]) -> list[dict[str, Any]]:
-    """Return a row for each method: Recall at each k, and what it gains over the best flat list."""
-    flat = found[: len(FLAT)]
-    best = [max(flat, key=lambda one: float(one.recalls[:, at].mean())) for at in range(len(KS))]
-    rows = []
-    for one in found:
-        row: dict[str, Any] = {"method": one.name, "milliseconds": round(one.milliseconds, 1)}
-        for at, k in enumerate(KS):
-            gain = difference_interval(list(one.recalls[:, at]), list(best[at].recalls[:, at]))
-            mean = float(one.recalls[:, at].mean())
-            row[f"Recall@{k}"] = {"mean": mean, "gain": gain.mean, "low": gain.low, "high": gain.high}
-            row[f"Recall@{k}"]["over"] = best[at].name
-        rows.append(row)
+def measured(graph: Graph, examples: Sequence[Example], *, is_all: bool) -> dict[str, Any]:
+    """Print and return the figures of one set."""
+    plain, titled = flats(graph, max(KS)), flats(graph, max(KS), is_titled=True)
+    found = ask(examples, [*plain, *titled, *rankers(graph, is_all=is_all)])
+    tables = {one.name: recalls(graph, examples, one, KS) for one in found}
+    bare = {one.name: tables[one.name] for one in plain}
+    every = {one.name: tables[one.name] for one in (*plain, *titled)}
+    against = {"best flat": best_of(every)[0], "best without titles": best_of(bare)[0]}
+    print(f"best flat list for each k: {', '.join(best_of(every)[1])}; without titles {', '.join(best_of(bare)[1])}")
+    rows = {name: summary(table, KS, against) for name, table in tables.items()}
+    shown = {name: {at: row[at] for at in (f"@{k}" for k in KS)} for name, row in rows.items()}
+    show(shown)
+    show({name: row for name, row in shown.items() if name not in every}, gains=tuple(against), ks=(5, 20))
     return rows
 
 
-def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the table."""
-    print(f"{'':36}" + "".join(f"{f'Recall@{k}':>22}" for k in KS) + f"{'ms':>8}")
-    for row in rows:
-        cells = [row[f"Recall@{k}"] for k in KS]
-        said = "".join(
-            f"{one['mean']:6.1f} {one['gain']:+5.1f} [{one['low']:+.1f}, {one['high']:+.1f}]" for one in cells
-        )
-        print(f"{row['method']:36}{said}{row['milliseconds']:8.1f}")
+def whole(graph: Graph, examples: Sequence[Example]) -> None:
+    """Print what a question takes: the ranking alone, and as a person asks it, hits and trail and all."""
+    alone = ask(examples[:100], [*flats(graph, max(KS)), sage("sage", graph, max(KS))])
+    print("milliseconds: " + ", ".join(f"{one.name} {one.milliseconds:.1f}" for one in alone))
+    for name in ("hybrid", "sage"):
+        retriever = Retriever(graph, name, k=max(KS), settings=Settings())
+        seconds = []
+        for example in examples[:100]:
+            started = time.perf_counter()
+            retriever.search(example.question.text)
+            seconds.append(time.perf_counter() - started)
+        print(f"a question by {name}, with its hits: {1000 * float(np.median(seconds)):.1f} ms")
 
 
 def weights(graph: Graph) -> None:
@@ -142,7 +127,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--cache", type=Path, default=None, help="where vectors are kept between runs")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--weights", action="store_true")
+    parser.add_argument("--times", action="store_true")
     options = parser.parse_args()
     written = {}
     with tempfile.TemporaryDirectory(prefix="orienteer-") as folder:
@@ -153,10 +138,10 @@ def main() -> None:
             questions = load(Path(data), graph=graph)
             examples = [example for example in questions.examples if example.gold.nodes]
             print(f"{questions.name}: {len(examples)} questions, {len(graph):,} nodes")
-            if options.weights:
+            if options.times:
                 weights(graph)
-            written[questions.name] = rows = table(list(columns(graph, examples, is_all=options.all)))
-            show(rows)
+                whole(graph, examples)
+            written[questions.name] = measured(remembering(graph), examples, is_all=options.all)
     if options.json:
         options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
 

@@ -1,22 +1,25 @@
 """Searches by vectors, beside numpy, faiss and usearch in the same run: the whole set, neighbourhoods, masks.
 
-    python benchmarks/vectors.py [--size XS|S|L] [--json FILE] [--queries N] [--graphs] [--embed]
+    python benchmarks/vectors.py [--size XS|S|M|L] [--json FILE] [--queries N] [--graphs] [--embed]
 
 One thread throughout. The vectors are drawn: clustered, with a spectrum that falls as that of sentence vectors does.
 The truth is the ten nearest in float32. Engines take turns, three rounds; a query's time is the least of the three.
-`--graphs` also builds the HNSW graphs of faiss and usearch, which takes a minute at S; `--embed` measures how many
-texts a second the local embedder takes. A peer that is not installed is left out.
+Sizes are those of the files, which a peer holds in memory and we do not. `--graphs` also builds the HNSW graphs of
+faiss and usearch, which takes minutes at S and hours at L; `--embed` measures how many texts a second the local
+embedder takes, by threads, and nothing else. A peer that is not installed is left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +37,7 @@ Floats = NDArray[np.float32]
 Search = Callable[[Floats], NDArray[Any]]
 """Gives the nearest rows of a query, best first."""
 
-SIZES = {"XS": 20_000, "S": 129_375, "L": 1_872_968}
+SIZES = {"XS": 20_000, "S": 129_375, "M": 500_000, "L": 1_872_968}
 DIMENSION = 384
 K = 10
 ROUNDS = 3
@@ -42,6 +45,7 @@ AMONG = (10, 1_000, 20_000, 200_000)
 BLOCK = 50_000
 MEGABYTE = 1_000_000
 TEXTS = 100  # that are embedded
+PROBES = 64  # lists that an inverted file looks into
 TARGETS = {
     "of the 10 nearest missed": Target(0.03),
     "whole set, p50": Target(1, "numpy"),
@@ -81,21 +85,34 @@ def nearest(scores: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(few[np.argsort(-scores[few])], np.int64)
 
 
-def build(data: Data, folder: Path, report: Report) -> VectorIndex:
+class Engine(NamedTuple):
+    """A way to search, ready for use."""
+
+    name: str
+    search: Search
+    seconds: float
+    """What building it took."""
+    megabytes: float
+    """The size of its files."""
+
+
+def build(data: Data, folder: Path, report: Report) -> Engine:
     """Write our index, and open it."""
     halves = create_halves(folder, *data.vectors.shape)
     for start in range(0, len(halves), BLOCK):
         halves[start : start + BLOCK] = data.vectors[start : start + BLOCK]
     started = time.perf_counter()
     write_index(folder, np.arange(len(halves) + 1), halves)
-    report.add("build", time.perf_counter() - started, "s")
+    seconds = time.perf_counter() - started
     sizes = {file.name: file.stat().st_size / MEGABYTE for file in folder.iterdir()}
-    report.add("disk", sum(sizes.values()), "MB", peer="float32", peer_value=data.vectors.nbytes / MEGABYTE)
     report.add("disk that a search reads through", sizes["sign.u8"], "MB")
     started = time.perf_counter()
     index = VectorIndex(Folder(folder), DIMENSION)
     report.add("open", 1e3 * (time.perf_counter() - started), "ms")
-    return index
+    started = time.perf_counter()
+    report.add("recall as it is measured at the making", index.measure(np.random.default_rng(0)), "share")
+    report.add("measuring it", time.perf_counter() - started, "s")
+    return Engine("orienteer", lambda query: index.search(query, K).rows, seconds, sum(sizes.values()))
 
 
 def has(package: str) -> bool:
@@ -103,44 +120,72 @@ def has(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
-def peers(data: Data, *, graphs: bool) -> Iterator[tuple[str, Search]]:
+def built(name: str, make: Callable[[], tuple[Search, float]]) -> Engine:
+    """Build a peer, timed; it gives how it searches and its size in bytes."""
+    started = time.perf_counter()
+    search, size = make()
+    return Engine(name, search, time.perf_counter() - started, size / MEGABYTE)
+
+
+def peers(data: Data, *, graphs: bool) -> Iterator[Engine]:
     """Give the other engines that are installed."""
-    yield "numpy", lambda query: nearest(data.vectors @ query)
+    yield Engine("numpy", lambda query: nearest(data.vectors @ query), 0.0, data.vectors.nbytes / MEGABYTE)
     if has("faiss"):
-        yield from _faiss(data, graphs=graphs)
+        lists = f"IVF{2 * math.isqrt(len(data.vectors))},SQ8"
+        for kind in ("Flat", "SQ8", lists, *(("HNSW16,SQfp16",) if graphs else ())):
+            yield built(f"faiss {kind}", partial(_faiss, data, kind))
     if has("usearch"):
-        yield from _usearch(data, graphs=graphs)
+        yield built("usearch exact f16", partial(_usearch_exact, data))
+        if graphs:
+            yield built("usearch HNSW f16", partial(_usearch_graph, data))
 
 
-def _faiss(data: Data, *, graphs: bool) -> Iterator[tuple[str, Search]]:
-    import faiss
-
+def _faiss(data: Data, kind: str) -> tuple[Search, float]:
+    faiss: Any = import_module("faiss")  # Any: its types lack half of it
     faiss.omp_set_num_threads(1)
-    for kind in ("Flat", "SQ8", *(("HNSW16,SQfp16",) if graphs else ())):
-        index: Any = faiss.index_factory(DIMENSION, kind, faiss.METRIC_INNER_PRODUCT)
-        if kind.startswith("HNSW"):
-            index.hnsw.efConstruction, index.hnsw.efSearch = 96, 128
-        index.train(data.vectors[:60_000])
-        index.add(data.vectors)
-        yield f"faiss {kind}", partial(_ask_faiss, index)
+    index = faiss.index_factory(DIMENSION, kind, faiss.METRIC_INNER_PRODUCT)
+    if kind.startswith("HNSW"):
+        index.hnsw.efConstruction, index.hnsw.efSearch = 96, 128
+    if kind.startswith("IVF"):
+        index.nprobe = PROBES
+    index.train(data.vectors[:60_000])
+    for start in range(0, len(data.vectors), BLOCK):
+        index.add(data.vectors[start : start + BLOCK])
+    size = 0
+
+    def count(part: bytes) -> int:
+        nonlocal size
+        size += len(part)
+        return len(part)
+
+    faiss.write_index(index, faiss.PyCallbackIOWriter(count))
+    return lambda query: np.asarray(index.search(query[None], K)[1][0]), size
 
 
-def _ask_faiss(index: Any, query: Floats) -> NDArray[Any]:  # Any: a class of somebody else's
-    return np.asarray(index.search(query[None], K)[1][0])
-
-
-def _usearch(data: Data, *, graphs: bool) -> Iterator[tuple[str, Search]]:
-    from usearch.index import Index, search
+def _usearch_exact(data: Data) -> tuple[Search, float]:
+    from usearch.index import search
 
     halves = data.vectors.astype(np.float16)
-    yield (
-        "usearch exact f16",
-        lambda query: search(halves, query.astype(np.float16), K, "ip", exact=True, threads=1).keys,
-    )
-    if graphs:
-        index = Index(ndim=DIMENSION, metric="ip", dtype="f16", connectivity=16, expansion_add=96, expansion_search=128)
-        index.add(np.arange(len(halves)), halves, threads=1)
-        yield "usearch HNSW f16", lambda query: index.search(query, K, threads=1).keys
+
+    def ask(query: Floats) -> NDArray[Any]:
+        return np.asarray(search(halves, query.astype(np.float16), K, "ip", exact=True, threads=1).keys)
+
+    return ask, halves.nbytes
+
+
+def _usearch_graph(data: Data) -> tuple[Search, float]:
+    from usearch.index import Index
+
+    index = Index(ndim=DIMENSION, metric="ip", dtype="f16", connectivity=16, expansion_add=96, expansion_search=128)
+    index.add(np.arange(len(data.vectors)), data.vectors, threads=1)
+    return lambda query: np.asarray(index.search(query, K, threads=1).keys), index.serialized_length
+
+
+class Asked(NamedTuple):
+    """Queries, and what they should find."""
+
+    queries: Floats
+    truth: NDArray[Any]
 
 
 class Timed(NamedTuple):
@@ -175,15 +220,16 @@ def timed(searches: Mapping[str, Search], queries: Floats, truth: NDArray[np.int
     }
 
 
-def compare(name: str, ours: Search, others: Mapping[str, Search], queries: Floats, truth: Any, report: Report) -> None:
-    """Report one kind of search: ours beside each of the others."""
-    took = timed({"orienteer": ours, **others}, queries, truth)
-    mine = took.pop("orienteer")
-    for peer, theirs in took.items():
-        report.add(f"{name}, p50", mine.p50, "ms", peer=peer, peer_value=theirs.p50)
-        report.add(f"{name}, p95", mine.p95, "ms", peer=peer, peer_value=theirs.p95)
-        print(f"{'':52} missed: {mine.missed:.4f} ours, {theirs.missed:.4f} {peer}")
-    report.add("of the 10 nearest missed" if name == "whole set" else f"{name}, missed", mine.missed, "share")
+def compare(name: str, engines: Mapping[str, Search], data: Asked, report: Report) -> None:
+    """Report one kind of search: ours, the first, beside each of the others."""
+    took = timed(engines, data.queries, data.truth)
+    (mine, *theirs) = took.items()
+    for peer, other in theirs:
+        report.add(f"{name}, p50", mine[1].p50, "ms", peer=peer, peer_value=other.p50)
+        report.add(f"{name}, p95", mine[1].p95, "ms", peer=peer, peer_value=other.p95)
+        report.add(f"{name}, missed", mine[1].missed, "share", peer=peer, peer_value=other.missed)
+    if name == "whole set":
+        report.add("of the 10 nearest missed", mine[1].missed, "share")
 
 
 def restricted(index: VectorIndex, data: Data, report: Report) -> None:
@@ -193,19 +239,19 @@ def restricted(index: VectorIndex, data: Data, report: Report) -> None:
     for size in (one for one in AMONG if one < count):
         among: Rows = np.sort(random.choice(count, size, replace=False)).astype(np.int32)
         truth = np.stack([among[nearest(data.vectors[among] @ query)] for query in data.queries])
-        plain = partial(_gather, data.vectors, among)
-        compare(f"among {size:,}", partial(_among, index, among), {"numpy": plain}, data.queries, truth, report)
+        both: dict[str, Search] = {
+            "orienteer": partial(_among, index, among),
+            "numpy": partial(_gather, data.vectors, among),
+        }
+        compare(f"among {size:,}", both, Asked(data.queries, truth), report)
     mask = random.random(count) < 0.5
     rows = np.flatnonzero(mask)
     truth = np.stack([rows[nearest((data.vectors @ query)[rows])] for query in data.queries])
-    compare(
-        "under a mask of half",
-        lambda query: index.search(query, K, mask=mask).rows,
-        {"numpy": lambda query: rows[nearest((data.vectors @ query)[rows])]},
-        data.queries,
-        truth,
-        report,
-    )
+    masked: dict[str, Search] = {
+        "orienteer": lambda query: index.search(query, K, mask=mask).rows,
+        "numpy": lambda query: rows[nearest((data.vectors @ query)[rows])],
+    }
+    compare("under a mask of half", masked, Asked(data.queries, truth), report)
 
 
 def _among(index: VectorIndex, among: Rows, query: Floats) -> NDArray[Any]:
@@ -217,20 +263,44 @@ def _gather(vectors: Floats, among: Rows, query: Floats) -> NDArray[Any]:
 
 
 def embed(report: Report) -> None:
-    """Measure the local embedder on texts of some 130 tokens."""
+    """Measure the local embedder on texts of some 130 tokens, and of as many as it reads."""
     from orienteer.index.embedders import open_embedder
 
     words = np.array(["river", "city", "people", "market", "winter", "story", "captain", "music", "paper", "silver"])
     random = np.random.default_rng(1)
-    texts = [" ".join(random.choice(words, 125)) for _ in range(TEXTS)]
-    embedder = open_embedder("minilm")
-    embedder.embed(texts[:3], kind="document")
-    started = time.perf_counter()
-    embedder.embed(texts, kind="document")
-    report.add("embedding by minilm", TEXTS / (time.perf_counter() - started), "1/s")
-    started = time.perf_counter()
-    embedder.embed(["which captain sold salt in winter?"], kind="query")
-    report.add("embedding a question", 1e3 * (time.perf_counter() - started), "ms")
+    for threads in dict.fromkeys((1, 2, os.cpu_count() or 1)):
+        embedder = open_embedder("minilm", threads=threads)
+        for length in (125, 250):
+            texts = [" ".join(random.choice(words, length)) for _ in range(TEXTS)]
+            embedder.embed(texts[:3], kind="document")
+            started = time.perf_counter()
+            embedder.embed(texts, kind="document")
+            per_second = TEXTS / (time.perf_counter() - started)
+            report.add(f"minilm, texts of {length} words, threads: {threads}", per_second, "1/s")
+    embedder, taken = open_embedder("minilm"), []
+    for number in range(20):
+        started = time.perf_counter()
+        embedder.embed([f"which captain sold salt in winter {number}?"], kind="query")
+        taken.append(1e3 * (time.perf_counter() - started))
+    report.add("minilm, a question, p50", float(np.median(taken)), "ms")
+
+
+def measure(count: int, queries: int, report: Report, *, graphs: bool) -> None:
+    """Build every engine over so many vectors, and let them search in turn."""
+    data = draw(count, queries)
+    with tempfile.TemporaryDirectory() as folder:
+        ours = build(data, Path(folder), report)
+        others = list(peers(data, graphs=graphs))
+        for peer in others:
+            report.add("build", ours.seconds, "s", peer=peer.name, peer_value=peer.seconds)
+            report.add("size", ours.megabytes, "MB", peer=peer.name, peer_value=peer.megabytes)
+        asked = Asked(data.queries, data.truth)
+        compare("whole set", {one.name: one.search for one in (ours, *others)}, asked, report)
+        exact = VectorIndex(Folder(Path(folder)), DIMENSION, is_exact=True)
+        both = {"orienteer": lambda query: exact.search(query, K).rows, "numpy": others[0].search}
+        compare("every byte", both, asked, report)
+        del others
+        restricted(VectorIndex(Folder(Path(folder)), DIMENSION), data, report)
 
 
 def main() -> None:
@@ -238,21 +308,17 @@ def main() -> None:
     parser.add_argument("--size", choices=SIZES, default="XS")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--queries", type=int, default=40, metavar="N")
-    parser.add_argument("--graphs", action="store_true", help="compare with HNSW graphs too")
-    parser.add_argument("--embed", action="store_true", help="measure the local embedder too")
+    parser.add_argument("--graphs", action="store_true", help="compare with HNSW graphs too: slow to build")
+    parser.add_argument("--embed", action="store_true", help="measure the local embedder instead")
     options = parser.parse_args()
     report = Report(TARGETS)
-    data = draw(SIZES[options.size], options.queries)
-    with tempfile.TemporaryDirectory() as folder:
-        index = build(data, Path(folder), report)
-        others = dict(peers(data, graphs=options.graphs))
-        compare("whole set", lambda query: index.search(query, K).rows, others, data.queries, data.truth, report)
-        exact = VectorIndex(Folder(Path(folder)), DIMENSION, is_exact=True)
-        numpy = {"numpy": others["numpy"]}
-        compare("every byte", lambda query: exact.search(query, K).rows, numpy, data.queries, data.truth, report)
-        restricted(index, data, report)
+    busy = getattr(os, "getloadavg", lambda: (0.0,))
+    report.add("load of the machine at the start", busy()[0], "")
     if options.embed:
         embed(report)
+    else:
+        measure(SIZES[options.size], options.queries, report, graphs=options.graphs)
+    report.add("load of the machine at the end", busy()[0], "")
     if options.json:
         report.write(options.json)
 

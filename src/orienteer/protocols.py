@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from orienteer.records import (
     JsonValue,
@@ -71,6 +71,21 @@ class Embedder(Protocol):
         """Return a text in parts that the model reads whole; the text itself where it does."""
 
 
+class Embedded(NamedTuple):
+    """What one call of an embedder gave and took."""
+
+    vectors: Vectors
+    usage: Usage
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """An embedder whose calls are paid: it says of each what it has spent, whatever other threads ask of it."""
+
+    def embed_metered(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Embedded:
+        """Return what `embed` does, and what that has spent. Raises `ModelError`."""
+
+
 class Tool(Protocol):
     """What an agent may call: data (`spec`) and a function. Its own mistakes raise, the model's come back as text."""
 
@@ -92,8 +107,11 @@ class Run(Protocol):
     def check(self) -> None:
         """Claim one model call. Raises `BudgetExhausted` when no further one is allowed."""
 
-    def charge(self, usage: Usage) -> None:
-        """Settle a claimed call with what it has spent: exactly once a claim, also where the call failed."""
+    def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
+        """Settle a claimed call with what it has spent: exactly once a claim, also where the call failed.
+
+        A call that is not typical, as that of an embedder, says nothing of what the next one may take.
+        """
 
     def final(self) -> Run:
         """Return this run as its last turn sees it: one call of the reserve may be claimed."""

@@ -290,15 +290,17 @@ class Trajectory(Record):
     notes: tuple[str, ...] = ()
     set_joins: int = 0
     """Sets of candidates that were intersected with typed neighbours beside the tool calls."""
-    search_mode: Literal["lexical", "dense", "hybrid"] = "lexical"
+    search_mode: str = "lexical"
     """How searches ranked where the model did not say."""
     marks: tuple[str, ...] = ()
     """What a program can tell of the course, in fixed words of its method; those of `spark` stand in its docs."""
+    embedding: Usage = Usage()
+    """What a server took to embed what was searched for."""
 
     @property
     def usage(self) -> Usage:
-        """Add up what the steps spent."""
-        return sum((step.reply.usage for step in self.steps), Usage())
+        """Add up what the steps and their searches spent."""
+        return sum((step.reply.usage for step in self.steps), self.embedding)
 
 
 class Source(Record):

@@ -163,6 +163,7 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
         offers_mode=has_mode,
         offers_cypher="cypher" in offered,
         offers_select="select" in offered,
+        offers_passages=any("passages" in spec.parameters.get("properties", {}) for spec in trajectory.tools),
     )
     if all(spec in full.specs for spec in trajectory.tools):
         return full

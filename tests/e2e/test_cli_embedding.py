@@ -42,6 +42,13 @@ def test_a_graph_is_embedded_and_searched_by_meaning(cli, clubs, server):
     hybrid = cli("search", clubs, "plays chess", "--mode", "hybrid", "-t", "club", "--json").json
     assert [hit["id"] for hit in hybrid["hits"]][0] == "chess"
     assert {hit["type"] for hit in hybrid["hits"]} == {"club"}
+    for mode, options in (("hybrid:1", ("weight=1",)), ("rrf", ("fusion=rrf",))):
+        short = cli("search", clubs, "plays chess", "--mode", mode, "--json").json
+        long = cli("ask", clubs, "plays chess", "--method", "hybrid", "--no-answer", "--json", "--set", *options).json
+        assert [(hit["id"], hit["score"]) for hit in short["hits"]] == [
+            (hit["id"], hit["score"]) for hit in long["hits"]
+        ]
+    assert cli("search", clubs, "chess", "--mode", "hybrid:2").code == 2
     near = cli("neighbors", clubs, "ann", "--query", "meets mondays", "--mode", "dense", "--json").json
     assert [hit["id"] for hit in near["hits"]] == ["chess", "choir"]
     asked = cli("ask", clubs, "plays chess", "--method", "hybrid", "--set", "fusion=rrf", "--json")
@@ -122,3 +129,24 @@ def test_after_a_kill_it_goes_on_where_it_was(cli, process, home, server):
     assert made["embedded"] + made["cached"] == 640
     assert made["cached"] >= 64 * (before - 1)  # at the most the request under way was paid twice
     assert cli("search", "graph", "name 7", "--mode", "dense").code == 0
+
+
+def test_a_question_of_agents_counts_what_their_searches_embed(cli, clubs, server, monkeypatch):
+    assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
+
+    def chat(body, before):
+        if "input" in body:
+            return answer(body, before)
+        if not any(message["role"] == "tool" for message in body["messages"]):
+            return Answer(calls=[("search_in_graph", {"query": "plays chess", "mode": "dense"})])
+        return Answer(calls=[("add_to_answer", {"nodes": ["ann"]}), ("finish", {})])
+
+    server.policy = chat
+    monkeypatch.setenv("ORIENTEER_BASE_URL", server.url)
+    server.requests.clear()
+    ran = cli("ask", clubs, "who plays chess?", "--method", "ark", "--model", "m", "--no-answer", "--json", "-q")
+    assert ran.code == 0, ran.err
+    chats = sum("input" not in body for body in server.bodies)
+    assert (chats, len(server.bodies)) == (6, 7)  # three agents of two turns, and one query
+    usage = ran.json["usage"]
+    assert (usage["calls"], usage["prompt_tokens"], usage["usd"]) == (7, 6 * 100 + 1, None)

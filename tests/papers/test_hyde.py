@@ -1,12 +1,16 @@
 """HyDE (Gao et al. 2023): a made-up passage is searched with, beside the question."""
 
+import json
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 
+from fakes.embedder import WordEmbedder, embedded
 from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError, UnknownType
+from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Message, Node, Question
@@ -188,3 +192,64 @@ def test_a_setting_that_cannot_be_is_named(options):
     [(name, value)] = options.items()
     with pytest.raises(BadOption, match=f"{name} is {value}"):
         HydeConfig(**options)
+
+
+# --------------------------------------------------------------------------------------- as the paper has it: vectors
+
+PASSAGES = ("Pascal is for teaching structured programming.", "Erlang is for telephones.", "Designed by Niklaus Wirth.")
+
+
+@pytest.fixture(scope="module")
+def vectors(scratch):
+    return embedded(Graph.from_records(*demo_records(), path=scratch()), scratch())
+
+
+def passing(messages, tools, sampling):
+    return PASSAGES[sampling.random_seed % len(PASSAGES)]
+
+
+def mean_of(texts):
+    """Return the mean of the vectors of texts. Gao et al. 2023, equation 8: the question's is one of them."""
+    each = WordEmbedder().embed(texts, kind="document").astype(np.float64)
+    assert np.linalg.norm(each, axis=1) == pytest.approx(1.0, abs=1e-5)
+    return each.mean(axis=0) / np.linalg.norm(each.mean(axis=0))
+
+
+def cosines(graph, vector):
+    texts = {node_id: graph.node(node_id) for node_id in graph.node_ids()}
+    each = WordEmbedder().embed(
+        [f"{one.name}. {one.text}" if one.text else one.name for one in texts.values()], kind=""
+    )
+    return dict(zip(texts, (each @ vector).tolist(), strict=True))
+
+
+def test_the_dense_ranking_is_by_the_mean_of_the_passages_and_the_questions_vectors(vectors):
+    result = ask(vectors, passing, passages=3, mode="dense", k=10, run=Allowance(random_seed=0))
+    found = cosines(vectors, mean_of([QUESTION, *PASSAGES]))
+    order = sorted(found, key=lambda node: -found[node])
+    assert found[order[9]] - found[order[10]] > 1e-3, "the premise: no tie at the end"
+    assert ids(result) == order[:10]
+    alone = cosines(vectors, mean_of([f"{QUESTION}\n" + "\n".join(PASSAGES)]))
+    assert ids(result) != sorted(alone, key=lambda node: -alone[node])[:10]  # that of all the words together
+    [search] = calls_of(result)
+    assert json.loads(search.arguments)["passages"] == list(PASSAGES)
+
+
+def test_the_hybrid_ranking_takes_the_words_of_all_and_the_mean(vectors):
+    result = ask(vectors, passing, passages=2, mode="hybrid", k=5, run=Allowance(random_seed=0))
+    rows = np.arange(len(vectors), dtype=np.int32)
+    words = vectors.searcher("lexical").scores("\n".join((QUESTION, *PASSAGES[:2])), rows)
+    near = np.array([cosines(vectors, mean_of([QUESTION, *PASSAGES[:2]]))[vectors.ids[row]] for row in rows])
+    score = 0.4 * words / words.max() + 0.6 * (near - near.min()) / (near.max() - near.min())
+    assert ids(result) == [vectors.ids[row] for row in np.argsort(-score)[:5]]
+
+
+def test_passages_that_say_nothing_leave_the_question(vectors):
+    result = ask(vectors, lambda *_: " ", passages=2, mode="dense", k=5)
+    assert ids(result) == [hit.id for hit in vectors.search(QUESTION, 5, mode="dense")]
+    assert "nothing was written" in result.notes[0]
+
+
+def test_by_words_a_tool_offers_no_passages(graph, vectors):
+    assert "passages" not in str(ask(graph, says(PASSAGE)).trajectories[0].tools)
+    assert "passages" in str(ask(vectors, says(PASSAGE), mode="dense").trajectories[0].tools)

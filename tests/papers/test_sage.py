@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.errors import BadOption
+from orienteer.errors import BadInput, BadOption
+from orienteer.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.evaluation.runner import evaluate
+from orienteer.evaluation.runs import read_run
 from orienteer.graph.store import Graph
 from orienteer.graph.weights import EdgeWeights
 from orienteer.llm import Allowance
@@ -17,7 +20,7 @@ from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.strategies.sage import Sage, SageConfig
 from orienteer.strategies.sage.config import TOTALS, seeds_of
-from orienteer.strategies.sage.hop import Meaning, one_hop
+from orienteer.strategies.sage.hop import Meaning, Walk
 from orienteer.strategies.sage.policy import names_an_edge
 from orienteer.trace import replay
 
@@ -104,7 +107,7 @@ def test_one_hop_finds_all_neighbours_with_the_evidence_of_all_edges(graph):
     seeds = best(hybrid(graph), 5)
     rows = np.array([graph.row(node) for node in seeds], np.int32)
     strength = np.array([hybrid(graph)[node] ** 4 for node in seeds])
-    found = one_hop(graph, rows, strength, meaning=Meaning(graph), kinds=None)
+    found = Walk(graph, SageConfig(similar=1.0)).from_(rows, strength, QUESTION)
     expected = weighed(graph, seeds, similar=1)
     assert [graph.ids[row] for row in found.rows] == sorted(expected)
     assert found.evidence.tolist() == pytest.approx([expected[node] for node in sorted(expected)])
@@ -117,8 +120,7 @@ def test_one_hop_finds_all_neighbours_with_the_evidence_of_all_edges(graph):
 
 def test_without_neighbours_nothing_is_reached():
     graph = Graph.from_records([Node("a", text="river"), Node("b")], [])
-    meaning = Meaning(graph)
-    found = one_hop(graph, np.array([0], np.int32), np.ones(1), meaning=meaning, kinds=None)
+    found = Walk(graph, SageConfig()).from_(np.array([0], np.int32), np.ones(1), "river")
     assert len(found.rows) == len(found.evidence) == len(found.through) == 0
     assert ids(ask(graph, "river")) == ["a"]
 
@@ -141,7 +143,7 @@ def test_weights_compare_by_the_greatest_of_their_type_and_mentions_count_half_b
         greatest={"mentions": 8.0, "shares_names": 300.0},
     )
     entries = graph.adjacency.entries(np.array([graph.row("a")], np.int32))
-    said = Meaning(graph, backwards=0.5, unweighted=0.2).of(entries)
+    said = Meaning(graph, SageConfig(backwards=0.5, unweighted=0.2)).of(entries, "river")
     by_edge = {
         (graph.ids[row], graph.types.edges[kind >> 1]): value
         for row, kind, value in zip(entries.neighbor.tolist(), entries.kind.tolist(), said.tolist(), strict=True)
@@ -415,6 +417,25 @@ def test_over_ark_the_agents_are_counted_and_the_budget_is_kept(graph):
     assert found.usage.calls == sum(len(one.steps) for one in found.trajectories if one.model)
 
 
+def test_a_run_knows_the_method_that_finds_seeds(graph, tmp_path):
+    """Its options and its prompts are conditions of the run, as far as the settings set them."""
+    example = Example(question=Question(id="q", text=QUESTION), gold=Gold(nodes={"n01": 1.0}))
+    model = ScriptedModel(lambda messages, tools, sampling: "a town by the river")
+    settings = Settings(methods={"sage": {"weight": 0.6}, "hyde": {"passages": 2}})
+
+    def run(settings):
+        asked = QuestionSet("jsonl", (example,), "s")
+        evaluate(graph, asked, ["sage:hyde trust=0.2"], tmp_path / "run", settings=settings, model=model)
+        return read_run(tmp_path / "run").manifest
+
+    manifest = run(settings)
+    assert set(manifest.prompts) - {"listwise.md"} == {"hyde.md"}
+    options = manifest.methods["sage:hyde trust=0.2"]
+    assert (options["weight"], options["trust"], options["hyde.passages"], options["hyde.k"]) == (0.6, 0.2, 2, 20)
+    with pytest.raises(BadInput, match=r"hyde\.passages was 2 and is 3"):
+        run(Settings(methods={"sage": {"weight": 0.6}, "hyde": {"passages": 3}}))
+
+
 def test_auto_says_which_seeds_it_takes_and_why(graph):
     found = Retriever(graph, "sage", settings=Settings()).search(QUESTION)
     assert any(note.startswith("seeds by hybrid: ") for note in found.notes)
@@ -427,7 +448,8 @@ def test_a_strategy_has_to_be_given_where_it_is_named(graph):
 
 @pytest.mark.parametrize(
     "options",
-    [{"k": 0}, {"k": 101}, {"weight": 1.5}, {"trust": -1.0}, {"sharpness": 65.0}, {"backwards": float("nan")}],
+    [{"k": 0}, {"k": 101}, {"weight": 1.5}, {"trust": -1.0}, {"sharpness": 65.0}, {"backwards": float("nan")}]
+    + [{"titles": 2.0}, {"rows": -1.0}, {"similar": 1.1}],
 )
 def test_options_out_of_range_are_refused(options):
     with pytest.raises(BadOption):

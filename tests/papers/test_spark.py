@@ -520,6 +520,8 @@ def test_an_answer_that_is_no_selection_is_marked(graph, monkeypatch):
     result = ask(graph, BOTH)
     assert "over-retrieval" in marks(result)
     assert "fallback" not in marks(result)
+    ordered = [*BOTH, {"op": "order", "of": "both", "property": "born", "into": "oldest"}]
+    assert marks(ask(graph, ordered)) == {"edges"}  # its first ones are a selection
 
 
 def test_a_wrong_setting_is_told_at_once():
@@ -595,14 +597,70 @@ def test_the_prompt_is_made_of_the_graph(graph, shop):
 def test_a_property_comes_with_a_hint_of_its_use(build):
     papers = build(
         [
-            Node(f"p{at}", "Paper", f"P{at}", properties={"citationCount": at, "paperId": at, "abstract": "long " * 30})
+            Node(
+                f"p{at}",
+                "Paper",
+                f"P{at}",
+                properties={
+                    "citationCount": at,
+                    "reviewCount": at,
+                    "rank": at,
+                    "paperId": at,
+                    "abstract": "long " * 30,
+                },
+            )
             for at in range(9)
         ]
     )
     uses = {use.name: use for use in property_uses(papers)}
-    assert '"most ..."' in uses["citationCount"].hint
+    assert '"most cited"' in uses["citationCount"].hint  # appendix H.2
+    assert '"most ..."' in uses["reviewCount"].hint
+    assert "descending false" in uses["rank"].hint  # the first is the best
     assert "contains" in uses["abstract"].hint
     assert "code" in uses["paperId"].hint
+
+
+@pytest.mark.parametrize(
+    ("values", "is_code"),
+    [
+        (["N06AX11", "L02AE03", "C10AX07"], True),
+        (["CC(=O)O", "[Cu]", "C1=CC=CC=C1"], True),
+        (["MAEVPELASEMMAYYSGNEDDLFFEADGPKQMKCSFQDL" * 3] * 3, True),
+        ([["a/b"], ["c/d", "e/f"]], True),
+        (["small molecule", "biotech", "B12"], False),
+        (["2016-02-11", "2017-05-01"], False),
+        (["$11.80", "$3"], False),
+        (["12", "13.5"], False),
+        ([1901, 1902], False),
+    ],
+)
+def test_what_only_tells_nodes_apart_is_told_by_its_values_too(build, values, is_code):
+    graph = build([Node(f"n{at}", "T", f"N{at}", properties={"made of": one}) for at, one in enumerate(values)])
+    [use] = property_uses(graph)
+    assert (use.is_code, "code" in use.hint) == (is_code, is_code)
+
+
+def test_an_example_filters_by_what_a_question_would_say(build):
+    """A word of a long text rather than a code; the example finds the node that it was made of."""
+    texts = [
+        "hunts at night in the undergrowth of woods and sleeps by day in hollow trees",
+        "swims in cold lakes and is seldom seen near the shore before the ice has gone",
+    ]
+    animals = [
+        Node(f"a{at}", "animal", f"A{at}", properties={"code": f"X{at}-7", "habit": one})
+        for at, one in enumerate(texts)
+    ]
+    graph = build([*animals, Node("z", "zoo", "Zoo")], [Edge(f"a{at}", "lives in", "z") for at in range(2)])
+    plan = next(
+        one.plan
+        for one in examples_of(graph, offers_cypher=False)
+        if any(step.op == "filter" for step in one.plan.steps)
+    )
+    [condition] = [step for step in plan.steps if step.op == "filter"]
+    assert (condition.property, condition.comparison) == ("habit", "contains")
+    steps = [step.model_dump(mode="json") for step in plan.steps]
+    matching = [at for at, text in enumerate(texts) if condition.value in text]
+    assert found(graph, steps, question="Zoo") == [f"a{at}" for at in matching]
 
 
 def test_labels_directions_and_other_words_are_told(scratch):
@@ -701,12 +759,20 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     assert "there is no cypher here" in " ".join(ask(graph, steps, steps).notes)
 
 
+def test_what_cypher_has_found_is_kept_however_long_its_turn_took(graph):
+    """Many questions share one engine, which stops a statement at a limit of its own."""
+    pytest.importorskip("ladybug")
+    steps = [{"op": "cypher", "query": "MATCH (p:person)-[:worked_at]->(:organization {name: 'Google'}) RETURN p"}]
+    result = ask(graph, [{**steps[0], "into": "a"}], cypher=True, seconds=1e-9)
+    assert set(ids(result)) == around(graph, "organization:google", "worked_at", "person")
+
+
 def test_without_the_extra_a_cypher_step_is_refused_and_not_offered(graph, monkeypatch):
     def engine():
         raise MissingExtra("Cypher", "cypher")
 
     monkeypatch.setattr("orienteer.graph.cypher.copying.engine", engine)
-    monkeypatch.setattr("orienteer.graph.cypher.session.engine", engine)
+    monkeypatch.setattr("orienteer.graph.cypher.ladybug.engine", engine)
     graph = Graph.open(graph.path)
     steps = [{"op": "cypher", "query": "MATCH (n) RETURN n", "into": "a"}]
     [fault] = faults(graph, steps)

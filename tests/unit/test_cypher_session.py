@@ -18,6 +18,8 @@ from orienteer.graph.cypher import copying
 from orienteer.graph.cypher.copying import CATALOG, DATABASE
 from orienteer.graph.cypher.process import Process
 from orienteer.graph.cypher.session import Cypher
+from orienteer.graph.cypher.syntax import Statement
+from orienteer.graph.cypher.table import Bounds, Table
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -205,14 +207,14 @@ def test_symmetric_edges_have_no_arrow_and_loops_are_left_out(graph):
 def test_the_copy_is_a_piece_that_is_made_once_and_made_anew_for_another_engine(scratch):
     path = scratch()
     first = Graph.from_records(NODES[:1], path=path, edges=())
-    folder = first.cypher_session.folder
+    folder = first.cypher_session.engine.folder
     assert folder == format.piece(path, "cypher")
     assert not (folder / DATABASE).stat().st_mode & 0o222
-    assert Graph.open(path).cypher_session.folder == folder
+    assert Graph.open(path).cypher_session.engine.folder == folder
     catalog = json.loads((folder / CATALOG).read_text())
     (folder / CATALOG).write_text(json.dumps({**catalog, "engine": "ladybug 0.0.1"}))
     again = Graph.open(path).cypher_session
-    assert again.folder != folder
+    assert again.engine.folder != folder
     assert not folder.exists()
 
 
@@ -240,6 +242,43 @@ def test_without_the_engine_the_extra_is_named(graph, monkeypatch):
     monkeypatch.setattr(copying.metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         Cypher(graph)
+
+
+class Recording:
+    """An engine that answers everything with nothing, and keeps what it was given."""
+
+    def __init__(self, graph):
+        self.names = None
+        self.given = []
+        self.is_closed = False
+
+    def answer(self, statement, parameters, bounds):
+        self.given.append((statement, parameters, bounds))
+        return Table(columns=("n",), rows=(), total=0, truncated=False)
+
+    def close(self):
+        self.is_closed = True
+
+
+def test_another_engine_fills_the_seam_behind_the_same_guard(graph):
+    session = Cypher(graph, Recording)
+    found = session.query("MATCH (n) WHERE n.id = $id RETURN n", {"id": "a"}, limit=7, seconds=2)
+    assert (found.columns, found.total) == (("n",), 0)
+    [(statement, parameters, bounds)] = session.engine.given
+    assert isinstance(statement, Statement)
+    assert statement.parameters == {"id"}
+    assert (parameters, bounds) == ({"id": "a"}, Bounds(rows=7, characters=400_000, seconds=2))
+    for line in (CORPUS / "hostile.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        if case["kind"] == "write":
+            with pytest.raises(BadQuery):
+                session.query(case["query"])
+    for wrong in ({"limit": -1}, {"seconds": 0}):
+        with pytest.raises(BadOption):
+            session.query("RETURN 1", **wrong)
+    assert len(session.engine.given) == 1
+    session.close()
+    assert session.engine.is_closed
 
 
 # --------------------------------------------------------------------------------- what the engine alone gets wrong
@@ -439,13 +478,13 @@ def test_shortest_paths_are_refused_in_large_graphs(graph):
     ids=lambda line: line["id"],
 )
 def test_every_hostile_statement_is_refused_or_stopped(demo, line, tmp_path):
-    before = (demo.cypher_session.folder / DATABASE).read_bytes()
+    before = (demo.cypher_session.engine.folder / DATABASE).read_bytes()
     with pytest.raises((BadQuery, UnknownType, QueryStopped)):
         demo.cypher(line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.3)
     assert rows(demo, "MATCH (n:language {name: 'C'}) RETURN count(n)") == [(1,)]
     assert not list(tmp_path.iterdir())
-    assert sorted(one.name for one in demo.cypher_session.folder.iterdir()) == [CATALOG, DATABASE]
-    assert (demo.cypher_session.folder / DATABASE).read_bytes() == before
+    assert sorted(one.name for one in demo.cypher_session.engine.folder.iterdir()) == [CATALOG, DATABASE]
+    assert (demo.cypher_session.engine.folder / DATABASE).read_bytes() == before
 
 
 @pytest.fixture(scope="module")
@@ -457,19 +496,19 @@ def demo(scratch):
 
 @pytest.fixture
 def process(demo):
-    process = Process(demo.cypher_session.folder / DATABASE)
+    process = Process(demo.cypher_session.engine.folder / DATABASE)
     yield process
     process.close()
 
 
 def ask(process, text, seconds=5.0):
-    return process.ask(text, {}, limit=10, characters=10_000, seconds=seconds)
+    return process.ask(text, {}, Bounds(rows=10, characters=10_000, seconds=seconds))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 def test_a_worker_without_the_guard_can_write_nothing(process, demo, tmp_path):
     """What the guard would never let through, straight to the engine."""
-    folder = demo.cypher_session.folder
+    folder = demo.cypher_session.engine.folder
     for place in (tmp_path, folder):
         answer = ask(process, f"COPY (MATCH (n) RETURN n.name) TO '{place / 'leak.csv'}'")
         assert answer.error
@@ -491,12 +530,12 @@ def test_a_worker_without_the_guard_can_read_nothing_else(process, tmp_path):
 
 
 def test_a_dead_worker_is_started_again(demo):
-    worker = demo.cypher_session.process.worker
+    worker = demo.cypher_session.engine.process.worker
     assert worker is not None
     worker.kill()
     worker.wait()
     assert rows(demo, "RETURN 1") == [(1,)]
-    assert demo.cypher_session.process.worker is not worker
+    assert demo.cypher_session.engine.process.worker is not worker
 
 
 def test_a_worker_that_breaks_is_an_error_and_started_again(process):
@@ -531,7 +570,7 @@ def test_the_worker_knows_none_of_our_secrets(demo, monkeypatch):
     monkeypatch.setenv("ORIENTEER_API_KEY", "secret")
     demo.cypher_session.close()
     assert rows(demo, "RETURN 1") == [(1,)]
-    environment = Path(f"/proc/{demo.cypher_session.process.worker.pid}/environ")
+    environment = Path(f"/proc/{demo.cypher_session.engine.process.worker.pid}/environ")
     if not environment.exists() or not os.access(environment, os.R_OK):
         pytest.skip("this system does not show the environment of a process")
     assert b"secret" not in environment.read_bytes()
@@ -554,7 +593,7 @@ def test_threads_take_turns(demo):
 def test_the_worker_ends_with_its_graph(scratch):
     graph = Graph.from_records([Node("a", "T", "A")], (), path=scratch())
     graph.cypher("RETURN 1")
-    worker = graph.cypher_session.process.worker
+    worker = graph.cypher_session.engine.process.worker
     del graph
     assert worker.wait(5) is not None
 

@@ -139,10 +139,13 @@ def test_a_folder_with_other_files_is_never_replaced(graph: Graph, tmp_path: Pat
         export_graph(graph, "rdf", tmp_path / "out")
 
 
-def test_a_dump_of_a_newer_version_or_without_a_part_is_refused(graph: Graph, tmp_path: Path) -> None:
+def test_a_dump_of_a_newer_version_or_without_a_part_or_a_node_is_refused(graph: Graph, tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     export_graph(graph, "jsonl", dump)
     meta = json.loads((dump / "meta.json").read_text())
+    (dump / "edges.jsonl").write_text('{"source": "gone", "type": "r", "target": "gone"}\n')
+    with pytest.raises(BadInput, match=r"edges\.jsonl, line 1: gone -> r -> gone has an end that is no node; export"):
+        import_graph([dump], tmp_path / "new")
     (dump / "edges.jsonl").unlink()
     with pytest.raises(BadInput, match=r"edges\.jsonl is missing"):
         import_graph([dump], tmp_path / "new")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from orienteer.build.export import export_graph
 from orienteer.build.importers.element import EdgeElement, NodeElement
+from orienteer.build.importers.gexf import Gexf
 from orienteer.build.importers.graphml import GraphMl
 from orienteer.build.provenance import is_stale
 from orienteer.build.report import Tally
@@ -168,6 +169,19 @@ def test_neo4js_labels_and_types_win_over_properties_of_that_name(read):
     assert (edge.type, edge.properties) == ("ACTED_IN", {"type": "lead"})
 
 
+def test_a_key_of_nodes_and_one_of_edges_may_share_an_id_as_neo4j_and_tinkerpop_write_them(read):
+    report, graph = read(
+        '<key id="year" for="node" attr.name="year" attr.type="long"/>'
+        '<key id="tags" for="node" attr.name="tags" attr.type="string" attr.list="string"/>'
+        '<key id="year" for="edge" attr.name="year" attr.type="string"/>'
+        '<graph edgedefault="directed"><node id="a"><data key="year">1964</data><data key="tags">["x","y"]</data>'
+        '</node><edge source="a" target="a"><data key="year">MCM</data></edge></graph></graphml>'
+    )
+    assert graph.node("a").properties == {"year": 1964, "tags": ["x", "y"]}
+    assert [edge.properties for edge in graph.iter_edges()] == [{"year": "MCM"}]
+    assert report.notes == ()
+
+
 def test_tinkerpops_labels_are_types(read):
     _, graph = read(
         '<key id="labelV" for="node" attr.name="labelV" attr.type="string"/>'
@@ -197,6 +211,16 @@ YED = """
 <node id="n1"><port name="north"/><data key="d6"><y:ShapeNode/></data></node>
 <edge id="e0" source="n0::n0" target="n1"><data key="d10"><y:PolyLineEdge><y:EdgeLabel> feeds </y:EdgeLabel>
 </y:PolyLineEdge></data></edge></graph><data key="d7"><y:Resources/></data></graphml>"""
+
+
+def test_gephis_edge_labels_are_types(read):
+    _, graph = read(
+        '<key attr.name="label" attr.type="string" for="node" id="label"/>'
+        '<key attr.name="Edge Label" attr.type="string" for="edge" id="edgelabel"/>'
+        '<graph edgedefault="directed"><node id="1"><data key="label">Valjean</data></node>'
+        '<edge source="1" target="1"><data key="edgelabel">knows</data></edge></graph></graphml>'
+    )
+    assert (graph.node("1").name, edges_of(graph)) == ("Valjean", [("1", "knows", "1")])
 
 
 def test_yeds_labels_are_read_and_its_groups_hold_their_nodes(read):
@@ -229,7 +253,7 @@ def test_edges_of_both_kinds_have_types_of_their_own(read):
     )
     assert edges_of(graph) == [("a", "edge", "b"), ("b", "edge (directed)", "c"), ("c", "edge", "b")]
     assert report.symmetric == ("edge",)
-    assert report.notes == ("1 directed edges of a type with undirected ones have the type 'edge (directed)'",)
+    assert report.notes == ("gave 1 directed edge of a type that has undirected ones, too, the type 'edge (directed)'",)
 
 
 # ---------------------------------------------------------------------------------------- what cannot be stored
@@ -272,7 +296,7 @@ def test_values_that_do_not_fit_their_type_stay_text_and_are_counted(read):
     assert graph.node("c").properties == {"n": 12345678901234567890123, "b": True}
     assert graph.node("d").properties == {}
     (note,) = report.notes
-    assert "2 values do not fit" in note
+    assert "left 2 values as text" in note
     assert "line 2, n: 'many' is no int" in note
 
 
@@ -318,6 +342,15 @@ def test_a_tag_without_end_is_refused_before_it_fills_the_memory(tmp_path):
             file.write(b"x" * (1 << 20))
     with pytest.raises(BadInput, match="a tag or comment of more than 8 MB"):
         validate([path])
+
+
+@pytest.mark.parametrize(("name", "reader"), [("graph.graphml", GraphMl), ("graph.gexf", Gexf)])
+def test_what_stands_between_elements_is_not_kept(name, reader, tmp_path):
+    edges = '<edge source="a" target="b"/>\n' * 3_000
+    (tmp_path / name).write_text(f"<{reader.root}><graph>\n{edges}</graph></{reader.root}>")
+    reading = reader(tmp_path / name, Tally())
+    assert len(list(reading.elements())) == 3_000
+    assert len(reading.text) < 10
 
 
 @pytest.mark.parametrize(
@@ -424,6 +457,7 @@ EDGE = st.tuples(st.integers(0, 9), st.sampled_from(["r", "s"]), st.integers(0, 
 @given(nodes=st.lists(NODE, min_size=1, max_size=5), edges=st.lists(EDGE, max_size=6))
 def test_our_own_export_comes_back_exactly(nodes, edges, tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
+    nodes = [*nodes, (":Person:Actor", "", "", [], {})]
     made = [
         Node(f"n{at}", kind, name, text, tuple(aliases), properties)
         for at, (kind, name, text, aliases, properties) in enumerate(nodes)
@@ -453,7 +487,11 @@ def test_symmetric_types_and_labels_come_back_and_options_are_refused(tmp_path):
     assert Graph.open(tmp_path / "again").schema == graph.schema
     with pytest.raises(BadOption, match="is an export of a graph"):
         validate([out], options=ImportOptions(private=("x",)))
-    newer = re.sub(r'"version": \d+', '"version": 99', out.read_text())
+    whole = out.read_text()
+    out.write_text(re.sub(r'<node id="b">.*</node>\n', "", whole))
+    with pytest.raises(BadInput, match=r"graph\.graphml, line \d+: a -> GiG -> b has an end that is no node; export"):
+        validate([out])
+    newer = re.sub(r'"version": \d+', '"version": 99', whole)
     out.write_text(newer)
     with pytest.raises(BadInput, match="version 99; this reads 1: upgrade"):
         validate([out])

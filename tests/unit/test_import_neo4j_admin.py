@@ -82,6 +82,19 @@ def test_headers_may_be_files_of_their_own_before_several_parts(read):
     assert report.ignored[1].file.endswith("notes.csv")
 
 
+def test_apocs_names_of_headers_and_any_order_of_fields_are_read(read):
+    report, graph = read(
+        {
+            "all.header.nodes.Person.csv": ":ID;name;:LABEL\n",
+            "all.nodes.Person.csv": "0;Ann;Person\n1;Ben;Person\n",
+            "all.header.relationships.KNOWS.csv": ":START_ID;:END_ID\n",
+            "all.relationships.KNOWS.csv": "0;1\n",
+        }
+    )
+    assert report.node_types == {"Person": 2}
+    assert edges_of(graph) == [("0", "edge", "1")]
+
+
 def test_ids_are_unique_within_their_space_only(read):
     report, graph = read(
         {
@@ -136,7 +149,7 @@ def test_values_have_the_types_of_the_header(read):
         "n": [1, "two"],
     }
     (note,) = report.notes
-    assert "4 values do not fit" in note
+    assert "left 4 values as text" in note
     assert "line 4, i: 'seven' is no int" in note
 
 
@@ -194,6 +207,7 @@ def test_repeated_nodes_are_merged_or_refused(read):
         ({"n.csv": "a:ID,b:ID\n1,2\n"}, r"n\.csv has 2 columns :ID"),
         ({"n.csv": "a:ID,x,x:int\n1,2,3\n"}, r"two columns named 'x'"),
         ({"n.csv": ":ID,:int\n1,2\n"}, r"a column without a name"),
+        ({"n.csv": ":ID,:LABEL,labels\n1,A,x\n"}, r"two columns named 'labels'"),
         (
             {"n-header.csv": ":ID,name\n"},
             r"n-header\.csv is a header, but its rows are nowhere: n\.csv or n-part1\.csv",

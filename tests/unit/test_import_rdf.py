@@ -130,7 +130,7 @@ def test_json_ld_is_read_whatever_the_order_of_its_keys(keys, made):
 
 def test_xml_that_is_no_rdf_is_none_of_ours(tmp_path):
     (tmp_path / "a.xml").write_text("<note/>")
-    with pytest.raises(BadInput, match=r"\.xml"):
+    with pytest.raises(BadInput, match=r"a\.xml: XML that is no RDF is not among the formats"):
         validate([tmp_path / "a.xml"])
 
 
@@ -205,7 +205,7 @@ def test_literals_have_their_types(made):
         "time": "2001-02-03T04:05:06Z",
         "year": 1998,
         "wrong": "seven",
-        "long": "123456789012345678901",
+        "long": 123456789012345678901,
         "own": "POINT(1 2)",
         "code": "007",
         "several": [3, 1, "x"],
@@ -488,6 +488,10 @@ def test_rdf_stands_alone(tmp_path, made):
         validate([tmp_path / "a.nt", tmp_path / "b.csv"])
     report = validate([tmp_path])  # a folder with tables is read as tables
     assert [(one.file, one.reason) for one in report.ignored] == [(str(tmp_path / "a.nt"), "no table")]
+    with pytest.raises(BadInput, match=r"missing\.ttl does not exist"):
+        validate([tmp_path / "a.nt", tmp_path / "missing.ttl"])
+    with pytest.raises(BadInput, match=r"a\.nt holds a whole graph, not a table: import it alone, without --nodes"):
+        validate([], options=ImportOptions(edges=(tmp_path / "a.nt",)))
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):

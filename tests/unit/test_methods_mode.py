@@ -1,7 +1,9 @@
 """Every method that searches can search by meaning: ARK's table 4, and the dense forms of the baselines."""
 
 import inspect
+import json
 
+import numpy as np
 import pytest
 
 from clinic import EDGES, NODES
@@ -49,7 +51,7 @@ def searches(trajectory: Trajectory):
                 yield seen.nodes
 
 
-@pytest.mark.parametrize("mode", ["dense", "hybrid"])
+@pytest.mark.parametrize("mode", ["dense", "hybrid:0.6"])
 @pytest.mark.parametrize("name", WITH_MODE)
 def test_searches_rank_by_it_and_replay_as_they_were(vectors, name, mode):
     result = made(name, vectors, mode=mode).retrieve(QUESTION, Allowance(random_seed=7))
@@ -71,6 +73,12 @@ def test_a_trajectory_of_before_the_vectors_replays_after_them(scratch):
     assert all(one.is_equal for one in replayed)
 
 
+@pytest.mark.parametrize("name", WITH_MODE)
+def test_a_mode_that_there_is_not_is_told_with_those_there_are(name):
+    with pytest.raises(BadOption, match="it must be lexical, dense, hybrid, hybrid:WEIGHT"):
+        METHODS[name].config()(mode="sparse")
+
+
 def test_the_papers_tools_search_by_meaning_too(vectors):
     """Table 4 replaces the lexical `rel` of the paper's tools and nothing else."""
     result = made("ark", vectors, faithful=True, mode="dense").retrieve(QUESTION, Allowance(random_seed=7))
@@ -84,3 +92,35 @@ def test_without_vectors_it_is_told_before_a_model_is_paid(small, name):
     method = METHODS[name]
     with pytest.raises(BadOption, match="orienteer embed"):
         method.load()(graph=small, model=model, config=method.config()(mode="dense")).retrieve(QUESTION, Allowance())
+
+
+TRIPLETS = {"target": "d", "variables": [{"name": "d", "type": "Disease"}], "constants": [], "triplets": []}
+PATTERNS = {"4stepfocus": json.dumps(TRIPLETS), "focusedr": "MATCH (d:Disease) RETURN d"}
+
+
+@pytest.mark.parametrize("mode", ["lexical", "dense", "hybrid", "rrf"])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_candidates_of_a_pattern_are_ordered_by_it(vectors, name, mode):
+    method = METHODS[name]
+    model = ScriptedModel(lambda *_: PATTERNS[name])
+    config = method.config()(mode=mode, rerank=False, k=3)
+    question = Question(text="fever that hurts the eyes")
+    result = method.load()(graph=vectors, model=model, config=config).retrieve(question, Allowance())
+    diseases = np.flatnonzero(vectors.node_types == vectors.types.nodes.index("Disease")).astype(np.int32)
+    expected = vectors.rank(diseases, question.text, 3, mode=mode)[0]
+    assert [hit.id for hit in result.hits] == [vectors.ids[row] for row in expected.tolist()]
+
+
+@pytest.mark.parametrize(("mode", "meant"), [("lexical", "s1"), ("dense", "d1")])
+def test_of_nodes_with_one_name_the_nearest_is_meant(vectors, mode, meant):
+    """KAR: by words the node that has all three, by meaning the one whose text says yellow twice."""
+    question = Question(text="jaundice yellow colour")
+    named = ScriptedModel(lambda messages, *_: '{"entities": ["Jaundice"]}' if '"entities"' in str(messages) else "")
+    method = METHODS["kar"]
+    result = method.load()(graph=vectors, model=named, config=method.config()(mode=mode)).retrieve(
+        question, Allowance()
+    )
+    calls = [call for step in result.trajectories[0].steps for call in step.reply.message.tool_calls]
+    starts = [json.loads(one.arguments)["node"] for one in calls if one.name == "search_in_neighborhood"]
+    rows = np.array(sorted(vectors.candidates("Jaundice")), np.int32)
+    assert starts[1] == vectors.ids[int(vectors.rank(rows, question.text, 1, mode=mode)[0][0])] == meant

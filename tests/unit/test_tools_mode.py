@@ -62,5 +62,16 @@ def test_the_mode_of_the_session_is_what_is_not_said(vectors, near):
     assert list(found) == [hit.id for hit in vectors.neighbors("Malaria", "pain", mode="dense").hits]
 
 
+@pytest.mark.parametrize(
+    ("mode", "options"), [("hybrid:0.9", {"weight": 0.9}), ("hybrid:.1", {"weight": 0.1}), ("rrf", {"fusion": "rrf"})]
+)
+def test_a_session_can_have_any_weight_and_reciprocal_places(vectors, near, mode, options):
+    near.session.mode = mode
+    rows = vectors.searcher("hybrid", **options).search("yellow pain", 5).rows
+    assert list(ask(near, "search_in_graph", query="yellow pain").nodes) == [vectors.ids[row] for row in rows.tolist()]
+    found = ask(near, "search_in_neighborhood", node="Malaria", query="yellow pain").nodes
+    assert list(found) == [hit.id for hit in vectors.neighbors("Malaria", "yellow pain", mode=mode).hits]
+
+
 def test_a_mode_that_there_is_not_comes_back_as_text(near):
     assert ask(near, "search_in_graph", query="yellow", mode="sparse").error == "BadCall"

@@ -10,7 +10,7 @@ from orienteer.build import portable
 from orienteer.build.columns import Columns
 from orienteer.build.labels import Labels
 from orienteer.build.report import Tally
-from orienteer.errors import BadOption
+from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 
 
@@ -28,8 +28,11 @@ class Layout(Protocol):
 def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
     """Return what the one source is known as, None where its tables have to be told apart.
 
-    Raises `BadOption` for an option about columns that has no meaning for it.
+    Raises `BadInput` for a source that does not exist, `BadOption` for an option about columns that has no meaning.
     """
+    missing = next((source for source in sources if not source.exists()), None)
+    if missing is not None:
+        raise BadInput(f"{missing} does not exist: name a folder of tables, a table, or the file of a graph")
     dump = portable.found(sources)
     if dump is not None:
         return dump

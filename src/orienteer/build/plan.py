@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from orienteer.build.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
-from orienteer.build.importers import Batch, Drop, Format, format_of, suffixes
+from orienteer.build.importers import GRAPHS, Batch, Drop, Format, format_of, suffixes
 from orienteer.build.importers.delimited import numbered
-from orienteer.build.importers.files import require, stem
+from orienteer.build.importers.files import require, stem, suffix
 from orienteer.build.importers.parquet import Parquet
+from orienteer.build.importers.rdf_parsing import is_rdf
 from orienteer.build.report import Ignored
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
@@ -137,9 +138,17 @@ def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], l
     return tables, ignored
 
 
-def listing(folder: Path) -> list[Path]:
-    """Return the visible files of a folder, in the order of their names."""
-    return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+def listing(source: Path) -> list[Path]:
+    """Return the visible files of a folder, in the order of their names; a file stands for itself."""
+    if not source.is_dir():
+        return [source]
+    return sorted(path for path in source.iterdir() if path.is_file() and not path.name.startswith("."))
+
+
+def graphs(source: Path, is_one: Callable[[Path], bool]) -> list[Path]:
+    """Return the files of a source that hold a graph of some kind; none of a folder with tables, which come first."""
+    inside = listing(source)
+    return [] if source.is_dir() and any(map(format_of, inside)) else [path for path in inside if is_one(path)]
 
 
 def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, ...]:
@@ -171,11 +180,19 @@ def table_of(path: Path, *, is_named: bool) -> Table:
         raise BadInput(f"{path} does not exist: name a folder of tables, or a table")
     found = format_of(path)
     if found is None:
-        raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not among the formats: {suffixes()}")
+        raise BadInput(_no_table(path))
     require(path)
     if not isinstance(found.reader, Parquet) and path.suffix.lower() != ".gz":
         _require_text(path)
     return Table(path, found, _names(path, found), is_named=is_named)
+
+
+def _no_table(path: Path) -> str:
+    name = suffix(path)
+    if name in GRAPHS or is_rdf(path):
+        return f"{path} holds a whole graph, not a table: import it alone, without --nodes, --edges and --labels"
+    what = "XML that is no RDF" if name == ".xml" else path.suffix or "a file without a suffix"
+    return f"{path}: {what} is not among the formats: {suffixes()}"
 
 
 def _require_text(path: Path) -> None:

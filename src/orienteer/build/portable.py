@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from orienteer.build.importers.files import require
 from orienteer.build.importers.jsonl import JsonLines
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.build.labels import Labels
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.edges import EdgeBatch, EdgeTable
 from orienteer.records import Node
 
 KIND = "orienteer-dump"
@@ -45,12 +47,17 @@ class Dump:
                 builder.add_node(_node(row, nodes, line))
         for batch in _batches(edges, EDGE_ROWS):
             builder.add_edges(_edge_batch(batch, edges))
-        builder.edges.symmetric.update(self.meta.get("symmetric", ()))
-        return labels_of(self.meta)
+        return finished(self.meta, builder.edges)
 
 
-def labels_of(meta: Mapping[str, Any]) -> Labels:  # Any: JSON
-    """Return the labels that a dump says its types have."""
+def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
+    """Mark what is symmetric, and return the labels of types. Raises `BadInput` for an edge that leads to no node."""
+    dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
+    if len(dangling):
+        row = int(dangling[0])
+        (file, line), edge = edges.origin(row), " -> ".join(edges.ids(row))
+        raise BadInput(f"{file}, line {line}: {edge} has an end that is no node; export the graph again")
+    edges.symmetric.update(meta.get("symmetric", ()))
     also_called = {name: tuple(words) for name, words in meta.get("also_called", {}).items()}
     return Labels(dict(meta.get("labels", {})), also_called)
 

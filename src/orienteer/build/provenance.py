@@ -46,7 +46,7 @@ def is_stale(manifest: Manifest) -> bool:
 
 def _readable(given: Iterable[Path]) -> list[Path]:
     """Return the files that importing these would look at."""
-    inside = [path for source in given for path in (listing(source) if source.is_dir() else [source])]
+    inside = [path for source in given for path in listing(source)]
     return [path for path in inside if format_of(path) is not None or suffix(path) in RDF]
 
 

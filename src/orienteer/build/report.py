@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
+from orienteer.build.importers.table import Drop
 from orienteer.records import Record
 
 SHOWN = 3
@@ -115,6 +116,14 @@ class Tally:
         if self._hides_rows and reason in (EMPTY_ID, BAD_ENCODING):
             first = [place.model_copy(update={"value": "(not shown: some columns are private)"}) for place in first]
         _add(self._dropped, reason, first, count)
+
+    def dropping(self, file: str) -> Drop:
+        """Return what a reader of this file tells of each row that it cannot use."""
+
+        def drop(reason: str, line: int, value: str) -> None:
+            self.drop(reason, [Place(file=file, line=line, value=value)])
+
+        return drop
 
     def merge(self, reason: str, first: Sequence[Place], count: int = 1) -> None:
         """Count rows that say what another row has said."""

@@ -15,7 +15,6 @@ import numpy as np
 from orienteer.build import layouts, mirror
 from orienteer.build.columns import Columns, check_named
 from orienteer.build.edges import EdgeMaker
-from orienteer.build.importers import Drop
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.build.labels import Labels
 from orienteer.build.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker, explode
@@ -139,7 +138,7 @@ class _Reading:
         file = str(table.path)
         maker = NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text)
         id_column = table.id_column(self._columns)
-        for batch in table.batches(rows=NODE_ROWS, drop=self._drop(table)):
+        for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(file)):
             for node, line in maker.of_batch(batch, id_column=id_column, file=file):
                 if table.is_corpus and node.type == DEFAULT_TYPE:
                     node = replace(node, type=CHUNK_TYPE)
@@ -171,7 +170,7 @@ class _Reading:
         maker = EdgeMaker(roles, self._columns, tally=self._tally, file=str(table.path), is_text=is_text)
         maker.has_nodes = bool(self._plan.nodes)
         described = None if maker.has_nodes else NodeMaker(self._columns, tally=self._tally, is_text=is_text)
-        for batch in table.batches(rows=EDGE_ROWS, drop=self._drop(table)):
+        for batch in table.batches(rows=EDGE_ROWS, drop=self._tally.dropping(str(table.path))):
             if described is not None:
                 for node in maker.nodes(batch, described, known=builder):
                     builder.add_node(node)
@@ -193,12 +192,6 @@ class _Reading:
             if not any([self.labels.read(table, types) for types in kinds]):
                 reason = "questions, no part of the graph" if asks(table) else "neither nodes nor edges"
                 self._ignored.append(Ignored(file=str(table.path), reason=reason))
-
-    def _drop(self, table: Table) -> Drop:
-        def drop(reason: str, line: int, value: str) -> None:
-            self._tally.drop(reason, [Place(file=str(table.path), line=line, value=value)])
-
-        return drop
 
     def report(self, builder: GraphBuilder) -> Report:
         """Say what came of it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -25,19 +25,24 @@ class Variant:
     method: Method
     options: Mapping[str, Any]
     """What is set, checked; what is not keeps its default."""
+    seeds: Mapping[str, Any] = field(default_factory=dict)
+    """What the settings say of the method that it starts from, where it is written over one."""
 
     @property
     def agents(self) -> int:
         """How many calls of a model one question may have under way, as far as the options tell."""
-        return int(self.settled().get("agents", 1))
+        over = self.method.over
+        return int(self.settled().get("agents" if over is None else f"{over.name}.agents", 1))
 
     def settled(self, **common: Any) -> dict[str, Any]:
-        """Return every option with its value, defaults included; `common` where the method knows the option."""
-        config = self.method.config()
-        if config is None:
-            return {}
-        defaults = {one.name: one.default for one in options_of(config)}
-        return {**defaults, **{name: value for name, value in common.items() if name in defaults}, **self.options}
+        """Return every option with its value, defaults included; `common` where the method knows the option.
+
+        Those of a method that it starts from bear its name: `ark.agents`.
+        """
+        found = _settled(self.method, {**common, **self.options})
+        if (over := self.method.over) is not None:
+            found |= {f"{over.name}.{name}": value for name, value in _settled(over, {**common, **self.seeds}).items()}
+        return found
 
 
 def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, settings: Settings) -> list[Variant]:
@@ -54,7 +59,7 @@ def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, 
     for label in labels:
         if labels.count(label) > 1:
             raise BadOption(f"the method {label!r} is named twice: once is enough, or set an option of it apart")
-    known = {name for one in read for name in one.settled()}
+    known = {name for one in read for name in _settled(one.method, {})}
     for name in options:
         if name not in known:
             raise unknown_option(repr(name), name, sorted(known))
@@ -96,15 +101,28 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     if name == AUTO:
         raise BadOption(f"{AUTO} is one method today and another tomorrow: name the one that is meant")
     method = method_of(name)
-    config = method.config()
+    config, over = method.config(), method.over
+    seeds = {} if over is None else settings.methods.get(over.name, {})
+    if over is not None and (inner := over.config()) is not None:
+        seeds = check(inner, seeds, where=f"{over.name}.")
     if config is None:
         if own:
             raise BadOption(f"the method {name!r} has no options, got {' '.join(own)}")
         return Variant(" ".join(text.split()), method, {})
     known = {one.name for one in options_of(config)}
     given = {name: value for name, value in options.items() if name in known}
-    set_ = {**settings.methods.get(name, {}), **given, **pairs_of(own)}
-    return Variant(" ".join(text.split()), method, check(config, set_, where=f"{name}."))
+    outer = {} if over is None else settings.methods.get(name.partition(":")[0], {})
+    set_ = {**outer, **settings.methods.get(name, {}), **given, **pairs_of(own)}
+    return Variant(" ".join(text.split()), method, check(config, set_, where=f"{name}."), seeds)
+
+
+def _settled(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every option of a method, as it is given where the method knows it, else its default."""
+    config = method.config()
+    if config is None:
+        return {}
+    defaults = {one.name: one.default for one in options_of(config)}
+    return {**defaults, **{name: value for name, value in given.items() if name in defaults}}
 
 
 def _words(text: str) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format
-from orienteer.index.searchers import WEIGHT, Dense, Fusion, Hybrid, Lexical, Mode, Searcher
+from orienteer.index.searchers import Dense, Fusion, Hybrid, Lexical, Mode, Ranking, Searcher, ranking_of
 
 if TYPE_CHECKING:
     from orienteer.graph.vectors import GraphVectors
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 OpenEmbedder: TypeAlias = Callable[[str], "Embedder"]
 """Gives an embedder by its name."""
 
-_MODES = ("lexical", "dense", "hybrid")
 _FUSIONS = ("linear", "rrf")
 
 
@@ -28,27 +27,41 @@ class Searchers:
     def __init__(self, path: Path, generation: str, lexical: Lexical, embedder: OpenEmbedder | None = None) -> None:
         self._path, self._generation, self.open_embedder = path, generation, embedder
         self._lexical = lexical
-        self._made: dict[tuple[Mode, float, Fusion, int], Searcher] = {}
+        self._made: dict[tuple[Ranking, int], Searcher] = {}
 
     def __call__(
-        self, mode: Mode = "lexical", *, weight: float = WEIGHT, fusion: Fusion = "linear", best: int = 1
+        self, mode: Mode = "lexical", *, weight: float | None = None, fusion: Fusion | None = None, best: int = 1
     ) -> Searcher:
         """Return what ranks by words (BM25), by meaning (cosine), or by both. Raises `BadOption` without vectors.
 
-        `weight` is BM25's share of a hybrid score, and `best` how many vectors of a node make its score, 0 for all.
+        `weight` is BM25's share of a hybrid score where the mode names none, and `best` how many vectors of a node make
+        its score, 0 for all.
         """
-        if mode == "lexical":
+        wanted = ranking_of(mode)
+        if wanted.kind == "lexical":
             return self._lexical
-        if mode not in _MODES:
-            raise BadOption(f"mode is {mode!r}: it must be {', '.join(_MODES[:-1])} or {_MODES[-1]}")
-        if fusion not in _FUSIONS:
+        if fusion not in (None, *_FUSIONS):
             raise BadOption(f"fusion is {fusion!r}: it must be {' or '.join(_FUSIONS)}")
-        key = (mode, weight, fusion, best)
+        wanted = Ranking(wanted.kind, wanted.weight if weight is None else weight, fusion or wanted.fusion)
+        key = (wanted, best)
         if key not in self._made:
-            dense = Dense(self.vectors.index, self.vectors.encode, best=best)
-            made = dense if mode == "dense" else Hybrid(self._lexical, dense, weight=weight, fusion=fusion)
-            self._made.setdefault(key, made)
+            self._made.setdefault(key, self._ranked(wanted, Dense(self.vectors.index, self.vectors.encode, best=best)))
         return self._made[key]
+
+    def near(self, mode: Mode, query: str, passages: Sequence[str]) -> Searcher:
+        """Return what ranks as the mode says, by the mean of the vectors of a query and of passages for its meaning.
+
+        Raises `BadOption` without vectors, where the mode takes any.
+        """
+        wanted = ranking_of(mode)
+        if wanted.kind == "lexical":
+            return self._lexical
+        return self._ranked(wanted, Dense(self.vectors.index, lambda _: self.vectors.encode(query, passages)))
+
+    def _ranked(self, wanted: Ranking, dense: Dense) -> Searcher:
+        if wanted.kind == "dense":
+            return dense
+        return Hybrid(self._lexical, dense, weight=wanted.weight, fusion=wanted.fusion)
 
     @cached_property
     def vectors(self) -> GraphVectors:

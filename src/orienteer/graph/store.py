@@ -329,7 +329,11 @@ class Graph(Nodes):
     @property
     def cypher_is_new(self) -> bool:
         """Tell whether the first Cypher statement will have to make the copy that it reads."""
-        return format.piece(self.path, "cypher") is None
+        from orienteer.graph.cypher.copying import about_copy
+
+        folder = format.piece(self.path, "cypher")
+        copy = about_copy(folder) if folder is not None else None
+        return copy is None or copy.is_stale
 
     @cached_property
     def cypher_session(self) -> Cypher:

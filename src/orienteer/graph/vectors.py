@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,15 +25,17 @@ from orienteer.graph import format
 from orienteer.graph.searching import OpenEmbedder
 from orienteer.index.arrays import Folder
 from orienteer.index.embedders import SERVED, open_embedder
+from orienteer.index.embedders.onnx import unit
 from orienteer.index.quantize import Vector, blocks
 from orienteer.index.searchers import Recent
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, write_index
+from orienteer.protocols import Embedded, Metered
 from orienteer.records import Record, Usage
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
-    from orienteer.protocols import Embedder
+    from orienteer.protocols import Embedder, Run
 
 PIECE = "vectors"
 ABOUT = "vectors.json"
@@ -81,40 +83,83 @@ class Made(NamedTuple):
     usage: Usage
 
 
+class _Encoded(NamedTuple):
+    """The vector of some texts, and what it has cost: a list of one until somebody pays."""
+
+    vector: Vector
+    bill: list[Usage]
+
+
 class GraphVectors:
-    """A graph's vectors, opened: an index, and the embedder of queries. Safe to share among threads."""
+    """A graph's vectors, opened: an index, and the embedder of queries. Safe to share among threads.
+
+    The vector of a query is made once for as long as it is among the last few.
+    """
 
     def __init__(self, folder: Path, about: VectorsAbout, open_: OpenEmbedder) -> None:
         self.about = about
         self.index = VectorIndex(Folder(folder, about.files), about.dimension, is_exact=about.is_exact)
         self._open = open_
-        self._counting = Lock()
-        self.encode = Recent(self._encode)
-        """The vector of a query, made once for as long as it is among the last few. Raises `ModelError`."""
+        self._opening = Lock()
+        self._encoded = Recent(self._encode)
 
     @property
     def is_served(self) -> bool:
         """Tell whether a server embeds queries: that may cost money."""
         return (self.about.embedder or "").startswith(SERVED)
 
-    def encode_counted(self, query: str) -> Usage:
-        """Have a query embedded, and return what that has spent: nothing where it was among the last few."""
-        with self._counting:
-            before = self._embedder.usage
-            self.encode(query)
-            return _spent(before, self._embedder.usage)
+    def encode(self, query: str, passages: Sequence[str] = ()) -> Vector:
+        """Return the vector of a query; with passages, the mean of its vector and theirs. Raises `ModelError`."""
+        return self._encoded((query, *passages)).vector
 
-    def _encode(self, query: str) -> Vector:
-        vector = self._embedder.embed([query], kind="query")[0]
-        if len(vector) != self.about.dimension:
+    def pay(self, run: Run, query: str, passages: Sequence[str] = ()) -> Usage:
+        """Have this made by `encode`, and return what it has spent, claimed from the run and charged to it.
+
+        Nothing is where no server is asked, or the vector is among the last few. Raises `BudgetExhausted` before a
+        call, `ModelError`.
+        """
+        key = (query, *passages)
+        if not self.is_served or key in self._encoded:
+            return Usage()
+        run.check()
+        spent = Usage()
+        try:
+            bill = self._encoded(key).bill
+            spent = bill.pop() if bill else spent  # another agent may have asked for it meanwhile, and pays
+        finally:
+            run.charge(spent, is_typical=False)
+        return spent
+
+    def _encode(self, key: tuple[str, ...]) -> _Encoded:
+        query, *passages = key
+        if self.is_served or not passages:
+            found = [self._embed(key, "query")]  # a server takes all in one call, and knows no kinds
+        else:
+            found = [self._embed([query], "query"), self._embed(passages, "document")]
+        vectors = np.concatenate([one.vectors for one in found])
+        mean = unit(vectors.mean(axis=0, keepdims=True))[0] if passages else vectors[0]
+        return _Encoded(np.asarray(mean, np.float32), [sum((one.usage for one in found), Usage())])
+
+    def _embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Embedded:
+        embedder = self._embedder
+        if isinstance(embedder, Metered):
+            found = embedder.embed_metered(texts, kind=kind)
+        else:
+            found = Embedded(embedder.embed(texts, kind=kind), Usage())
+        if found.vectors.shape[1] != self.about.dimension:
             raise BadOption(
-                f"{self._embedder.name} gives vectors of {len(vector)} dimensions, the graph's have "
+                f"{embedder.name} gives vectors of {found.vectors.shape[1]} dimensions, the graph's have "
                 f"{self.about.dimension}: embed it again with orienteer embed"
             )
-        return np.asarray(vector, np.float32)
+        return found
+
+    @property
+    def _embedder(self) -> Embedder:
+        with self._opening:  # a model takes a while to load, and room: once is enough
+            return self._opened
 
     @cached_property
-    def _embedder(self) -> Embedder:
+    def _opened(self) -> Embedder:
         if self.about.embedder is None:
             raise BadOption("the graph's vectors were given without an embedder: search it by words")
         embedder = self._open(self.about.embedder)
@@ -129,18 +174,27 @@ class GraphVectors:
 def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None) -> GraphVectors:
     """Open the vectors of a generation of a graph. Raises `BadOption` where it has none, `NotAGraph` for damage."""
     folder = format.piece(path, PIECE)
-    if folder is None:
+    about = read_about(path)
+    if folder is None or about is None:
         raise BadOption(f"{path} has no vectors: make them with orienteer embed {path}, or search by words (lexical)")
+    if about.generation != generation:
+        raise NotAGraph(f"{path} was replaced by another graph since it was opened: open it again")
+    return GraphVectors(folder, about, _open_here if open_ is None else open_)
+
+
+def read_about(path: Path) -> VectorsAbout | None:
+    """Return what a graph's vectors say of themselves, None where it has none. Raises `NotAGraph` for damage."""
+    folder = format.piece(path, PIECE)
+    if folder is None:
+        return None
     try:
         about = VectorsAbout.model_validate_json((folder / ABOUT).read_bytes())
         sizes = {name: (folder / name).stat().st_size for name in about.files}
     except (FileNotFoundError, ValidationError) as error:
         raise NotAGraph(f"{folder} is damaged ({error}): run orienteer embed {path} again") from error
-    if about.generation != generation:
-        raise NotAGraph(f"{path} was replaced by another graph since it was opened: open it again")
     if wrong := [name for name, size in about.files.items() if sizes[name] != size]:
         raise NotAGraph(f"{folder / wrong[0]} is cut off: run orienteer embed {path} again")
-    return GraphVectors(folder, about, _open_here if open_ is None else open_)
+    return about
 
 
 def _open_here(name: str) -> Embedder:
@@ -185,28 +239,11 @@ def embed_graph(
             raise Error(f"{folder} lost vectors while they were being made: was it cleared? Run it again")
         return done.take(places)
 
-    about = VectorsAbout(
-        generation=graph.manifest.generation,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        embedder=embedder.name,
-        fingerprint=embedder.fingerprint,
-        dimension=done.dimension,
-        nodes=len(graph),
-        vectors=len(texts),
-        is_parts=is_parts,
-        recall=1.0,
-        is_exact=False,
-        files={},
-    )
+    about = _about(graph, embedder=embedder.name, dimension=done.dimension, nodes=len(graph), vectors=len(texts))
+    about = about.model_copy(update={"fingerprint": embedder.fingerprint, "is_parts": is_parts})
     about = _publish(graph, about, texts.first, take)
-    return Made(
-        about,
-        len(missing),
-        len(unique) - len(missing),
-        texts.cut,
-        time.perf_counter() - started,
-        _spent(before, embedder.usage),
-    )
+    seconds, spent = time.perf_counter() - started, _spent(before, embedder.usage)
+    return Made(about, len(missing), len(unique) - len(missing), texts.cut, seconds, spent)
 
 
 def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, embedder: str | None) -> VectorsAbout:
@@ -225,18 +262,24 @@ def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, e
     order = np.argsort(rows, kind="stable")
     first = np.zeros(len(graph) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(graph)), out=first[1:])
-    about = VectorsAbout(
+    nodes = len(np.unique(rows))
+    about = _about(graph, embedder=embedder, dimension=given.shape[1], nodes=nodes, vectors=len(given))
+    return _publish(graph, about, first, lambda part: (given / lengths[:, None])[order[part]].astype(np.float16))
+
+
+def _about(graph: Graph, *, embedder: str | None, dimension: int, nodes: int, vectors: int) -> VectorsAbout:
+    """Return what vectors say of themselves before they are written and measured."""
+    return VectorsAbout(
         generation=graph.manifest.generation,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         embedder=embedder,
-        dimension=given.shape[1],
-        nodes=len(np.unique(rows)),
-        vectors=len(given),
+        dimension=dimension,
+        nodes=nodes,
+        vectors=vectors,
         recall=1.0,
         is_exact=False,
         files={},
     )
-    return _publish(graph, about, first, lambda part: (given / lengths[:, None])[order[part]].astype(np.float16))
 
 
 def _publish(

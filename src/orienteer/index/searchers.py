@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,7 +18,8 @@ from orienteer.index.quantize import Vector
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.index.vectors import VectorIndex
 
-Mode: TypeAlias = Literal["lexical", "dense", "hybrid"]
+Mode: TypeAlias = str
+"""How rows are ranked: `lexical`, `dense`, `hybrid`, `hybrid:0.6` or `rrf`; `ranking_of` says what each means."""
 Fusion: TypeAlias = Literal["linear", "rrf"]
 
 WEIGHT = 0.4
@@ -25,10 +27,38 @@ WEIGHT = 0.4
 RRF_CONSTANT = 60  # Cormack, Clarke and Buettcher 2009
 RRF_DEPTH = 1_000
 """Places of each list that count: the next one would add less than a thousandth."""
+_SHARE = re.compile(r"0|1|0?\.[0-9]+|[01]\.0*", re.ASCII)
 _REMEMBERED = 256  # queries
 _LEAST_DEPTH = 100  # rows that either side of a hybrid search gives at first
 
+_K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
+
+
+class Ranking(NamedTuple):
+    """What a mode means."""
+
+    kind: Literal["lexical", "dense", "hybrid"]
+    weight: float = WEIGHT
+    """BM25's share of a linear hybrid score."""
+    fusion: Fusion = "linear"
+
+
+def ranking_of(mode: Mode) -> Ranking:
+    """Return what a mode means: BM25, cosines, both with BM25's share after a colon, both by places.
+
+    Raises `BadOption`.
+    """
+    name, _, share = mode.partition(":")
+    if mode == "lexical":
+        return Ranking("lexical")
+    if mode == "dense":
+        return Ranking("dense")
+    if mode == "rrf":
+        return Ranking("hybrid", fusion="rrf")
+    if name == "hybrid" and (mode == name or _SHARE.fullmatch(share)):
+        return Ranking("hybrid", float(share) if share else WEIGHT)
+    raise BadOption(f"mode is {mode!r}: it must be lexical, dense, hybrid, hybrid:WEIGHT (BM25's share, 0 to 1) or rrf")
 
 
 class Searcher(Protocol):
@@ -41,23 +71,40 @@ class Searcher(Protocol):
         """Score each of these rows as `search` would."""
 
 
-class Recent(Generic[_T]):
-    """What was made of the last few texts. Each is made once, also where several threads want it at one time."""
+class Recent(Generic[_K, _T]):
+    """What was made of the last few things. Each is made once, also where several threads want it at one time.
 
-    def __init__(self, make: Callable[[str], _T]) -> None:
+    Different ones are made side by side; what could not be made is tried again by the next who wants it.
+    """
+
+    def __init__(self, make: Callable[[_K], _T]) -> None:
         self._make = make
-        self._made: OrderedDict[str, _T] = OrderedDict()
+        self._made: OrderedDict[_K, _Made[_T]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def __call__(self, text: str) -> _T:
-        """Return what is made of a text."""
+    def __call__(self, key: _K) -> _T:
+        """Return what is made of a thing."""
         with self._lock:
-            if text not in self._made:
-                self._made[text] = self._make(text)
-                if len(self._made) > _REMEMBERED:
-                    self._made.popitem(last=False)
-            self._made.move_to_end(text)
-            return self._made[text]
+            made = self._made.setdefault(key, _Made())
+            self._made.move_to_end(key)
+            if len(self._made) > _REMEMBERED:
+                self._made.popitem(last=False)
+        with made.lock:
+            if not made.values:
+                made.values.append(self._make(key))
+            return made.values[0]
+
+    def __contains__(self, key: _K) -> bool:
+        with self._lock:
+            return key in self._made and bool(self._made[key].values)
+
+
+class _Made(Generic[_T]):
+    """A place for one thing made: empty until it is."""
+
+    def __init__(self) -> None:
+        self.values: list[_T] = []
+        self.lock = threading.Lock()
 
 
 class Lexical:

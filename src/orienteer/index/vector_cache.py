@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,6 +25,7 @@ Keys: TypeAlias = NDArray[np.uint64]
 """Hashes of texts: (texts, 2)."""
 
 _SUFFIX = ".vectors"
+_NAME = re.compile("[0-9a-f]{32}")
 
 
 def keys_of(texts: Iterable[str]) -> Keys:
@@ -35,6 +37,11 @@ def keys_of(texts: Iterable[str]) -> Keys:
 def folder_of(cache: Path, fingerprint: str) -> Path:
     """Return where the vectors of an embedder lie."""
     return cache / "vectors" / fingerprint[:32]
+
+
+def is_vectors(folder: Path) -> bool:
+    """Tell whether a folder is an embedder's, with vectors and nothing else in it."""
+    return _NAME.fullmatch(folder.name) is not None and all(file.suffix == _SUFFIX for file in folder.iterdir())
 
 
 def _record(dimension: int) -> np.dtype[Any]:  # Any: a record of a key and a vector

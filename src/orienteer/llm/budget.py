@@ -95,12 +95,15 @@ class Allowance:
         """Return this run as its last turn sees it: the first call it claims may come out of the reserve."""
         return _Final(self)
 
-    def charge(self, usage: Usage) -> None:
-        """Settle one claimed call with what it has spent; an empty `Usage` where the call failed."""
+    def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
+        """Settle one claimed call with what it has spent; an empty `Usage` where the call failed.
+
+        Where it is not typical, as that of an embedder, the next call is not expected to take as much.
+        """
         with self._lock:
             self._open = max(0, self._open - 1)
             self._spent += usage
-            if usage.calls:
+            if usage.calls and is_typical:
                 self._last = usage
 
     def tell(self, event: Event) -> None:
@@ -140,7 +143,10 @@ class Allowance:
             _compare("tokens", spent.tokens, last.tokens * expected, budget.tokens)
         if budget.usd is not None:
             if spent.usd is None:
-                raise BudgetExhausted("usd", "the server did not say what a call used, so the budget cannot be kept")
+                raise BudgetExhausted(
+                    "usd",
+                    "the server did not say what a call used, or its price is not known, so the budget cannot be kept",
+                )
             _compare("usd", spent.usd, (last.usd or 0.0) * expected, budget.usd)
         if budget.seconds is not None:
             in_a_row = 0 if kept is None else 1 + min(kept, 1)  # the last turns of several agents overlap
@@ -168,8 +174,8 @@ class _Final:
     def final(self) -> Run:
         return self
 
-    def charge(self, usage: Usage) -> None:
-        self._allowance.charge(usage)
+    def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
+        self._allowance.charge(usage, is_typical=is_typical)
 
     def tell(self, event: Event) -> None:
         self._allowance.tell(event)

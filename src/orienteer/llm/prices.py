@@ -38,6 +38,9 @@ _PRICES = {
     "gpt-4o": Price(prompt=2.50, cached=1.25, completion=10.00),
     "gpt-4o-2024-05-13": Price(prompt=5.00, completion=15.00),  # the first snapshot kept its own price
     "gpt-4o-mini": Price(prompt=0.15, cached=0.075, completion=0.60),
+    "text-embedding-3-large": Price(prompt=0.13, completion=0.0),
+    "text-embedding-3-small": Price(prompt=0.02, completion=0.0),
+    "text-embedding-ada-002": Price(prompt=0.10, completion=0.0),
 }
 
 

@@ -64,6 +64,7 @@ class Agent:
     ) -> Trajectory:
         """Run until the end. A failure of the model ends the trajectory with the steps so far; ours propagate."""
         self._messages = list(opening)
+        self._toolbox.session.run = run
         stopped_by: StoppedBy = "steps"
         error: str | None = None
         notes: list[str] = []
@@ -89,6 +90,7 @@ class Agent:
         if not is_early:
             self._settle(notes)
         graph, session = self._toolbox.session.graph, self._toolbox.session
+        notes += session.unpaid_notes()
         return Trajectory(
             question=question,
             method=method,
@@ -103,6 +105,7 @@ class Agent:
             error=error,
             notes=tuple(notes),
             search_mode=session.mode,
+            embedding=session.spent,
         )
 
     def _turn(self, run: Run, sampling: Sampling, notice: str | None) -> Reply:

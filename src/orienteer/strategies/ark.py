@@ -30,7 +30,7 @@ import numpy as np
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import Voted, concatenate, shuffle, vote
-from orienteer.index.searchers import Mode
+from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import LanguageModel, Run, Tool
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.strategies.agent import Agent, AgentConfig
@@ -81,12 +81,13 @@ class ArkConfig:
     fill: bool = False
     """Fill a short ranking up to k with the question's BM25 hits."""
     mode: Mode = "lexical"
-    """How searches rank unless an agent says: lexical (BM25), dense or hybrid, which need vectors; table 4's `rel`."""
+    """How searches rank unless an agent says: lexical, dense, hybrid, hybrid:0.6 or rrf; table 4's `rel`."""
 
     def __post_init__(self) -> None:
-        for name, kind in (("tools", Tools), ("fusion", Fusion), ("mode", Mode)):
+        for name, kind in (("tools", Tools), ("fusion", Fusion)):
             if getattr(self, name) not in get_args(kind):
                 raise BadOption(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(get_args(kind))}")
+        ranking_of(self.mode)
         for name in ("agents", "max_steps", "k"):
             if getattr(self, name) < 1:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")

@@ -1,12 +1,14 @@
 """What the query expansions share: a model writes text beside the question, and one last search takes both.
 
 That search is BM25 over the distinct words of question and text together, nodes that have them all first, as in every
-search of our tools; or by the vector of both together, or by both, where `mode` says so.
+search of our tools; or by the vector of both together, or by both, where `mode` says so. Texts that stand for nodes
+(HyDE's) are not put together for it: the mean of their vectors and the question's is searched with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -21,32 +23,40 @@ _NAMED = 6  # words of either kind that a reason names
 _TYPES = 30  # node types that a prompt names
 
 
-def expanded(workflow: Workflow, config: WorkflowConfig, writing: Iterator[str]) -> Result:
-    """Let the writing come to its end, then search with the question and what was written last.
+def expanded(
+    workflow: Workflow, config: WorkflowConfig, writing: Iterator[Sequence[str]], *, are_means: bool = False
+) -> Result:
+    """Let the writing come to its end, then search with the question and the texts that were written last.
 
-    Each text that comes out of `writing` stands for all before it. A budget that ends the writing leaves the last
-    one, and the search is made all the same: it costs no model.
+    What comes out of `writing` stands for all before it. A budget that ends the writing leaves the last texts, and the
+    search is made all the same. Where they `are_means`, vectors are averaged; the workflow's toolbox must offer it.
     """
-    written = ""
+    written: Sequence[str] = ()
 
     def course() -> Iterator[Ranked]:
         nonlocal written
-        for text in writing:
-            written = text
-        return _rank(workflow, config, written)
+        for texts in writing:
+            written = texts
+        return _rank(workflow, config, written, are_means=are_means)
 
-    return workflow.follow(course, instead=lambda: _rank(workflow, config, written))
+    return workflow.follow(course, instead=lambda: _rank(workflow, config, written, are_means=are_means))
 
 
-def _rank(workflow: Workflow, config: WorkflowConfig, written: str) -> Iterator[Ranked]:
-    """Yield the nodes that match question and text together best, each with the words that it has of either."""
-    graph, question, text = workflow.graph, workflow.question.text, written.strip()[:LONGEST]
-    if not text:
+def _rank(workflow: Workflow, config: WorkflowConfig, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
+    """Yield the nodes that match question and texts together best, each with the words that it has of either."""
+    graph, question = workflow.graph, workflow.question.text
+    texts = [one.strip() for one in written if one.strip()]
+    if not texts:
         workflow.notes.append("nothing was written beside the question: searched with its own words alone")
-    if len(written.strip()) > LONGEST:
-        workflow.notes.append(f"of {len(written.strip())} characters written the first {LONGEST} were searched with")
+    if not are_means:
+        texts = ["\n".join(texts)]
+    if (longest := max(map(len, texts), default=0)) > LONGEST:
+        workflow.notes.append(f"of {longest} characters written the first {LONGEST} were searched with")
+    texts = [one[:LONGEST] for one in texts]
+    text = "\n".join(texts)
     query = f"{question}\n{text}" if text else question
-    rows = workflow.search(query, config.k, node_types=config.node_types, where=config.where)
+    searched = partial(workflow.search, k=config.k, node_types=config.node_types, where=config.where)
+    rows = searched(question, passages=texts) if are_means else searched(query)
     asked, added = Words(graph, question), Words(graph, text)
     at = np.array(rows, np.int32)
     for place, (row, own, other) in enumerate(zip(rows, asked.matches(at), added.matches(at), strict=True)):

@@ -9,7 +9,8 @@ Papers: Boer et al. 2025 (AF-Retriever); FocusedR in SAGE (004), appendix C.2 an
 5. a call reranks the first 20 (`listwise`).
 
 Deviations:
-1. BM25 stands in for vectors, for the constants and for both lists; a node of just the constant's name comes first.
+1. BM25 stands in for vectors, for the constants and for both lists, unless `mode` says otherwise; a node of just the
+   constant's name comes first. AF-Retriever embeds a constant as `type: T; name: X`; here its text, among its types.
 2. The target's type stands in the query; AF-Retriever spends a call of its own on it.
 3. Types are checked against the schema first: near forms are taken, a reversed edge is turned, and what the graph
    cannot have is left out, each said in a note. So is a constant that no node answers to: vectors always find one.

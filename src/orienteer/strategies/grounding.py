@@ -241,10 +241,7 @@ def _members(graph: Graph, symbol: Symbol) -> Rows:
 
 
 def _found(workflow: Workflow, symbol: Symbol, width: int) -> tuple[int, ...]:
-    """Return the nodes that a constant may be, best first: of this name exactly, then by the words of its text.
-
-    Vectors of `type: T; name: X` would be searched here.
-    """
+    """Return the nodes that a constant may be, best first: of this name exactly, then as searches rank its text."""
     graph = workflow.graph
     mask = graph.mask(symbol.node_types or None, symbol.where)
     named = [row for row in graph.candidates(symbol.text) if mask is None or mask[row]]
@@ -278,8 +275,8 @@ def fitting(
 
 
 def ordered(workflow: Workflow, pattern: Pattern, candidates: Mapping[str, Rows], k: int) -> dict[int, str]:
-    """Return the `k` candidates of the target that match the question best by BM25, each with the edges that fit."""
-    rows, _ = workflow.graph.rank(candidates[pattern.target], workflow.question.text, k)
+    """Return the `k` candidates of the target that match the question best, each with the edges that fit."""
+    rows, _ = workflow.rank(candidates[pattern.target], k)
     return {row: _evidence(workflow.graph, pattern, candidates, row) for row in rows.tolist()}
 
 

@@ -11,8 +11,10 @@ from typing import Literal
 
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitlesIn
 from orienteer.index.arrays import Rows
-from orienteer.index.searchers import WEIGHT
+from orienteer.index.searchers import WEIGHT, Searcher
+from orienteer.index.titled import Titled
 from orienteer.protocols import Run
 from orienteer.records import Question, Result
 from orienteer.strategies.nearness import NearnessConfig, nearest_nodes
@@ -29,11 +31,15 @@ class HybridConfig(NearnessConfig):
     """BM25's share of a linear score; the rest is the vectors'. SAGE's is 0.6 (section 3)."""
     fusion: Literal["linear", "rrf"] = "linear"
     """Scores weighed after min-max over the whole graph, or reciprocal places added (Cormack et al. 2009)."""
+    titles: float = 0.0
+    """Bonus of a node whose title stands in the question, as a share of the best score. Over passages 0.2 is good."""
 
     def __post_init__(self) -> None:
         NearnessConfig.__post_init__(self)  # a class with slots is another one than `super` was compiled for
         if not 0 <= self.weight <= 1:
             raise BadOption(f"weight is {self.weight}: BM25's share must be 0 to 1")
+        if not 0 <= self.titles <= 1:
+            raise BadOption(f"titles is {self.titles}: it must be 0 to 1")
 
 
 class Hybrid:
@@ -45,7 +51,9 @@ class Hybrid:
         self._graph = graph
         self.config = config if config is not None else HybridConfig()
         best, weight = self.config.best, self.config.weight
-        self._searcher = graph.searcher("hybrid", weight=weight, fusion=self.config.fusion, best=best)
+        plain = graph.searcher("hybrid", weight=weight, fusion=self.config.fusion, best=best)
+        self._titled = Titled(plain, TitlesIn(graph), self.config.titles) if self.config.titles else None
+        self._searcher: Searcher = self._titled or plain
         self._dense = graph.searcher("dense", best=best)
 
     def retrieve(self, question: Question, run: Run) -> Result:
@@ -57,9 +65,10 @@ class Hybrid:
     def _why(self, query: str, rows: Rows) -> list[str]:
         graph = self._graph
         words = Words(graph, query)
+        named = set(self._titled.titled(query).tolist()) if self._titled is not None else set()
         reasons = []
-        for near, match in zip(self._dense.scores(query, rows), words.matches(rows), strict=True):
+        for row, near, match in zip(rows.tolist(), self._dense.scores(query, rows), words.matches(rows), strict=True):
             had = [word for word in words.postings if word not in match.missing]
             has = f"has {', '.join(had[:_NAMED])}; " if had else ""
-            reasons.append(f"{has}cosine {near:.2f}")
+            reasons.append(f"{'title in the question; ' if row in named else ''}{has}cosine {near:.2f}")
         return reasons

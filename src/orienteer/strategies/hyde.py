@@ -4,12 +4,11 @@ Paper: Gao, Ma, Lin and Callan 2023, Precise zero-shot dense retrieval without r
 (004, section 3). Its samples are 8, at a temperature of 0.7 (the authors' code).
 
 Deviations:
-1. BM25 stands in for the dense encoder unless `mode` says otherwise. Words cannot be averaged as vectors can: the
-   passages are put one after another, and a word counts once, however many of them hold it; for `dense` and `hybrid`
-   the same text is embedded, as far as the embedder reads.
-2. The question stays in the query. The authors' code does so too, averaging its vector in; here its words must be
-   there, for a model's passage may name none of them.
-3. One passage by default, not 8: more of them mostly repeat words, and each costs a call.
+1. `mode=dense` is the paper's: the mean of the passages' vectors, and of the question's, which the authors' code takes
+   in (its equation 8). Vectors have length 1 before they are averaged. `hybrid` adds BM25 to that.
+2. By default BM25 stands in for the dense encoder. Words cannot be averaged as vectors can: question and passages are
+   put one after another, and a word counts once, however many of them hold it.
+3. One passage by default, not 8: each costs a call. `passages=8` is the authors' code.
 4. One prompt, in our own words and with the graph's node types, for the paper's one for each task.
 """
 
@@ -23,6 +22,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.strategies.expansion import expanded, type_names
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
+from orienteer.tools import Toolbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class HydeConfig(WorkflowConfig):
 
 
 class Hyde:
-    """Hypothetical document embeddings, with words in place of embeddings: n calls, one search."""
+    """Hypothetical document embeddings, or with words in place of embeddings: n calls, one search."""
 
     name = "hyde"
 
@@ -46,13 +46,18 @@ class Hyde:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Make passages up, then search with them and the question."""
-        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
-        return expanded(workflow, self.config, self._write(workflow))
+        config, are_means = self.config, self.config.mode != "lexical"
+        self._graph.searcher(config.mode)  # without vectors it is told before anything else
+        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_passages=are_means)
+        workflow = Workflow(
+            self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
+        )
+        return expanded(workflow, config, self._write(workflow), are_means=are_means)
 
-    def _write(self, workflow: Workflow) -> Iterator[str]:
+    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         """Yield the passages so far, after each."""
-        written = ""
+        written: tuple[str, ...] = ()
         for _ in range(self.config.passages):
             passage = workflow.ask("hyde", question=workflow.question.text, node_types=type_names(self._graph))
-            written = f"{written}\n{passage}".strip()
+            written = (*written, passage)
             yield written

@@ -11,7 +11,8 @@ retrieval; after SAGE (004), appendix C.4 and table 4. With e entities that the 
 6. one last search.
 
 Deviations:
-1. BM25 against the question stands in for the cosine of step 3, and the best n are kept of each neighbourhood.
+1. BM25 against the question stands in for the cosine of steps 2, 3 and 6 unless `mode` says otherwise, and the best n
+   are kept of each neighbourhood.
 2. An entity is found by its exact name or alias, else by the nearest name, not by a search: so SAGE's e + 3 hold.
 3. One edge, where the paper lets relations spread over several.
 4. A document's text stands once below the triples, not in each: hubs would repeat it.
@@ -67,7 +68,7 @@ class Kar:
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return expanded(workflow, self.config, self._write(workflow))
 
-    def _write(self, workflow: Workflow) -> Iterator[str]:
+    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         question = workflow.question.text
         entities = self._entities(workflow)
         triples: list[str] = []
@@ -80,12 +81,13 @@ class Kar:
             near = self._filtered(workflow, reference)
             triples += self._triples(starts, near)
             documents |= dict.fromkeys((*starts, *near))
-        yield workflow.ask(
+        said = workflow.ask(
             "kar-expand",
             question=question,
             triples="\n".join(dict.fromkeys(triples)) or "none",
             documents="\n".join(self._texts(question, documents)) or "none",
         )
+        yield (said,)
 
     def _entities(self, workflow: Workflow) -> tuple[int, ...]:
         """Return the rows of what the question names, each once."""
@@ -110,7 +112,7 @@ class Kar:
         if not rows:
             workflow.notes.append(f"not in this graph: {name!r}")
             return None
-        best, _ = graph.rank(np.unique(np.array(rows, np.int32)), workflow.question.text, 1)
+        best, _ = workflow.rank(np.unique(np.array(rows, np.int32)), 1)
         return int(best[0])
 
     def _filtered(self, workflow: Workflow, reference: str) -> tuple[int, ...]:

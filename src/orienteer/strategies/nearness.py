@@ -73,13 +73,4 @@ def _hits(graph: Graph, rows: Rows, scores: list[float], query: str, why: Explai
 
 def embedded(graph: Graph, query: str, run: Run) -> Usage:
     """Have the question embedded, and return what that has spent. Raises `BudgetExhausted` before a served call."""
-    vectors = graph.searcher.vectors
-    if not query.strip() or not vectors.is_served:
-        return Usage()
-    run.check()
-    spent = Usage()
-    try:
-        spent = vectors.encode_counted(query)
-    finally:
-        run.charge(spent)
-    return spent
+    return graph.searcher.vectors.pay(run, query) if query.strip() else Usage()

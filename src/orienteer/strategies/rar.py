@@ -49,7 +49,8 @@ class Rar:
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return expanded(workflow, self.config, self._write(workflow))
 
-    def _write(self, workflow: Workflow) -> Iterator[str]:
+    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         config, question = self.config, workflow.question.text
         found = workflow.search(question, config.candidates, node_types=config.node_types, where=config.where)
-        yield workflow.ask("rar", question=question, candidates=passages(workflow, found), answers=config.answers)
+        shown = passages(workflow, found)
+        yield (workflow.ask("rar", question=question, candidates=shown, answers=config.answers),)

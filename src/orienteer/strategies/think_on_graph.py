@@ -4,7 +4,7 @@ Paper: Sun et al. 2024, Think-on-Graph; defaults: beam width 3, depth 3.
 
 1. a call names the topics of the question, and each is linked to a node: the first paths;
 2. at each depth a call scores the relations around the ends of the paths, and the best 3 are walked;
-3. a call, or BM25 instead, scores the nodes reached, and the best 3 paths are kept;
+3. a call, or a search instead, scores the nodes reached, and the best 3 paths are kept;
 4. a call says whether they suffice, and which of their nodes answer; the search ends when they do.
 
 The score of a path is the product of the scores of its relations and nodes. The ranking holds the nodes that the model
@@ -14,7 +14,7 @@ last. If no topic is found, or no relation chosen at all, plain search stands in
 Deviations:
 1. One call scores all relations of a depth and one all nodes, where the paper's code makes one for each node and each
    relation. So the beam is as wide as the paper's text says, over all paths together.
-2. Of a relation with more than 20 nodes behind it the 20 nearest to the question by BM25 are scored; the code draws 5
+2. Of a relation with more than 20 nodes behind it the 20 nearest to the question are scored; the code draws 5
    of them at random. Of more than 60 relations at a depth those with the fewest nodes behind them are scored.
 3. It stops once the paths suffice; the code goes on.
 4. A path may not return to a node that it has been at.
@@ -255,13 +255,17 @@ class _Search:
     def _by_model(self, walks: Sequence[Walk]) -> Mapping[int, float] | None:
         scores = self._ask_scores("think-on-graph-nodes", [self._told(one) for one in walks])
         if scores is None:
-            self.workflow.notes.append("the model's scores of nodes cannot be read: BM25 stands in")
+            self.workflow.notes.append("the model's scores of nodes cannot be read: a search stands in")
         return scores
 
     def _by_words(self, walks: Sequence[Walk]) -> Mapping[int, float]:
-        """Return a score for each path by BM25 of its end: 1 for the best, and still a little for no word at all."""
+        """Return a score for each path by a search for its end: 1 for the best, still a little for what matches none.
+
+        That is BM25 unless the mode of searches is another.
+        """
         ends = np.unique(np.array([one.rows[-1] for one in walks], np.int32))
-        rows, scores = self.graph.rank(ends, self.workflow.question.text, len(ends))
+        rows, scores = self.workflow.rank(ends, len(ends))
+        scores = scores.clip(min=0)  # of cosines
         top = float(scores.max(initial=0.0)) or 1.0
         by_row = {row: 0.1 + 0.9 * score / top for row, score in zip(rows.tolist(), scores.tolist(), strict=True)}
         return {at: by_row[one.rows[-1]] for at, one in enumerate(walks)}

@@ -16,9 +16,13 @@ from importlib.resources import files
 from string import Template
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
-from orienteer.index.searchers import Mode
+from orienteer.index.arrays import Rows
+from orienteer.index.searchers import Mode, ranking_of
 from orienteer.llm import call
 from orienteer.llm.calls import Check
 from orienteer.llm.schema import decode, faults
@@ -38,7 +42,6 @@ from orienteer.records import (
     StoppedBy,
     ToolCall,
     Trajectory,
-    Usage,
 )
 from orienteer.strategies.hits import present
 from orienteer.tools import Session, Toolbox
@@ -60,9 +63,10 @@ class WorkflowConfig:
     where: tuple[str, ...] = ()
     """Keep answers that meet these conditions on properties only."""
     mode: Mode = "lexical"
-    """How searches rank: by words (lexical), by meaning (dense), or by both (hybrid); the latter need vectors."""
+    """How searches rank: lexical (words), dense (meaning), or both: hybrid, hybrid:0.6 (BM25's share) or rrf."""
 
     def __post_init__(self) -> None:
+        ranking_of(self.mode)
         for one in fields(self):
             value, most = getattr(self, one.name), None if one.name.endswith("_tokens") else LARGEST_K
             if type(value) is int and (value < 1 or (most and value > most)):
@@ -96,6 +100,7 @@ class Workflow:
         self.marks: list[str] = []
         """What a program can tell of the course, in fixed words, for the trajectory."""
         self._toolbox = toolbox if toolbox is not None else Toolbox.full(graph, mode=config.mode)
+        self._toolbox.session.run = run
         self._walked: list[Step] = []
         self._asked: list[Trajectory] = []
 
@@ -137,6 +142,7 @@ class Workflow:
             stopped_by=stopped_by,
             set_joins=self.set_joins,
             search_mode=self._toolbox.session.mode,
+            embedding=self.session.spent,
             marks=tuple(dict.fromkeys(self.marks)),
         )
         return Result(
@@ -144,9 +150,9 @@ class Workflow:
             method=self._method,
             hits=self.hits,
             trajectories=(walked, *self._asked),
-            usage=sum((one.usage for one in self._asked), Usage()),
+            usage=sum((one.usage for one in self._asked), walked.usage),
             stopped_by=stopped_by,
-            notes=tuple(self.notes),
+            notes=(*self.notes, *self.session.unpaid_notes()),
         )
 
     def ask(self, prompt: str, /, **values: object) -> str:
@@ -198,19 +204,31 @@ class Workflow:
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
         among: str | None = None,
+        passages: Sequence[str] = (),
     ) -> tuple[int, ...]:
         """Search the graph and return the rows found, best first, also those that the tool's reply had no room for.
 
-        `among` is a set to search in.
+        `among` is a set to search in; `passages`, where the toolbox offers them, count for the meaning as the query
+        does.
         """
         graph, session = self.graph, self._toolbox.session
-        filters: dict[str, JsonValue] = {"node_types": list(node_types), "where": list(where), "among": among}
+        filters: dict[str, JsonValue] = {
+            "node_types": list(node_types),
+            "where": list(where),
+            "among": among,
+            "passages": list(passages),
+        }
         kept = len(session.sets)
         found = self.use("search_in_graph", query=query, k=k, **{name: one for name, one in filters.items() if one})
         name = f"@{len(session.sets)}"
         if len(session.sets) == kept or graph.ids.find(name) is not None:  # a node of that id hides the set
             return tuple(graph.row(node) for node in found.nodes)
         return tuple(session.ranked(name, []))
+
+    def rank(self, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
+        """Return those of some rows that match the question best, as searches rank here, and their scores."""
+        session, query = self.session, self.question.text
+        return self.graph.rank(rows, query, k, mode=session.payable(session.mode, query, []))
 
     def count(self, tool: str, **arguments: JsonValue) -> Counted:
         """Run a tool and return what it gave, with the size of its whole result."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from orienteer.index.searchers import Mode
+from orienteer.index.searchers import Mode, ranking_of
 from orienteer.records import JsonValue, ToolSpec
 
 SEARCH_K = 5  # ARK, section 3.1: k of the global search unless the agent asks otherwise
@@ -22,7 +22,7 @@ NODES: dict[str, Any] = {
 }
 PLAIN_NODE: dict[str, Any] = {"type": "string", "description": "a node's id or exact name"}
 PLAIN_NODES: dict[str, Any] = {**NODES, "description": "Each one a node's id or exact name"}
-_RANKED: Mapping[Mode, str] = {
+_RANKED: Mapping[str, str] = {
     "lexical": "Words to rank by (BM25)",
     "dense": "Text to rank by, in meaning",
     "hybrid": "Text to rank by, in words (BM25) and in meaning",
@@ -55,7 +55,7 @@ MODE: dict[str, Any] = {
 
 def query(mode: Mode) -> dict[str, Any]:
     """Return the schema of `query` where searches rank in this way."""
-    return {"type": "string", "description": _RANKED[mode]}
+    return {"type": "string", "description": _RANKED[ranking_of(mode).kind]}
 
 
 def count(default: int) -> dict[str, Any]:

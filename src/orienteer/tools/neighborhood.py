@@ -96,7 +96,9 @@ class SearchInNeighborhood:
         k, offset = given.number(arguments, "k", given.NEIGHBORS_K), given.number(arguments, "offset", 0)
         query = given.text(arguments, "query")
         words = Words(graph, query or "")
-        mode = given.mode(arguments, session.mode)
+        told: list[str] = []
+        mode = session.payable(given.mode(arguments, session.mode), query or "", told)
+        reply.say_all(told)
         full = words.full(rows) if query else rows[:0]
         # The paper ranks by words alone; and what is near in meaning need not have them.
         ahead = full if self._pages and mode == "lexical" else rows[:0]

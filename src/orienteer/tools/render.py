@@ -41,7 +41,7 @@ class Words:
     """A query's words, ready to explain hits."""
 
     def __init__(self, graph: Graph, query: str) -> None:
-        self._graph = graph
+        self._graph, self.query = graph, query
         tokenizer, index = graph.tokenizer, graph.text_index
         self.terms = tokenizer.query(query)
         self.postings: dict[str, list[Posting]] = {}

@@ -17,6 +17,11 @@ _DESCRIPTION = (
     "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
     "and to answer descriptive questions. Edges are not in the text."
 )
+_PASSAGES = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Texts such as an answer's may be: the mean of their vectors and the query's is searched with",
+}
 
 
 class SearchInGraph:
@@ -30,6 +35,8 @@ class SearchInGraph:
             properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE, "among": among}
             if session.offers_mode:
                 properties["mode"] = given.MODE
+            if session.offers_passages:
+                properties["passages"] = _PASSAGES
         self.spec = given.spec("search_in_graph", _DESCRIPTION, properties, ["query"])
 
     def _best(self, words: Words, k: int, among: Rows | None, mask: Mask | None) -> Rows:
@@ -51,13 +58,15 @@ class SearchInGraph:
         node_types = session.node_types(types, notes) if types else None
         mask = graph.mask(node_types, given.texts(arguments, "where") or ())
         among = given.text(arguments, "among")
-        words = Words(graph, query)
-        mode = given.mode(arguments, session.mode)
+        passages = given.texts(arguments, "passages") or []
+        words = Words(graph, "\n".join((query, *passages)))
         within = session.rows(among, notes) if among else None
+        mode = session.payable(given.mode(arguments, session.mode), query, notes, passages=passages)
         if mode == "lexical":
             rows = self._best(words, k, within, mask)
         else:
-            rows = graph.searcher(mode).search(query, k, among=within, mask=mask).rows
+            searcher = graph.searcher.near(mode, query, passages) if passages else graph.searcher(mode)
+            rows = searcher.search(words.query, k, among=within, mask=mask).rows
         reply = Reply(session)
         reply.say_all(notes)
         if words.unknown:

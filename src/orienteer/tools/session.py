@@ -9,12 +9,14 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
+from orienteer.errors import AmbiguousNode, BadOption, BudgetExhausted, Unknown, UnknownNode, UnknownType
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode
+from orienteer.protocols import Run
+from orienteer.records import Usage
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
@@ -33,6 +35,8 @@ class Session:
     """How searches rank where the model does not say; another one than words needs vectors."""
     offers_mode: bool = False
     """Whether the model may say how a search is to rank."""
+    offers_passages: bool = False
+    """Whether a search takes passages, whose meaning counts beside the query's."""
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each in row order: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list)
@@ -45,6 +49,30 @@ class Session:
     comment: str = ""
     was_refused: bool = False
     """An empty answer was sent back once."""
+    run: Run | None = None
+    """Who pays where a server embeds what is searched for; None where nobody counts."""
+    spent: Usage = Usage()
+    """What that has come to."""
+    unpaid: int = 0
+    """Searches that went by words, for the budget had no call left to embed what they were for."""
+
+    def payable(self, mode: Mode, query: str, notes: list[str], *, passages: Sequence[str] = ()) -> Mode:
+        """Return how a search can rank: as asked, its vector made and paid for, else by words, said in `notes`."""
+        if mode == "lexical" or self.run is None or not query.strip():
+            return mode
+        try:
+            self.spent += self.graph.searcher.vectors.pay(self.run, query, passages)
+        except BudgetExhausted:
+            self.unpaid += 1
+            notes.append("The budget has no call left for a search by meaning: ranked by words.")
+            return "lexical"
+        return mode
+
+    def unpaid_notes(self) -> list[str]:
+        """Say in a note how many searches went by words because the budget could not pay for their vectors."""
+        number = self.unpaid
+        what = f"{number} search{'es' * (number != 1)} went by words"
+        return [f"{what}: the budget had no call left to embed what was searched for"] if number else []
 
     def save(self, rows: Rows, *, first: Rows | None = None) -> str:
         """Keep a whole result and return its name; empty where this session keeps none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from orienteer.errors import Error
+from orienteer.errors import Error, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
@@ -41,16 +41,15 @@ class Toolbox:
         offers_mode: bool | None = None,
         offers_cypher: bool = False,
         offers_select: bool = False,
+        offers_passages: bool = False,
     ) -> Toolbox:
-        """Return all tools over a graph; `cypher` where it is asked for, which needs the extra of that name.
-
-        `select`, which makes sets of sets, is for plans and only where it is asked for.
+        """Return all tools over a graph, and where asked for `cypher`, which is an extra, and `select`, for plans.
 
         Searches rank by `mode`, or as the model says where it is offered the choice: None offers it where there are
-        vectors.
+        vectors. They take passages where that is asked for.
         """
         offers_mode = graph.searcher.has_vectors if offers_mode is None else offers_mode
-        session = Session(graph, reply_tokens, mode=mode, offers_mode=offers_mode)
+        session = Session(graph, reply_tokens, mode=mode, offers_mode=offers_mode, offers_passages=offers_passages)
         tools: tuple[Tool, ...] = (
             SearchInGraph(session),
             SearchInNeighborhood(session),
@@ -90,6 +89,8 @@ class Toolbox:
             return self._refused(str(error), "BadCall")
         try:
             found = self.call(call.name, arguments)
+        except ModelError:  # an embedder that is down: no arguments mend it, and a weak method it is not
+            raise
         except Error as error:
             return self._refused(str(error), type(error).__name__)
         if call.name.startswith("search"):

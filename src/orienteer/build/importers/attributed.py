@@ -19,6 +19,7 @@ from orienteer.build.importers.table import EDGE_ROWS, Batch
 from orienteer.build.labels import Labels
 from orienteer.build.nodes import NodeMaker, add_once, explode
 from orienteer.build.report import Tally
+from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder
 
@@ -65,7 +66,8 @@ class Attributed:
         mirror.clean(table, self._tally)
         for own, count in self._second.items():
             kinds = ("directed", "undirected") if self._direction[own] else ("undirected", "directed")
-            self._tally.notes.append(f"{count:,} {kinds[0]} edges of a type with {kinds[1]} ones have the type {own!r}")
+            some = counted(count, f"{kinds[0]} edge")
+            self._tally.notes.append(f"gave {some} of a type that has {kinds[1]} ones, too, the type {own!r}")
         return Labels()
 
     def _edge_maker(self) -> tuple[EdgeMaker, str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from orienteer.build.importers.table import shown
 from orienteer.build.importers.typed import Typed
 from orienteer.build.importers.xml_stream import XmlStream
-from orienteer.build.report import EMPTY_ID, Place, Tally
+from orienteer.build.report import EMPTY_ID, Tally
 
 Fields: TypeAlias = dict[str, Any]  # Any: JSON
 PART_OF = "part_of"
@@ -48,11 +48,11 @@ class ElementReader(XmlStream[NodeElement | EdgeElement]):
         self.edge_type = ""
         self.meta: Mapping[str, Any] | None = None  # Any: JSON
         """What our own export says of the graph; None in a file by others."""
-        self._tally = tally
+        self._drop = tally.dropping(str(path))
 
     def drop(self, reason: str, value: object) -> None:
         """Tell the report of something on this line that cannot be stored."""
-        self._tally.drop(reason, [Place(file=str(self.path), line=self.line, value=shown(value))])
+        self._drop(reason, self.line, shown(value))
 
     def add_node(self, node_id: str, fields: Fields, line: int) -> None:
         """Hand out a node, unless it has no id."""

@@ -66,8 +66,7 @@ class Exported:
     def finish(self) -> Labels:
         """Mark what is symmetric, and return the labels."""
         self._flush()
-        self._builder.edges.symmetric.update(self._meta.get("symmetric", ()))
-        return portable.labels_of(self._meta)
+        return portable.finished(self._meta, self._builder.edges)
 
     def _flush(self) -> None:
         elements, self._waiting = self._waiting, []

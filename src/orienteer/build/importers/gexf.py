@@ -60,6 +60,7 @@ class Gexf(ElementReader):
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         """Take the begin of an element."""
         tag = self.names[name]
+        self.text.clear()
         if tag == "attvalue":
             self._take_value(attributes)
         elif tag in ("node", "edge"):
@@ -72,8 +73,6 @@ class Gexf(ElementReader):
             self._domain = attributes.get("class", "node")
         elif tag == "attribute":
             self._declare(attributes)
-        elif tag == "default":
-            self.text.clear()
         if tag in SPANS or (tag in ("node", "edge", "attvalue") and not TIMES.isdisjoint(attributes)):
             self.drop("time", next((one for name, one in attributes.items() if name in TIMES), ""))
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Protocol
 
 from orienteer.build.columns import Columns
-from orienteer.build.importers import format_of
 from orienteer.build.importers.attributed import Attributed, refuse_ids
 from orienteer.build.importers.element import EdgeElement, ElementReader, NodeElement
 from orienteer.build.importers.exported import Exported
@@ -22,6 +21,7 @@ from orienteer.build.importers.files import suffix
 from orienteer.build.importers.gexf import Gexf
 from orienteer.build.importers.graphml import GraphMl
 from orienteer.build.labels import Labels
+from orienteer.build.plan import graphs
 from orienteer.build.report import Tally
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
@@ -110,15 +110,9 @@ def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphFile 
 
     Raises `BadInput` where there are several: each is a graph of its own.
     """
-    files = [path for source in sources for path in _inside(source) if suffix(path) in READERS]
-    if not files or (len(sources) == 1 and sources[0].is_dir() and any(map(format_of, _inside(sources[0])))):
+    files = [path for source in sources for path in graphs(source, lambda one: suffix(one) in READERS)]
+    if not files:
         return None
     if len(files) > 1 or len(sources) > 1:
         raise BadInput(f"{files[0]} is a graph of its own: import one such file at a time, and nothing beside it")
     return GraphFile(files[0], columns, tally)
-
-
-def _inside(source: Path) -> list[Path]:
-    if not source.is_dir():
-        return [source] if source.is_file() else []
-    return sorted(path for path in source.iterdir() if path.is_file() and not path.name.startswith("."))

@@ -2,7 +2,7 @@
 
     networkx, igraph       attributes by declared keys, with types and defaults
     LightRAG               entity_type, description, keywords; what it joined by `<SEP>` becomes lines, or a list
-    Neo4j (APOC)           `labels` of a node, as `:Person:Actor`, and `label` of an edge are the types
+    Neo4j (APOC)           `labels` of a node (`:Person:Actor`), `label` of an edge are the types; `attr.list` a list
     TinkerPop              labelV and labelE are
     yEd                    the first label in the drawing of a node or an edge; the rest of the drawing is left out
 
@@ -69,7 +69,8 @@ class GraphMl(ElementReader):
 
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path, tally)
-        self._keys: dict[str, _Key] = {}
+        self._keys: dict[tuple[str, str], _Key] = {}
+        """By what they are for and their ids; by `all` for any other use."""
         self._node_names: set[str] = set()
         self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
         self._open: list[_Open] = []
@@ -81,10 +82,10 @@ class GraphMl(ElementReader):
         """Take the begin of an element."""
         tag = self.names[name]
         if tag == "data":
-            key = attributes.get("key", "")
-            self._key, self._is_markup = self._keys.get(key) or _Key(key, key), False
+            self._key, self._is_markup = self._key_of(attributes.get("key", "")), False
             self.text.clear()
         elif tag in OWNERS:
+            self.text.clear()
             self._open.append(_Open(tag, attributes, self.line, dict(self._defaults.get(tag, ()))))
         elif tag == "key":
             self._key = _declared(attributes)
@@ -110,11 +111,16 @@ class GraphMl(ElementReader):
         elif tag in DRAWN and self._open:
             self._open[-1].label = self._open[-1].label or "".join(self.text).strip()
 
+    def _key_of(self, key_id: str) -> _Key:
+        tag = self._open[-1].tag if self._open else ""
+        return self._keys.get((tag, key_id)) or self._keys.get(("all", key_id)) or _Key(key_id, key_id)
+
     def _end_key(self) -> None:
         key, self._key = self._key, None
         if key is None:
             return
-        self._keys[key.id] = key
+        self._keys[key.domain, key.id] = key
+        self._keys.setdefault(("all", key.id), key)
         if key.is_drawing:
             return
         domains = [one for one in ("node", "edge") if key.domain in (one, "all")]
@@ -178,7 +184,7 @@ class GraphMl(ElementReader):
     def _describe(self, text: str) -> None:
         """Take a description: of the file, which our own export begins with, of a key, of a node or an edge."""
         if self._key is not None:
-            self._key.is_json = self.meta is not None and text == JSON
+            self._key.is_json |= self.meta is not None and text == JSON
         elif self._open:
             self._open[-1].fields.setdefault("description", text)
         elif text.startswith("{"):
@@ -206,6 +212,7 @@ def _declared(attributes: dict[str, str]) -> _Key:
         kind=attributes.get("attr.type", "string"),
         domain=attributes.get("for", "all"),
         is_drawing="yfiles.type" in attributes,
+        is_json="attr.list" in attributes,
     )
 
 

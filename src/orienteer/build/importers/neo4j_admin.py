@@ -21,12 +21,13 @@ from orienteer.build.edges import EdgeMaker
 from orienteer.build.importers.attributed import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
 from orienteer.build.importers.delimited import DELIMITERS, Delimited, Dialect
 from orienteer.build.importers.files import opened_text, stem, suffix
-from orienteer.build.importers.neo4j_header import Column, Header, header_of, is_header
+from orienteer.build.importers.neo4j_header import LABELS, Column, Header, header_of, is_header
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.build.importers.typed import Typed
 from orienteer.build.labels import Labels
 from orienteer.build.nodes import NodeMaker, add_once, explode
-from orienteer.build.report import Place, Tally
+from orienteer.build.plan import listing
+from orienteer.build.report import Tally
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 
@@ -34,11 +35,11 @@ SEPARATORS = ",;\t|"
 """What may part the fields; neo4j-admin is told, here the header says it."""
 LONGEST_HEADER = 1 << 20
 """Characters."""
-HEADER_NAME = re.compile(r"(?P<of>.+?)[-_. ]?headers?|headers?[-_. ](?P<for>.+)", re.IGNORECASE)
-"""The stem of a file that is a header alone."""
+HEADER_WORD = re.compile(r"[-_. ]?headers?$|(?<![^-_. ])headers?[-_. ]", re.IGNORECASE)
+"""What says in the stem of a file that it is a header alone."""
 PART = re.compile(r"[-_. \d]*(?:(?:part|data|chunk|shard)[-_. \d]*)?", re.IGNORECASE)
 """What may follow the name of a table in the name of one of its parts."""
-NODE, LABELS = "@id", "labels"
+NODE = "@id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,7 @@ class Part:
 
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
         """Read the rows; columns are named by their place. Raises `BadInput` where they do not fit the header."""
-
-        def drop(reason: str, line: int, value: str) -> None:
-            tally.drop(reason, [Place(file=str(self.path), line=line, value=value)])
-
-        is_first = self.has_header
+        is_first, drop = self.has_header, tally.dropping(str(self.path))
         for batch in Delimited(self.dialect).batches(self.path, rows=rows, drop=drop, header=False):
             if len(batch.columns) != len(self.header.columns):
                 raise BadInput(
@@ -164,7 +161,7 @@ def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database |
 
     Raises `BadInput` for a header without rows of its own, and for a named file that is no part of the database.
     """
-    files = [path for source in sources for path in _inside(source)]
+    files = [path for source in sources for path in listing(source) if suffix(path) in DELIMITERS]
     parts = [part for path in files if (part := _part(path))]
     if not parts:
         return None
@@ -184,11 +181,6 @@ def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database |
     return Database(tuple(every), headed, columns, tally)
 
 
-def _inside(source: Path) -> list[Path]:
-    inside = sorted(source.iterdir()) if source.is_dir() else [source]
-    return [path for path in inside if suffix(path) in DELIMITERS and path.is_file() and not path.name.startswith(".")]
-
-
 def _part(path: Path) -> Part | None:
     """Return a file that begins with a header, None for any other, also for one that cannot be read."""
     try:
@@ -196,21 +188,21 @@ def _part(path: Path) -> Part | None:
             first = text.readline(LONGEST_HEADER).rstrip("\r\n")
     except BadInput:
         return None  # whoever reads it as a table says so
-    count, best = 0, Part(path, Header(()), Dialect(",", True), True)
-    for separator in SEPARATORS:
-        try:
-            fields = next(csv.reader([first], delimiter=separator), [])
-        except csv.Error:
-            continue
-        if len(fields) > count and is_header(fields):
-            count, best = len(fields), replace(best, header=header_of(fields, path), dialect=Dialect(separator, True))
-    return best if count else None
+    fields, separator = max(((_split(first, one), one) for one in SEPARATORS), key=lambda pair: len(pair[0]))
+    return Part(path, header_of(fields, path), Dialect(separator, True), True) if is_header(fields) else None
+
+
+def _split(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []
 
 
 def _named(path: Path) -> str:
     """Return the name of the table that a file is the header of, empty where its name does not say that it is one."""
-    found = HEADER_NAME.fullmatch(stem(path))
-    return (found["of"] or found["for"]) if found else ""
+    name, count = HEADER_WORD.subn("", stem(path), count=1)
+    return name if count else ""
 
 
 def _is_alone(part: Part) -> bool:

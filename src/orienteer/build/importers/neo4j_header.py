@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orienteer.build.importers.typed import BOOLEANS, NUMBERS
 from orienteer.errors import BadInput
 
 ROLES = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
-NUMBERS = frozenset({"int", "long", "short", "byte", "float", "double"})
 MOMENTS = frozenset({"date", "time", "localtime", "datetime", "localdatetime", "duration"})
-KINDS = NUMBERS | MOMENTS | {"boolean", "char", "string", "point"}
+LABELS = "labels"
+"""The property of all labels but the first."""
+KINDS = NUMBERS | BOOLEANS | MOMENTS | {"char", "string", "point"}
 FIELD = re.compile(
     r"(?P<name>.*?)(?::(?P<kind>\w+)(?:\((?P<space>[^)]*)\))?(?P<array>\[\])?)?\s*(?:\{[^}]*\})?", re.DOTALL
 )
@@ -69,6 +71,7 @@ def header_of(fields: Sequence[str], path: Path) -> Header:
     if any(not column.name for column in header.columns if not column.role):
         raise BadInput(f"{path} has a column without a name: {shown}")
     names = [column.name for column in header.columns if column.name and column.role in ("", "ID")]
+    names += [LABELS] if header.has("LABEL") else []
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise BadInput(f"{path} has two columns named {twice[0]!r}: rename one of them")

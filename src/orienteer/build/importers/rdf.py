@@ -18,16 +18,15 @@ from pathlib import Path
 
 from orienteer.build import mirror
 from orienteer.build.columns import Columns
-from orienteer.build.importers import format_of
 from orienteer.build.importers.rdf_edges import Source
 from orienteer.build.importers.rdf_graph import RdfGraph
 from orienteer.build.importers.rdf_parsing import Document, is_rdf
 from orienteer.build.importers.rdf_triples import Triples
 from orienteer.build.importers.rdf_values import Languages
 from orienteer.build.importers.rdf_vocabulary import Roles
-from orienteer.build.importers.table import Drop, shown
+from orienteer.build.importers.table import shown
 from orienteer.build.labels import Labels
-from orienteer.build.plan import listing
+from orienteer.build.plan import graphs
 from orienteer.build.report import SHOWN, Place, Tally
 from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.builder import GraphBuilder
@@ -61,7 +60,7 @@ class RdfFiles:
         declared: list[dict[str, str]] = []
         for path in self.files:
             document, begin = Document(path), triples.begin_file()
-            for batch in document.batches(self._drop(path)):
+            for batch in document.batches(self.tally.dropping(str(path))):
                 triples.add(batch, document.prefixes)
                 builder.tell("reading statements", sum(triples.counts))
             sources.append(Source(str(path), begin, triples.counts))
@@ -75,12 +74,6 @@ class RdfFiles:
         if builder.edges.type_names:
             mirror.clean(builder.edges, self.tally)
         return labels
-
-    def _drop(self, path: Path) -> Drop:
-        def drop(reason: str, line: int, value: str) -> None:
-            self.tally.drop(reason, [Place(file=str(path), line=line, value=value)])
-
-        return drop
 
     def _count_unheard(self, graph: RdfGraph, triples: Triples, sources: Sequence[Source]) -> None:
         """Count what is said of statements that can carry nothing."""
@@ -101,11 +94,9 @@ def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: 
     files: list[Path] = []
     others: list[Path] = []
     for source in sources:
-        inside = listing(source) if source.is_dir() else [source]
-        rdf = [path for path in inside if is_rdf(path)]
-        if rdf and not (source.is_dir() and any(map(format_of, inside))):
-            files += rdf
-        else:
+        inside = graphs(source, is_rdf)
+        files += inside
+        if not inside:
             others.append(source)
     if not files:
         return None

@@ -15,7 +15,7 @@ from orienteer.build.importers.rdf_vocabulary import EMPTY, RDFS, SCHEMATIC, loc
 from orienteer.records import JsonValue, Node
 
 
-class Made(NamedTuple):
+class MadeNode(NamedTuple):
     """A node, and whether it was named by what is said of it or only after its IRI."""
 
     node: Node
@@ -89,7 +89,7 @@ class NodeMaker:
 
     def make(
         self, node_id: str, iri: str, literals: Iterable[Literal], classes: Sequence[int], *, otherwise: str
-    ) -> Made:
+    ) -> MadeNode:
         """Make a node of the literals and the classes of a term; `otherwise` is its type where it has no class."""
         said: dict[str, list[Literal]] = {"name": [], "aliases": [], "text": [], "type": []}
         others: dict[int, list[Literal]] = {}
@@ -108,7 +108,7 @@ class NodeMaker:
         name = names[0] if names else _name_of(node_id, iri)
         further = tuple(one for one in dict.fromkeys((*names, *aliases)) if one != name)
         node = Node(node_id, types[0] if types else otherwise, name, _joined(texts), further, properties)
-        return Made(node, bool(names))
+        return MadeNode(node, bool(names))
 
     def _best(self, values: list[Literal]) -> list[str]:
         """Return the texts of what is said in one role, of the best known predicate first."""

@@ -31,7 +31,7 @@ RESTRICTED = (f"{RDFS}subClassOf", f"{RDF}type")
 """What leads from a node to the restriction that it is under."""
 
 
-class Made:
+class MadeEdges:
     """Edges that stand for others: from the members of lists. `row` is the edge that each comes from."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Shapes:
         """The statements that are edges."""
         self.subject, self.literal_predicate = map(column, (triples.literal_subject, triples.literal_predicate))
         self.keep_literal: Mask = np.ones(len(self.subject), np.bool_)
-        self.made = Made()
+        self.made = MadeEdges()
         self.moved: list[tuple[int, int, int]] = []
         """Literals out of lists: whose they are now, by which predicate, and their rows."""
         self.reifiers: dict[int, list[int]] = {}

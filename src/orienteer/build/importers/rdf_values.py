@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from orienteer.build.importers.described import PROSE_WORDS
 from orienteer.build.importers.rdf_vocabulary import RDF, XSD
-from orienteer.build.values import LONGEST_NUMBER, plain
+from orienteer.build.importers.typed import TRUTH, numeric
+from orienteer.build.values import plain
 from orienteer.display import counted
 from orienteer.records import JsonValue
 
@@ -37,8 +38,6 @@ DATED = frozenset(XSD + name for name in ("date", "gYearMonth"))
 BOOLEAN = f"{XSD}boolean"
 STRING = f"{XSD}string"
 LANG_STRING = f"{RDF}langString"
-TRUTH = {"true": True, "1": True, "false": False, "0": False}
-_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _ZONE = re.compile(r"(?<=\d)(?:Z|[+-]\d\d:\d\d)$")
 
 
@@ -64,7 +63,8 @@ class Literal(NamedTuple):
         """Return it as JSON has it; what is no value of its datatype stays text, an empty text is None."""
         text, kind = self.text, self.kind
         if kind in WHOLE:
-            return int(text) if _WHOLE.fullmatch(text) and len(text) <= LONGEST_NUMBER else text
+            found = numeric(text)
+            return found if isinstance(found, int) else text
         if kind in BROKEN:
             try:
                 return plain(float(text)) if "_" not in text else text

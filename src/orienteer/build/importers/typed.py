@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orienteer.build.report import Tally
+from orienteer.display import counted
 from orienteer.records import JsonValue
 
 NUMBERS = frozenset(
@@ -47,10 +48,8 @@ class Typed:
     def tell(self, tally: Tally, file: object) -> None:
         """Note how many values did not fit."""
         if self._misfits:
-            tally.notes.append(
-                f"{file}: {self._misfits:,} values do not fit the type that is declared for them, and stay text "
-                f"(first: {self._first})"
-            )
+            left = counted(self._misfits, "value")
+            tally.notes.append(f"{file}: left {left} as text, not of the type declared (first: {self._first})")
 
 
 def numeric(text: str) -> int | float | None:

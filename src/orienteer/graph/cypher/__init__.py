@@ -2,12 +2,13 @@
 
 A statement takes this road, and no other leads to the engine:
 
+    session            `Cypher.query` takes the text and returns a `Table`; here is the seam, `Engine`
     tokens, parser     the text as a tree of what is allowed; everything else is refused, with the form to use
+    ladybug            the engine that there is: it is given the tree, and brings what follows
+    copying            the derived database, a piece of the generation
     names              node types, edge types and properties by whatever name they are given
     rewriting          the tree as text for the engine, which is never given a word that was not understood
-    copying            the derived database, a piece of the generation
-    worker, process    the engine, in a process that may neither write nor stay too long
-    session            all of these together: `Cypher.query` returns a `Table`
+    worker, process    the engine in a process that may neither write nor stay too long
 
-`rewriting` and the pair of `copying` and `worker` are what another engine would bring of its own.
+Another engine is another class with `Engine`'s three members: `Cypher(graph, MyEngine)`.
 """

@@ -74,13 +74,37 @@ def write_copy(graph: Graph, folder: Path) -> None:
 
 def read_catalog(folder: Path) -> Catalog | None:
     """Return a copy's catalog; None where there is none that this version, and this engine, can use."""
-    file = folder / CATALOG
-    if not file.is_file() or not (folder / DATABASE).is_file():
+    about = about_copy(folder)
+    if about is None or about.is_stale or about.engine != engine():
+        return None
+    return Catalog.model_validate_json((folder / CATALOG).read_bytes())
+
+
+class CopyAbout(NamedTuple):
+    """A copy as it lies there."""
+
+    engine: str
+    """The engine that made it, with its version."""
+    is_stale: bool
+    """Another engine or another version is here now: the next statement makes it anew."""
+    size: int
+    """Bytes."""
+    left_out: Mapping[str, str]
+    """Properties of nodes that are not in it, each with the reason."""
+
+
+def about_copy(folder: Path) -> CopyAbout | None:
+    """Return what a copy says of itself, also where the engine is not installed; None for a folder without one."""
+    file, database = folder / CATALOG, folder / DATABASE
+    if not file.is_file() or not database.is_file():
         return None
     content = json.loads(file.read_bytes())
-    if content.get("version") != VERSION or content.get("engine") != engine():
-        return None
-    return Catalog.model_validate(content)
+    made_by = str(content.get("engine"))
+    try:
+        is_stale = content.get("version") != VERSION or made_by != engine()
+    except MissingExtra:
+        is_stale = content.get("version") != VERSION
+    return CopyAbout(made_by, is_stale, database.stat().st_size, content.get("left_out", {}))
 
 
 class _Copy:

@@ -120,7 +120,7 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
     return _OTHERS[name](arguments)
 
 
-def check_count(name: str, arguments: Sequence[Value], least: int, most: int) -> None:
+def check_count(name: str, arguments: Sequence[object], least: int, most: int) -> None:
     """Raise `BadQuery` where a function is given too few or too many arguments."""
     if not least <= len(arguments) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"

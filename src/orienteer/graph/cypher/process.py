@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from orienteer.errors import QueryStopped
+from orienteer.graph.cypher.table import Bounds
 from orienteer.records import JsonValue
 
 _GRACE = 1.0  # seconds: the engine's own limit bounds neither its planner nor its lists
@@ -40,17 +41,10 @@ class Process:
         self.held: frozenset[str] = frozenset()
         """Which limits hold the worker: file size, memory, landlock."""
 
-    def ask(
-        self, text: str, parameters: Mapping[str, JsonValue], *, limit: int, characters: int, seconds: float
-    ) -> Answer:
+    def ask(self, text: str, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Answer:
         """Return what the engine answers. Raises `QueryStopped` where it takes too long or breaks."""
-        request = {
-            "text": text,
-            "parameters": dict(parameters),
-            "limit": limit,
-            "characters": characters,
-            "seconds": seconds,
-        }
+        seconds = bounds.seconds
+        request = {"text": text, "parameters": dict(parameters), **bounds._asdict()}
         worker = self._running()
         answer = self._exchanged(worker, request, seconds + _GRACE)
         if answer is None:

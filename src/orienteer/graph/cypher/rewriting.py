@@ -20,7 +20,7 @@ from orienteer.graph.cypher.matching import Matcher
 from orienteer.graph.cypher.names import Names
 from orienteer.graph.cypher.parser import parse
 from orienteer.graph.cypher.scope import Scope
-from orienteer.graph.cypher.syntax import Expression, Match, Order, Projection, Unwind
+from orienteer.graph.cypher.syntax import Expression, Match, Order, Projection, Statement, Unwind
 from orienteer.graph.cypher.values import Writer
 from orienteer.records import JsonValue
 
@@ -45,7 +45,17 @@ def rewrite(
     largest_for_shortest: int = LARGEST_FOR_SHORTEST,
 ) -> Rewritten:
     """Return a statement for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
-    statement = parse(text)
+    return written_for_engine(parse(text), names, parameters, largest_for_shortest=largest_for_shortest)
+
+
+def written_for_engine(
+    statement: Statement,
+    names: Names,
+    parameters: Mapping[str, JsonValue],
+    *,
+    largest_for_shortest: int = LARGEST_FOR_SHORTEST,
+) -> Rewritten:
+    """Return what `rewrite` does of a statement that the guard has read. Raises as it does."""
     scope = Scope(names, parameters, largest_for_shortest)
     parts, columns = [], tuple[str, ...]()
     for query in statement.queries:

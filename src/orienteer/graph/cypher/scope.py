@@ -9,6 +9,7 @@ from itertools import count
 from typing import TypeAlias
 
 from orienteer.errors import BadQuery, nearest
+from orienteer.graph.cypher import syntax
 from orienteer.graph.cypher.kinds import NULL, UNKNOWN, Value, common, constant, list_of
 from orienteer.graph.cypher.names import Names
 from orienteer.records import JsonValue
@@ -82,6 +83,12 @@ class Scope:
             return self._list(name, value)
         kind = constant(_checked(name, value)).kind
         return Value(self._used(name, value), kind)
+
+    def constant(self, expression: syntax.Expression) -> JsonValue:
+        """Return the value of a literal or a parameter; None for all else."""
+        if isinstance(expression, syntax.Parameter):
+            return self.value(expression.name)
+        return expression.value if isinstance(expression, syntax.Literal_) else None
 
     def _list(self, name: str, items: list[JsonValue]) -> Value:
         if not items:

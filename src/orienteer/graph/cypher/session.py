@@ -1,27 +1,16 @@
-"""Cypher over one graph: the copy, the names, the worker, and what comes back."""
+"""Cypher over one graph: the guard, and the engine behind it."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import threading
-import time
-import weakref
-from collections.abc import Mapping
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from orienteer.errors import BadOption, BadQuery, GraphBusy, QueryStopped
-from orienteer.graph import format
-from orienteer.graph.cypher.copying import DATABASE, engine, read_catalog, write_copy
-from orienteer.graph.cypher.names import Catalog, Names
-from orienteer.graph.cypher.process import Process
-from orienteer.graph.cypher.rewriting import rewrite
-from orienteer.graph.cypher.table import Table
+from orienteer.errors import BadOption
+from orienteer.graph.cypher.ladybug import Ladybug
+from orienteer.graph.cypher.names import Names
+from orienteer.graph.cypher.parser import parse
+from orienteer.graph.cypher.syntax import Statement
+from orienteer.graph.cypher.table import Bounds, Table
 from orienteer.records import JsonValue
 
 if TYPE_CHECKING:
@@ -31,23 +20,36 @@ LIMIT = 100  # rows
 SECONDS = 10.0
 MOST_CHARACTERS = 400_000  # of all rows of an answer, as JSON
 MOST_ROWS = 100_000
-_PIECE = "cypher"
-_PATIENCE = 600.0  # seconds that another process may take to make the copy
-_ADVICE = "ask for less, with types in the pattern"
+
+
+class Engine(Protocol):
+    """What answers statements over one graph. It is given trees of what is allowed, never a text."""
+
+    @property
+    def names(self) -> Names:
+        """The graph's types and properties by whatever name they are given, and what the engine calls them."""
+
+    def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
+        """Return what a statement finds: a node has `id`, `type`, `name`, `properties`, an edge its ends and type.
+
+        Raises `BadQuery` for a form that it cannot answer rightly, with the one to use, `UnknownType`,
+        `UnknownProperty`, and `QueryStopped` where a bound is passed.
+        """
+
+    def close(self) -> None:
+        """Let go of what the engine holds; the next statement takes it again."""
 
 
 class Cypher:
-    """Read-only Cypher over a graph. Safe to share among threads: they take turns."""
+    """Read-only Cypher over a graph. As safe among threads as its engine, which is ladybug where none is given."""
 
-    def __init__(self, graph: Graph) -> None:
-        engine()  # raises where it is not installed, before anything is made
-        self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
-        self._turn = threading.Lock()
-        self._graph = weakref.ref(graph)  # who holds the other: a circle would keep the worker longer than the graph
-        folder, catalog = _copy_of(graph, self)
-        self.names = Names(graph.schema, catalog)
-        self.process = Process(folder / DATABASE)
-        weakref.finalize(self, self.process.close)
+    def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] = Ladybug) -> None:
+        self.engine = engine(graph)
+
+    @property
+    def names(self) -> Names:
+        """The graph's types and properties by whatever name they are given."""
+        return self.engine.names
 
     def query(
         self,
@@ -66,129 +68,9 @@ class Cypher:
             raise BadOption(f"limit is {limit}: it must be 0 to {MOST_ROWS:,}")
         if not 0 < seconds <= 3_600:
             raise BadOption(f"seconds is {seconds:g}: it must be above 0, up to 3,600")
-        written = rewrite(text, self.names, dict(parameters or {}))
-        with self._turn:
-            self._renew()
-            answer = self.process.ask(
-                written.text, written.parameters, limit=limit, characters=MOST_CHARACTERS, seconds=seconds
-            )
-        if answer.error is not None:
-            raise _complaint(answer.error, seconds)
-        rows = tuple(tuple(map(self._value, row)) for row in answer.rows)
-        return Table(
-            columns=written.columns,
-            rows=rows,
-            total=answer.total,
-            truncated=len(rows) < answer.total,
-            notes=written.notes,
-        )
-
-    @property
-    def folder(self) -> Path:
-        """Where the copy lies."""
-        return self.process.file.parent
-
-    def _renew(self) -> None:
-        """Make the copy again where another process has published the graph anew and has taken it away."""
-        if self.process.is_running or self.process.file.exists():
-            return
-        graph = self._graph()
-        assert graph is not None, "whoever asks holds the graph"
-        folder, _ = _copy_of(graph, self)
-        self.process.file = folder / DATABASE
+        bounds = Bounds(rows=limit, characters=MOST_CHARACTERS, seconds=seconds)
+        return self.engine.answer(parse(text), dict(parameters or {}), bounds)
 
     def close(self) -> None:
-        """End the worker; the next query starts another."""
-        with self._turn:
-            self.process.close()
-
-    # --------------------------------------------------------------------------------------------------- values
-
-    def _value(self, value: Any) -> JsonValue:  # Any: JSON, with the engine's own keys
-        if not isinstance(value, list | dict):
-            plain: JsonValue = value
-            return plain
-        if isinstance(value, list):
-            return [self._value(one) for one in value]
-        if "_NODES" in value:
-            return {"nodes": self._value(value["_NODES"]), "edges": self._value(value["_RELS"])}
-        if "_SRC" in value:
-            return self._edge(value)
-        if "_ID" in value:
-            return self._node(value)
-        return {key: self._value(one) for key, one in value.items()}
-
-    def _node(self, value: dict[str, Any]) -> JsonValue:
-        columns = self._node_keys
-        return {
-            "id": value["id"],
-            "type": self._table_types[value["_LABEL"]],
-            "name": value["name"],
-            "properties": {columns[key]: one for key, one in value.items() if key in columns and one is not None},
-        }
-
-    def _edge(self, value: dict[str, Any]) -> JsonValue:
-        columns = self._edge_keys
-        found: dict[str, JsonValue] = {
-            "source": self._id(value["_SRC"]),
-            "type": self._edge_types[value["_LABEL"]],
-            "target": self._id(value["_DST"]),
-        }
-        if carried := {columns[key]: one for key, one in value.items() if key in columns and one is not None}:
-            found["properties"] = carried
-        return found
-
-    def _id(self, place: Mapping[str, int]) -> str:
-        node_type = self.names.catalog.table_numbers[str(place["table"])]
-        return str(self._ids[int(self._rows[node_type][place["offset"]])])
-
-    @cached_property
-    def _rows(self) -> dict[str, NDArray[np.int64]]:
-        return {name: np.flatnonzero(self._node_types == number) for number, name in enumerate(self._type_names)}
-
-    @cached_property
-    def _table_types(self) -> dict[str, str]:
-        return {table: name for name, table in self.names.catalog.node_tables.items()}
-
-    @cached_property
-    def _edge_types(self) -> dict[str, str]:
-        return {table: name for name, table in self.names.catalog.edge_tables.items()}
-
-    @cached_property
-    def _node_keys(self) -> dict[str, str]:
-        return {column.column: name for name, column in self.names.catalog.node_columns.items()}
-
-    @cached_property
-    def _edge_keys(self) -> dict[str, str]:
-        return {column.column: name for name, column in self.names.catalog.edge_columns.items()}
-
-
-def _copy_of(graph: Graph, owner: Cypher) -> tuple[Path, Catalog]:
-    """Return the copy of a graph, made where there is none; one that cannot be published lives as long as its owner."""
-    deadline = time.monotonic() + _PATIENCE
-    while format.read_pointer(graph.path).generation == graph.manifest.generation:
-        folder = format.piece(graph.path, _PIECE)
-        if folder is not None and (catalog := read_catalog(folder)) is not None:
-            return folder, catalog
-        try:
-            format.publish_piece(graph.path, _PIECE, lambda work: write_copy(graph, work))
-        except GraphBusy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)  # another process makes it
-        except PermissionError:
-            break
-    folder = Path(tempfile.mkdtemp(prefix="orienteer-cypher-"))
-    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
-    write_copy(graph, folder)
-    catalog = read_catalog(folder)
-    assert catalog is not None, folder
-    return folder, catalog
-
-
-def _complaint(error: str, seconds: float) -> BadQuery | QueryStopped:
-    """Return the engine's complaint as an error; what it says of its own text helps nobody."""
-    if "out of memory" in error or "Buffer manager exception" in error or "bad_alloc" in error:
-        return QueryStopped(f"the query needs more memory than it may have: {_ADVICE}")
-    first = error.splitlines()[0].removesuffix(":")
-    return BadQuery(f"the engine cannot answer this form ({first}): write the query in simpler steps, with WITH")
+        """Let go of what the engine holds; the next query takes it again."""
+        self.engine.close()

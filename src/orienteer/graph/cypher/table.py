@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from orienteer.records import JsonValue, Record
 
 
@@ -16,3 +18,12 @@ class Table(Record):
     """There are more rows than are here: the limit, or the characters allowed, were reached."""
     notes: tuple[str, ...] = ()
     """What was read otherwise than it was written."""
+
+
+class Bounds(NamedTuple):
+    """What an answer may take at the most."""
+
+    rows: int
+    characters: int
+    """Of all rows, as JSON."""
+    seconds: float

@@ -23,14 +23,13 @@ from orienteer.graph.cypher.kinds import (
     constant,
     list_of,
     quoted,
-    rendered,
 )
 from orienteer.graph.cypher.matching import Matcher, property_of
 from orienteer.graph.cypher.scope import Scope
 from orienteer.graph.cypher.syntax import Expression
+from orienteer.graph.cypher.typing import TYPE_CALLS, Typing
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
-_TYPE_CALLS = frozenset({"type", "nodetype"})
 _LIST_ADVICE = "UNWIND the list first, as in UNWIND nodes(p) AS x WITH x WHERE toLower(x.name) = 'a'"
 _DATE_PARTS = {"year": "year", "month": "month", "day": "day"}
 
@@ -40,6 +39,10 @@ class Writer:
     """Writes the expressions of one query."""
 
     scope: Scope
+
+    @property
+    def _typing(self) -> Typing:
+        return Typing(self.scope, self.write)
 
     @singledispatchmethod
     def write(self, expression: Expression) -> Value:
@@ -89,13 +92,7 @@ class Writer:
 
     @write.register
     def _(self, expression: syntax.HasType) -> Value:
-        base, names = self.scope.variable(expression.variable), self.scope.names
-        if base.kind.name == "edge":
-            types = frozenset(one.type for name in expression.types for one in names.edge_triples(name))
-            return _is_of(base.text, [names.catalog.edge_tables[one] for one in types])
-        check_graph_kind(f"{expression.variable}:TYPE", base, "node")
-        types = frozenset(one for name in expression.types for one in names.node_types(name))
-        return _is_of(base.text, [names.catalog.node_tables[one] for one in types])
+        return self._typing.has_type(expression)
 
     # ------------------------------------------------------------------------------------------------ operators
 
@@ -115,7 +112,7 @@ class Writer:
         operator = expression.operator
         if operator in ("AND", "OR", "XOR"):
             return Value(f"({self.condition(expression.left)} {operator} {self.condition(expression.right)})", BOOLEAN)
-        if (about_types := self._about_types(expression)) is not None:
+        if (about_types := self._typing.condition(expression)) is not None:
             return about_types
         left, right = self.write(expression.left), self.write(expression.right)
         if operator in _COMPARISONS:
@@ -139,17 +136,11 @@ class Writer:
         check_kind(operator, left, "text")
         check_kind(operator, right, "text")
         if operator == "=~":
-            pattern = self._constant(expression.right)
+            pattern = self.scope.constant(expression.right)
             if not isinstance(pattern, str):
                 raise BadQuery("=~ takes a regular expression as a text or a parameter")
             check_expression(pattern)
         return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
-
-    def _constant(self, expression: Expression) -> object:
-        """Return the value of a literal or a parameter; None for all else."""
-        if isinstance(expression, syntax.Parameter):
-            return self.scope.value(expression.name)
-        return expression.value if isinstance(expression, syntax.Literal_) else None
 
     def _arithmetic(self, operator: str, left: Value, right: Value) -> Value:
         kinds = (left.kind, right.kind)
@@ -168,33 +159,6 @@ class Writer:
             return Value(f"({left.text} ^ {right.text})", FLOAT)
         kind = common(list(kinds), operator) if all(one.is_number for one in kinds) else UNKNOWN
         return Value(f"({left.text} {operator} {right.text})", kind)
-
-    def _about_types(self, expression: syntax.Binary) -> Value | None:
-        """Return a condition on a type, its names looked up: `type(r) = 'TREATS'`, `'Gene' IN labels(n)`."""
-        operator, left, right = expression.operator, expression.left, expression.right
-        if operator == "IN" and isinstance(right, syntax.Call) and right.name == "labels":
-            left, right, operator = syntax.Item(right, syntax.Literal_(0)), left, "="
-        elif isinstance(left, syntax.Call) and left.name == "labels" and isinstance(right, syntax.ListOf):
-            left = syntax.Item(left, syntax.Literal_(0))  # labels(n) = ['Gene']
-        if not _is_type(left) and _is_type(right):
-            left, right = right, left
-        if not _is_type(left) or operator not in ("=", "<>", "IN"):
-            return None
-        given: object = self._constant(right)
-        if isinstance(right, syntax.ListOf):
-            given = [self._constant(one) for one in right.items]
-        wanted = given if isinstance(given, list) else [given]
-        if not wanted or not all(isinstance(one, str) for one in wanted):
-            return None
-        value = self.write(left)
-        names, catalog = self.scope.names, self.scope.names.catalog
-        if value.kind.name == "edge type":
-            tables = {catalog.edge_tables[one.type] for word in wanted for one in names.edge_triples(str(word))}
-        else:
-            tables = {catalog.node_tables[one] for word in wanted for one in names.node_types(str(word))}
-        listed = ", ".join(map(rendered, sorted(tables)))
-        condition = f"({self._label(self.write(_typed(left)))} IN [{listed}])"
-        return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
 
     # --------------------------------------------------------------------------------------------- lists, cases
 
@@ -222,7 +186,7 @@ class Writer:
         if isinstance(expression.base, syntax.Call) and expression.base.name == "labels":
             if expression.at != syntax.Literal_(0):
                 raise BadQuery("a node has one type here: labels(n)[0]")
-            return self._type_of(expression.base.arguments, "node")
+            return self._typing.type_of(expression.base.arguments, "node")
         base, at = self.write(expression.base), self.write(expression.at)
         if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
             raise BadQuery("a property is named after a dot, as in n.name")
@@ -285,7 +249,7 @@ class Writer:
         assert result is not None
         with self.scope.inner(local):
             plain = isinstance(result, syntax.Property) and isinstance(result.base, syntax.Variable)
-            if plain or (isinstance(result, syntax.Call) and result.name in _TYPE_CALLS):
+            if plain or (isinstance(result, syntax.Call) and result.name in TYPE_CALLS):
                 return self.write(result)
         with self.scope.inner(local, local=local):
             value = self.write(result)
@@ -331,9 +295,9 @@ class Writer:
             return self._aggregate(expression)
         if expression.distinct:
             raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
-        if name in _TYPE_CALLS or name == "labels":
+        if name in TYPE_CALLS or name == "labels":
             kind = "edge" if name == "type" else "node"
-            value = self._type_of(expression.arguments, kind)
+            value = self._typing.type_of(expression.arguments, kind)
             if name != "labels":
                 return value
             return Value(f"CASE WHEN {value.text} IS NOT NULL THEN [{value.text}] END", list_of(value.kind))
@@ -354,7 +318,7 @@ class Writer:
         return self.scope.aggregating(False)
 
     def _aggregate(self, expression: syntax.Call) -> Value:
-        check_count(expression.name, [UNKNOWN_VALUE] * len(expression.arguments), 1, 1)
+        check_count(expression.name, expression.arguments, 1, 1)
         name = expression.name
         with self._aggregating(name):
             value = self.write(expression.arguments[0])
@@ -379,29 +343,8 @@ class Writer:
             f"cast(coalesce({call}, 0), 'INT64')" if value.kind == INTEGER else f"coalesce({call}, 0)", value.kind
         )
 
-    def _type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
-        """Return the type of a node or an edge by the graph's own name, null for null."""
-        check_count("type" if what == "edge" else "labels", [UNKNOWN_VALUE] * len(arguments), 1, 1)
-        value, catalog = self.write(arguments[0]), self.scope.names.catalog
-        check_graph_kind("type()" if what == "edge" else "labels()", value, what)
-        tables = catalog.edge_tables if what == "edge" else catalog.node_tables
-        types = value.kind.types or frozenset(tables)
-        renamed = {tables[one]: one for one in sorted(types) if tables[one] != one}
-        text = self._label(value)
-        if renamed:
-            cases = " ".join(f"WHEN {rendered(table)} THEN {rendered(name)}" for table, name in renamed.items())
-            text = f"CASE {text} {cases} ELSE {text} END"
-        return Value(text, Kind(f"{what} type"))
-
-    def _label(self, value: Value) -> str:
-        """Return a type by its name in the copy, null for null."""
-        if self.scope.local:
-            return f"label({value.text})"
-        # Where an optional edge is missing the engine still gives its type, if there is only one.
-        return f"CASE WHEN id({value.text}) IS NOT NULL THEN label({value.text}) END"
-
     def _of_graph(self, name: str, arguments: tuple[Expression, ...]) -> Value:
-        check_count(name, [UNKNOWN_VALUE] * len(arguments), 1, 1)
+        check_count(name, arguments, 1, 1)
         value = self.write(arguments[0])
         if name == "id":
             if value.kind.name == "node":
@@ -418,29 +361,3 @@ class Writer:
         if name == "nodes":
             return Value(f"nodes({value.text})", list_of(Kind("node", frozenset(catalog.node_tables))))
         return Value(f"rels({value.text})", list_of(Kind("edge", frozenset(catalog.edge_tables))))
-
-
-UNKNOWN_VALUE = Value("")
-
-
-def _is_type(expression: Expression) -> bool:
-    """Tell whether an expression is the type of an edge, or the one label of a node."""
-    if isinstance(expression, syntax.Item):
-        return isinstance(expression.base, syntax.Call) and expression.base.name == "labels"
-    if isinstance(expression, syntax.Call) and expression.name == "head":
-        return isinstance(expression.arguments[0], syntax.Call) and expression.arguments[0].name == "labels"
-    return isinstance(expression, syntax.Call) and expression.name in _TYPE_CALLS
-
-
-def _typed(expression: Expression) -> Expression:
-    """Return the node or the edge whose type an expression is."""
-    while not isinstance(expression, syntax.Call) or expression.name not in (*_TYPE_CALLS, "labels"):
-        assert isinstance(expression, syntax.Item | syntax.Call)
-        expression = expression.base if isinstance(expression, syntax.Item) else expression.arguments[0]
-    check_count(expression.name, [UNKNOWN_VALUE] * len(expression.arguments), 1, 1)
-    return expression.arguments[0]
-
-
-def _is_of(value: str, tables: list[str]) -> Value:
-    listed = ", ".join(map(rendered, sorted(tables)))
-    return Value(f"(label({value}) IN [{listed}])", BOOLEAN)

@@ -72,7 +72,7 @@ def _answered(connection: Any, request: dict[str, Any]) -> str:  # Any: the engi
         if isinstance(result, list):
             return _encode({"error": "more than one statement"})
         rows: list[str] = []
-        left, limit, fetch = request["characters"], request["limit"], result.get_next
+        left, limit, fetch = request["characters"], request["rows"], result.get_next
         for _ in range(min(limit, result.get_num_tuples())):
             row = _row(fetch())
             left -= len(row)

@@ -17,7 +17,8 @@ import numpy as np
 
 from orienteer.errors import ModelError, ModelRefused
 from orienteer.index.embedders.onnx import unit, whole
-from orienteer.llm.openai import OPENAI_URL, OpenAIConfig, open_client
+from orienteer.llm.openai import OPENAI_URL, OpenAIConfig, OpenAIModel, open_client
+from orienteer.protocols import Embedded
 from orienteer.records import Usage
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class ServedEmbedder:
         self.base_url = self.config.base_url or OPENAI_URL
         self.fingerprint = hashlib.sha256(f"{self.base_url}\0{model}\0{LONGEST}".encode()).hexdigest()
         self.concurrency = self.config.concurrency
+        self.price = OpenAIModel(model, self.config).price
+        """What the model costs, None where that is not known."""
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
         self._usage = Usage()
@@ -51,10 +54,15 @@ class ServedEmbedder:
 
     def embed(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Vectors:
         """Return a vector of length 1 for each text. Raises `ModelError`."""
+        return self.embed_metered(texts, kind=kind).vectors
+
+    def embed_metered(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Embedded:
+        """Return a vector of length 1 for each text, and what they have cost. Raises `ModelError`."""
         found = [self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
-        if len({one.shape[1] for one in found}) > 1:
+        if len({one.vectors.shape[1] for one in found}) > 1:
             raise ModelError(f"{self.base_url} gave vectors of several dimensions for {self._model!r}")
-        return unit(np.concatenate(found)) if found else np.zeros((0, 0), np.float32)
+        vectors = unit(np.concatenate([one.vectors for one in found])) if found else np.zeros((0, 0), np.float32)
+        return Embedded(vectors, sum((one.usage for one in found), Usage()))
 
     def parts(self, text: str) -> tuple[str, ...]:
         """Return a text in parts of the length that is sent, cut between words where there are any."""
@@ -72,7 +80,7 @@ class ServedEmbedder:
         if client is not None:
             client.close()
 
-    def _ask(self, texts: Sequence[str]) -> Vectors:
+    def _ask(self, texts: Sequence[str]) -> Embedded:
         import openai
 
         # An empty text is refused by OpenAI; a space is the nearest thing to it that is not.
@@ -84,10 +92,12 @@ class ServedEmbedder:
         except openai.OpenAIError as error:
             raise self._failure(error) from error
         vectors, tokens = self._read(said, len(texts))
-        spent = Usage(calls=1, prompt_tokens=tokens or 0, seconds=time.monotonic() - started, usd=None)
+        seconds, price = time.monotonic() - started, self.price if tokens is not None else None
+        usd = None if price is None else price.usd(prompt_tokens=tokens or 0, cached_tokens=0, completion_tokens=0)
+        spent = Usage(calls=1, prompt_tokens=tokens or 0, seconds=seconds, usd=usd)
         with self._lock:
             self._usage += spent
-        return vectors
+        return Embedded(vectors, spent)
 
     def _read(self, said: str, count: int) -> tuple[Vectors, int | None]:
         """Return the vectors of a reply, in the order of the texts, and the tokens that the server counted."""

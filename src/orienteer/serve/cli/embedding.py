@@ -46,7 +46,11 @@ def embed(
         made = embed_graph(graph, opened, cache=configured.cache, is_parts=parts, progress=out.progress)
     if out.as_json:
         out.json(_facts(made))
-        return
+    else:
+        _print(out, made)
+
+
+def _print(out: Output, made: Made) -> None:
     about = made.about
     out.print(
         f"{counted(about.vectors, 'vector')} of {about.dimension} dimensions for {counted(about.nodes, 'node')} by "
@@ -56,7 +60,8 @@ def embed(
     way = "every vector is looked at" if about.is_exact else "signs are scanned"
     out.print(f"recall@10 of sampled vectors {about.recall:.3f}: {way}")
     if made.usage.calls:
-        out.print(f"{counted(made.usage.calls, 'call')}, {counted(made.usage.prompt_tokens, 'token')}")
+        usd = "" if made.usage.usd is None else f", {made.usage.usd:.4f} USD"
+        out.print(f"{counted(made.usage.calls, 'call')}, {counted(made.usage.prompt_tokens, 'token')}{usd}")
     if made.cut:
         out.note(f"note: {counted(made.cut, 'text')} longer than is read at once: --parts embeds them whole")
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 GROUPS: Mapping[str, str] = {}
 SearchMode = Annotated[
-    Literal["lexical", "dense", "hybrid"],
+    str,
     typer.Option(
-        metavar="lexical|dense|hybrid",
-        help="By words (BM25), by meaning (vectors: see orienteer embed), or by both.",
+        metavar="lexical|dense|hybrid|hybrid:W|rrf",
+        help="By words (BM25), by meaning (vectors: see orienteer embed), or by both; W is the share of words.",
     ),
 ]
 
@@ -78,12 +78,17 @@ def search(
     mode: SearchMode = "lexical",
 ) -> None:
     """Rank the nodes that match words best."""
+    from orienteer.index.searchers import ranking_of
     from orienteer.retriever import Retriever
     from orienteer.settings import Settings
 
     graph = open_graph(directory, out)
-    method = "bm25" if mode == "lexical" else mode
-    retriever = Retriever(graph, method, k=k, node_types=types or (), where=where or (), settings=Settings())
+    ranking = ranking_of(mode)
+    method = "bm25" if ranking.kind == "lexical" else ranking.kind
+    options: dict[str, Any] = {"node_types": types or (), "where": where or ()}  # Any: of several types
+    if method == "hybrid":
+        options |= {"weight": ranking.weight, "fusion": ranking.fusion}
+    retriever = Retriever(graph, method, k=k, settings=Settings(), **options)
     found = retriever.search(words)
     if out.as_json:
         out.json(found.model_dump(mode="json", exclude={"trajectories"}))

@@ -47,11 +47,16 @@ class SageConfig:
     """Walk edges of these edge types only."""
     weight: float = WEIGHT
     """BM25's share of the hybrid score; the rest is the vectors'. SAGE's is 0.6 (appendix E)."""
-    sharpness: float | None = None
-    """Power of a seed's score in what its edges bring: the higher, the more the best seeds have to say. None: 4, and 2
-    in a graph with tables."""
+    sharpness: float = 4.0
+    """Power of a seed's score in what its edges bring: the higher, the more the best seeds have to say."""
     trust: float = 0.3
     """Power of the edges' weight in a neighbour's score; 0 leaves the hybrid score."""
+    titles: float | None = None
+    """Bonus of a node whose title stands in the question when seeds are chosen, as a share of the best score. None: 0.2
+    in a graph of documents, 0 elsewhere."""
+    rows: float = 10.0
+    """How much more a mention counts for the row of a table it stands in: times 1 + rows * (0.1 + the share of the
+    question that the row holds)."""
     backwards: float = 0.5
     """What a mention or a hyperlink counts for, walked from what is mentioned to what mentions it."""
     unweighted: float = 0.2
@@ -65,16 +70,17 @@ class SageConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.k <= LARGEST_K:
             raise BadOption(f"k is {self.k}: it must be 1 to {LARGEST_K}")
-        for name in ("weight", "backwards", "unweighted", "similar"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be 0 to 1")
-        for name in ("sharpness", "trust"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 64:
-                raise BadOption(f"{name} is {value}: it must be 0 to 64")
+        for names, most in (
+            (("weight", "backwards", "unweighted", "similar", "titles"), 1),
+            (("sharpness", "trust", "rows"), 64),
+        ):
+            for name in names:
+                value = getattr(self, name)
+                if value is not None and not 0 <= value <= most:
+                    raise BadOption(f"{name} is {value}: it must be 0 to {most}")
 
     def settled(self) -> SageConfig:
         """Return what counts: under `faithful` the paper's values, whatever else is set."""
         if not self.faithful:
             return self
-        return replace(self, weight=PAPER_WEIGHT, pruning="hybrid", order="joint")
+        return replace(self, weight=PAPER_WEIGHT, titles=0.0, pruning="hybrid", order="joint")

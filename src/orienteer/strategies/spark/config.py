@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
@@ -28,7 +28,7 @@ class SparkConfig:
     """Keep answers of these node types only."""
     where: tuple[str, ...] = ()
     """Keep answers that meet these conditions on properties only."""
-    mode: Literal["auto", "lexical", "dense", "hybrid"] = "auto"
+    mode: Mode = "auto"
     """How the answer and the fallback are ranked: auto is hybrid where the graph has vectors, else lexical."""
     cypher: bool = True
     """Offer Cypher steps, where the extra of that name is installed; the first makes a copy of the graph."""
@@ -37,7 +37,7 @@ class SparkConfig:
     samples: bool = True
     """Show a few values of nodes in the prompt. The paper's planner sees the schema only (ethical statement)."""
     seconds: float = 10.0
-    """Time that a step of the plan may take."""
+    """Time that a step of the plan may take; Cypher has a limit of its own, 10 seconds in the engine."""
     cut: bool = False
     """Cut a vector search of 25 nodes at its first wide gap, as the paper's code does."""
     fill: bool = True
@@ -46,7 +46,7 @@ class SparkConfig:
     """The paper's course: an invalid plan is not repaired, no values are shown, nothing is filled up."""
 
     def __post_init__(self) -> None:
-        WorkflowConfig(k=self.k, temperature=self.temperature)
+        WorkflowConfig(k=self.k, temperature=self.temperature, mode="lexical" if self.mode == "auto" else self.mode)
         if self.prompt_tokens < _LEAST_TOKENS:
             raise BadOption(f"prompt_tokens is {self.prompt_tokens}: it must be {_LEAST_TOKENS:,} or more")
         if not 0 < self.seconds <= _LONGEST_STEP:

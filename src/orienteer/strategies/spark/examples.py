@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from orienteer.records import JsonValue, ToolCall, Triple
 from orienteer.strategies.spark.check import check
 from orienteer.strategies.spark.execution import Execution
 from orienteer.strategies.spark.plan import Cypher, Filter, Find, Plan, Step
-from orienteer.strategies.spark.profile import property_uses, triples_by_size
+from orienteer.strategies.spark.profile import PropertyUse, property_uses, triples_by_size
 from orienteer.tools import Toolbox
 from orienteer.tools.render import one_line
 
@@ -23,6 +24,7 @@ _TRIPLES = 6  # of the largest ones that are tried
 _LOOKED_AT = 200  # nodes among which one for an example is sought
 _SECONDS = 5.0
 _LONGEST = 60  # characters of a name in an example
+_FILTERED = ("year", "integer", "number", "date", "price", "text", "long text")
 
 
 class Example(NamedTuple):
@@ -137,31 +139,43 @@ def _walks(graph: Graph) -> Iterator[_Draft]:
     for triple in triples_by_size(graph)[:_TRIPLES]:
         for end in list(_ends(graph, triple))[:2]:
             label = graph.schema.label(triple.type)
-            said, word = f"Which {triple.source} has the relation {label} with", _word(triple.target)
+            said, word = f"Which {triple.source} has the relation {label!r} to", _word(triple.target)
             steps = [_found(end.name, triple.target, "named"), _matched("named", triple, "found")]
             yield _Draft((f"{said} {end.name}?", f"{said} {word}?"), steps, {end.name: word})
 
 
 def _filters(graph: Graph) -> Iterator[_Draft]:
-    uses = [use for use in property_uses(graph) if use.format in ("year", "integer", "number", "date", "text", "price")]
-    for use in sorted(uses, key=lambda one: (one.is_code, one.format == "text")):  # numbers are what is got wrong
+    uses = [use for use in property_uses(graph) if use.format in _FILTERED]
+    for use in sorted(uses, key=lambda one: (one.is_code, "text" in one.format)):  # numbers are what is got wrong
         for triple in [one for one in triples_by_size(graph) if one.source == use.node_type][:_TRIPLES]:
             for end in list(_ends(graph, triple))[:20]:
-                [value] = graph.properties.values(use.name, np.array([end.source], np.int32))
-                if not isinstance(value, str | int | float) or len(str(value)) > _LONGEST:
-                    continue
-                steps = [
-                    _found(end.name, triple.target, "named"),
-                    _matched("named", triple, "around"),
-                    {"op": "filter", "of": "around", "property": use.name, "comparison": "=", "value": value},
-                ]
-                steps[-1]["into"] = "found"
-                words = {end.name: _word(triple.target), str(value): f"<{use.format}>"}
-                shown, masked = (
-                    f"Which {triple.source} around {name} has the {use.name} {given}?"
-                    for name, given in ((end.name, value), (_word(triple.target), f"<{use.format}>"))
-                )
-                yield _Draft((shown, masked), steps, words)
+                [found] = graph.properties.values(use.name, np.array([end.source], np.int32))
+                if (value := _told(found, use.format)) is not None:
+                    yield _filtered(triple, end, use, value)
+
+
+def _told(value: JsonValue, shape: str) -> str | int | float | None:
+    """Return what a question would say of a value: all of it, of a long text its longest word; None for neither."""
+    if shape == "long text" and isinstance(value, str):
+        value = max(re.findall(r"[^\W\d_]+", value), key=len, default=None)
+    return value if isinstance(value, str | int | float) and 0 < len(str(value)) <= _LONGEST else None
+
+
+def _filtered(triple: Triple, end: _Met, use: PropertyUse, value: str | int | float) -> _Draft:
+    is_part = use.format == "long text"
+    condition = {"property": use.name, "comparison": "contains" if is_part else "=", "value": value}
+    steps = [
+        _found(end.name, triple.target, "named"),
+        _matched("named", triple, "around"),
+        {"op": "filter", "of": "around", **condition, "into": "found"},
+    ]
+    words = {end.name: _word(triple.target), str(value): f"<{use.format}>"}
+    said = "has in its {} the word" if is_part else "has the {}"
+    shown, masked = (
+        f"Which {triple.source} around {name} {said.format(use.name)} {given}?"
+        for name, given in ((end.name, value), (_word(triple.target), f"<{use.format}>"))
+    )
+    return _Draft((shown, masked), steps, words)
 
 
 def _meets(graph: Graph) -> Iterator[_Draft]:

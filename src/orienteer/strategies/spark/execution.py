@@ -30,7 +30,7 @@ from orienteer.tools.comparing import ORDERED, is_date, quantity
 MOST_ROWS = 100_000
 """Nodes that a step may leave."""
 OVER_RETRIEVAL = 500
-"""Nodes of an answer from which on it is no selection: where the paper's code ranks without the plan."""
+"""Nodes of an unordered answer up to which it is a selection; above it the paper's code ranks without the plan."""
 HNSW_CANDIDATES = 25
 """Nodes of which `cut` keeps the first ones; the paper's code."""
 _JUMP_PERCENTILE, _LEAST_JUMP = 95, 0.01  # the same
@@ -92,19 +92,23 @@ class Execution:
                 return Outcome(None, has_edges=has_edges, trail=trail, faults=(fault,), set_joins=self._joins)
         name = self._sets[plan.answer]
         rows = tuple(self._session.ranked(name, []))
-        faults = tuple(self._too_many(len(rows))) if len(rows) > OVER_RETRIEVAL else ()
-        return Outcome(name, rows, self._ordered[plan.answer], has_edges, trail, faults, self._joins)
+        is_ordered = self._ordered[plan.answer]
+        # The first of an order are a selection, however many come after them.
+        faults = () if is_ordered else self._too_many(len(rows))
+        return Outcome(name, rows, is_ordered, has_edges, trail, faults, self._joins)
 
     @staticmethod
-    def _too_many(count: int) -> list[Fault]:
-        return [Fault("over-retrieval", f"the plan's answer holds {count:,} nodes, more than {OVER_RETRIEVAL}")]
+    def _too_many(count: int) -> tuple[Fault, ...]:
+        if count <= OVER_RETRIEVAL:
+            return ()
+        return (Fault("over-retrieval", f"the plan's answer holds {count:,} nodes, more than {OVER_RETRIEVAL}"),)
 
     def _timed(self, step: Step) -> None:
-        is_making_copy = isinstance(step, Cypher) and self._graph.cypher_is_new
         started = time.monotonic()
         name = self._run(step)
         spent = time.monotonic() - started
-        if spent > self._seconds and not is_making_copy:
+        # The engine stops Cypher at a limit of its own; the copy made first, and other questions' turns, do not count.
+        if spent > self._seconds and not isinstance(step, Cypher):
             raise _Ended("plan", f"it took {spent:.1f} s, more than {self._seconds:g}")
         size = len(self._session.rows(name, []))
         if size > MOST_ROWS:
@@ -148,7 +152,7 @@ class Execution:
         if self._has_vectors:
             given["mode"] = "dense" if is_dense else "lexical"
         name = self._call(step, "search_in_graph", **given)
-        if not wants_cut:
+        if not wants_cut or self._session.unpaid:  # without a budget to embed the query there is nothing to cut by
             return name
         rows = np.array(self._session.ranked(name, []), np.int32)
         kept = before_jump(self._graph.searcher("dense").scores(step.query, rows).tolist())

@@ -18,9 +18,20 @@ _LOOKED_AT = 60  # nodes of a type whose values are read
 _SAMPLES = 2
 _LONGEST_SAMPLE = 40
 _LONG_TEXT = 60  # characters of a value from which on it is read for words
-_COUNTED = ("count", "number", "citations", "views", "votes", "sales", "population", "size", "total", "degree")
-_RATED = ("rating", "score", "overall", "stars", "rank", "impact")
-_CODE = re.compile(r"(^|[_ .-])(id|ids|identifiers?|uri|url|hash|uuid|isbn|asin)$|inchi|smiles")
+_COUNTED = {
+    "citation": "most cited",
+    "views": "most viewed",
+    "vote": "most votes",
+    "sales": "best selling",
+    "population": "most people",
+    "size": "largest",
+    **dict.fromkeys(("count", "number", "total", "degree"), "most ..."),
+}
+"""Parts of the names of properties that count something, and what a question says that is after them."""
+_RATED = ("rating", "score", "overall", "stars", "impact")
+_CODE = re.compile(r"(^|[_ .-])(id|ids|identifiers?|codes?|uri|url|hash|uuid|isbn|asin)$|inchi|smiles")
+_CODED = re.compile(r"\S*[\d()\[\]=/]\S*|\S{40,}")  # one word that no sentence has: N06AX11, CC(=O)O, a/b
+_CODE_HINT = "a code: only where the question gives it"
 
 
 class PropertyUse(NamedTuple):
@@ -32,11 +43,8 @@ class PropertyUse(NamedTuple):
     """number, integer, year, date, price, yes or no, text, long text, or a list of one of these."""
     hint: str
     samples: tuple[JsonValue, ...]
-
-    @property
-    def is_code(self) -> bool:
-        """Whether it tells nodes apart and nothing about them."""
-        return _is_code(self.name)
+    is_code: bool
+    """It tells nodes apart and says nothing about them."""
 
 
 def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
@@ -49,8 +57,9 @@ def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
             here = rows[types == number]
             picked = here[np.unique(np.linspace(0, len(here) - 1, _LOOKED_AT).astype(np.intp))]
             values = [value for value in graph.properties.values(name, picked) if value is not None]
-            shape = format_of(values, name)
-            uses.append(PropertyUse(graph.types.nodes[number], name, shape, _hint(name, shape), _samples(values)))
+            shape, is_code = format_of(values, name), _is_code(name) or _are_codes(values)
+            hint = _CODE_HINT if is_code else _hint(name, shape)
+            uses.append(PropertyUse(graph.types.nodes[number], name, shape, hint, _samples(values), is_code))
     order = {name: place for place, name in enumerate(types_by_size(graph))}
     return tuple(sorted(uses, key=lambda use: (order[use.node_type], use.name)))
 
@@ -104,14 +113,22 @@ def _is_code(name: str) -> bool:
     return bool(_CODE.search(words))
 
 
+def _are_codes(values: Sequence[JsonValue]) -> bool:
+    """Tell whether most of these values are codes, formulas or addresses."""
+    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    coded = [item for item in items if _format(item) in ("text", "long text") and _CODED.fullmatch(str(item))]
+    return len(coded) * 2 > len(items)
+
+
 def _hint(name: str, shape: str) -> str:
     """Return what a question says where this property is meant, by its name and format alone."""
-    if _is_code(name):
-        return "a code: only where the question gives it"
     words = name.casefold()
-    if any(part in words for part in _COUNTED) and ("number" in shape or shape == "integer"):
-        return 'order by it for "most ..." and "fewest ..."'
-    if any(part in words for part in _RATED) and ("number" in shape or shape == "integer"):
+    is_number = "number" in shape or shape == "integer"
+    if is_number and (most := next((said for part, said in _COUNTED.items() if part in words), None)):
+        return f'order by it for "{most}" and for the opposite'
+    if is_number and "rank" in words:
+        return 'order by it, descending false, for "best"'
+    if is_number and any(part in words for part in _RATED):
         return 'filter it for "rated above ...", order by it for "best"'
     return {
         "year": '= for "in 1999", < and > for "before" and "after", order for "oldest" and "newest"',

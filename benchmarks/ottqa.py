@@ -1,0 +1,398 @@
+"""SAGE on OTT-QA's development questions, no model anywhere: flat lists, the paper's recipe, ours, and what carries it.
+
+    python benchmarks/ottqa.py DATA [--cache DIR] [--graphs DIR] [--part NAME]... [--json FILE] [--limit N]
+
+DATA is a folder with the tables, the passages and the questions. Gold of a question are its gold passages and the
+segments that hold its gold rows; the given links between tables and passages build nothing. Parts:
+
+    main         Recall, both kinds of gold, the answer's string, for every list; gains over .6/.4 and the best flat
+    times        milliseconds a question
+    edges        what each kind of edge carries
+    options      what each option of ours carries
+    percentiles  the paper's table 5 and the gain at 20 of each of its graphs; edges of similarity as a layer
+    titles       titles withheld from the graph, and first names of the texts taken for titles
+
+Each part builds the graphs that it needs in `--graphs`, or takes them from there. Figures are points; intervals are
+95 %, paired. A list at k is the union of that size: 2 = 1 + 1, 5 = 2 + 3, then halves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.embedding import CachedEmbedder
+from orienteer.build.documents.mentions import Names, find_names
+from orienteer.build.documents.run import build_graph
+from orienteer.build.documents.shelf import Shelf
+from orienteer.build.documents.similar import Alike, compare, fields_of
+from orienteer.build.documents.weaving import Weaving
+from orienteer.evaluation.datasets import load
+from orienteer.evaluation.examples import Example
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.layer import Joined, LayerAbout, publish_layer
+from orienteer.graph.store import Graph
+from orienteer.graph.vectors import embed_graph
+from orienteer.index.embedders import open_embedder
+from orienteer.records import Node
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
+from rankings import Ranked, Ranker, Table, ask, best_of, flats, paper, recalls, remembering, sage, show, summary
+
+KS = (2, 5, 10, 20, 50, 100)
+ANSWER_KS = (2, 5, 10, 50)
+OWN = ("part_of", "next")
+TARGETS = ("hybrid 0.6", "best flat")
+_WORD = re.compile(r"\w+")
+
+
+class Bench:
+    """The data, its graphs and its questions."""
+
+    def __init__(self, data: Path, graphs: Path, cache: Path, limit: int | None) -> None:
+        self.data, self.graphs, self.cache = data, graphs, cache
+        self.embedder = open_embedder("minilm")
+        self.graph = self._built()
+        examples = [example for example in load(data, graph=self.graph).examples if example.gold.nodes]
+        self.examples: list[Example] = examples[:limit]
+        print(f"{len(self.examples)} questions, {len(self.graph):,} nodes, {self.graph.manifest.edges:,} edges")
+
+    def _built(self) -> Graph:
+        """Return the graph as `build` makes it, with edges of names and of similarity."""
+        path = self.graphs / "ottqa"
+        if not path.exists():
+            report = build_graph([self.data], path, embedder=self.embedder, cache=self.cache)
+            stages = ", ".join(f"{name} {seconds:.0f}" for name, seconds in report.stages.items())
+            print(f"built in {report.seconds:.0f} s ({stages}), {report.embedded:,} texts embedded in it, ", end="")
+            print(f"at most {(report.peak_bytes or 0) / 1e9:.2f} GB: {dict(report.edge_types)}")
+            assert report.similarity is not None
+            for row in report.similarity["percentiles"]:
+                print(f"table 5: {row}")
+        return self.embedded(path)
+
+    def embedded(self, path: Path) -> Graph:
+        """Return a graph with its vectors; those of texts that are known are in the cache."""
+        graph = Graph.open(path)
+        if not graph.searcher.has_vectors:
+            made = embed_graph(graph, self.embedder, cache=self.cache)
+            print(f"{path.name}: {made.embedded:,} vectors made, {made.cached:,} from the cache")
+        return remembering(Graph.open(path))
+
+    def woven(self, name: str, seen: Callable[[Node], Node]) -> Graph:
+        """Return the same nodes with edges of names alone, found in the nodes as `seen` shows them."""
+        path = self.graphs / name
+        if not path.exists():
+            with tempfile.TemporaryDirectory() as real, tempfile.TemporaryDirectory() as shown:
+                shelves = Shelf(Path(real)), Shelf(Path(shown))
+                shelves[0].add(self.nodes())
+                shelves[1].add(map(seen, self.nodes()))
+                with GraphBuilder(path) as builder:
+                    Weaving(builder, shelves[0], BuildConfig(), progress=_silent).nodes()
+                    weaving = Weaving(builder, shelves[1], BuildConfig(), progress=_silent)
+                    weaving.edges(None)
+                    builder.describe({"made_by": "build", "greatest_weights": weaving.greatest})
+                    builder.publish()
+            print(f"{name}: {weaving.counts}")
+        return self.embedded(path)
+
+    def nodes(self) -> Iterator[Node]:
+        """Return all nodes, a document before its parts and those in their order."""
+        every = [self.graph.node_at(row) for row in range(len(self.graph))]
+        places = {node.id: (str(node.properties.get("document") or node.id), _order(node)) for node in every}
+        yield from sorted(every, key=lambda node: places[node.id])
+
+    def asked(self, graph: Graph, rankers: Sequence[Ranker]) -> dict[str, Ranked]:
+        return {one.name: one for one in ask(self.examples, rankers)}
+
+    def recalls(self, graph: Graph, asked: Mapping[str, Ranked]) -> dict[str, Table]:
+        return {name: recalls(graph, self.examples, one, KS) for name, one in asked.items()}
+
+
+def main_part(bench: Bench) -> dict[str, Any]:
+    """Every list, by each measure."""
+    graph, k = bench.graph, max(KS)
+    plain, titled = flats(graph, k, parts=True), flats(graph, k, is_titled=True, parts=True)
+    ours = [
+        paper("the paper's recipe", graph, k),
+        sage("sage", graph, k),
+        sage("sage, .6 BM25", graph, k, weight=0.6),
+        sage("sage, no bonus for titles", graph, k, titles=0.0),
+        sage("sage, .6 BM25, no bonus for titles", graph, k, weight=0.6, titles=0.0),
+    ]
+    asked = bench.asked(graph, [*plain, *titled, *ours])
+    tables = bench.recalls(graph, asked)
+    against = baselines({one.name: tables[one.name] for one in (*plain, *titled)}, [one.name for one in plain])
+    written = said("Recall", tables, KS, against, [one.name for one in ours])
+    both = {name: _both(bench, one) for name, one in asked.items()}
+    count = len(next(iter(both.values())))
+    written["both"] = said(f"a gold segment and a gold passage, {count} questions that have both", both, KS, {}, [])[
+        "rows"
+    ]
+    answers = {name: _answered(bench, one) for name, one in asked.items()}
+    written["answers"] = said("the answer's string", answers, ANSWER_KS, {}, [])["rows"]
+    return written
+
+
+def times_part(bench: Bench) -> dict[str, Any]:
+    """What a question takes, nothing remembered: the ranking alone, and as a person asks it, hits and trail and all."""
+    graph, k = Graph.open(bench.graph.path), max(KS)  # one that remembers nothing
+    written: dict[str, Any] = {}
+    for size in (20, k):
+        lists = [*flats(graph, size, parts=True), sage("sage", graph, size), paper("the paper's recipe", graph, size)]
+        found = ask(bench.examples[:100], lists)
+        written[f"k = {size}"] = {one.name: round(one.milliseconds, 1) for one in found}
+        for name in ("hybrid", "sage"):
+            retriever = Retriever(graph, name, k=size, settings=Settings())
+            asked = ask(bench.examples[:100], [Ranker(name, partial(_asked, retriever))])
+            written[f"k = {size}"][f"{name}, with its hits"] = round(asked[0].milliseconds, 1)
+        print(f"milliseconds, k = {size}: {written[f'k = {size}']}")
+    return written
+
+
+def _asked(retriever: Retriever, text: str) -> list[int]:
+    return [retriever.graph.row(hit.id) for hit in retriever.search(text).hits]
+
+
+def baselines(flat: Mapping[str, Table], plain: Sequence[str]) -> dict[str, Table]:
+    """Return what gains are over: .6/.4, the best flat list at each k, and the best that has a bonus for titles."""
+    best, names = best_of({name: flat[name] for name in plain})
+    print(f"best flat list for each k: {', '.join(names)}")
+    found = {"hybrid 0.6": flat["hybrid 0.6"], "best flat": best}
+    if len(flat) > len(plain):
+        found["best with titles"], names = best_of(flat)
+        print(f"with those that have a bonus for titles: {', '.join(names)}")
+    return found
+
+
+def said(
+    what: str, tables: Mapping[str, Table], ks: Sequence[int], against: Mapping[str, Table], gaining: Iterable[str]
+) -> dict[str, Any]:
+    """Print the means of all and the gains of some, and return them."""
+    rows = {name: summary(table, ks, against) for name, table in tables.items()}
+    print(f"\n{what}")
+    show(rows)
+    for name in gaining:
+        for at in (20, 100):
+            show({f"{name}, gain at {at}": rows[name]}, gains=tuple(against), ks=(at,))
+    return {"rows": rows}
+
+
+def _both(bench: Bench, ranked: Ranked) -> Table:
+    """Return, at each k, whether a gold passage and a gold segment were found, of questions that have both."""
+    graph, rows = bench.graph, []
+    for example, found in zip(bench.examples, ranked.rows, strict=True):
+        gold = {graph.row(node) for node in example.gold.nodes}
+        if len({graph.type_at(row) for row in gold}) < 2:
+            continue
+        kinds = [graph.type_at(row) if row in gold else "" for row in found]
+        rows.append([float("table" in kinds[:k] and "chunk" in kinds[:k]) for k in KS])
+    return 100 * np.array(rows)
+
+
+def _answered(bench: Bench, ranked: Ranked) -> Table:
+    """Return, at each k, whether the answer stands in what was returned: its words in a row, whatever their case."""
+    graph, rows = bench.graph, []
+    known: dict[int, str] = {}
+    for example, found in zip(bench.examples, ranked.rows, strict=True):
+        wanted = [f" {_words(answer)} " for answer in example.gold.answers if _words(answer)]
+        place = len(found)
+        for at, row in enumerate(found):
+            if row not in known:
+                known[row] = f" {_words(f'{graph.names[row]} {graph.texts[row]}')} "
+            if any(one in known[row] for one in wanted):
+                place = at
+                break
+        rows.append([float(place < min(k, len(found))) for k in ANSWER_KS])
+    return 100 * np.array(rows)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def edges_part(bench: Bench) -> dict[str, Any]:
+    """What each kind of edge carries: alone, and all others without it."""
+    graph = bench.graph
+    known = tuple(graph.types.edges)
+    kinds: dict[str, dict[str, Any]] = {"all": {}}
+    for name in ("mentions", "shares_names", "similar"):
+        kinds[f"{name} alone"] = {"edge_types": (name,), "similar": 1.0}
+        kinds[f"{name} alone, pruned by H"] = {"edge_types": (name,), "pruning": "hybrid"}
+        kinds[f"all but {name}"] = {"edge_types": tuple(one for one in known if one != name)}
+    kinds["similar as much as names"] = {"similar": 1.0}
+    return _variants(bench, graph, kinds)
+
+
+def options_part(bench: Bench) -> dict[str, Any]:
+    """What each option carries, at the weight of the default."""
+    options: dict[str, dict[str, Any]] = {
+        "sage": {},
+        "pruned by H": {"pruning": "hybrid"},
+        "seeds first": {"order": "seeds"},
+        "rows 0": {"rows": 0.0},
+        "rows 30": {"rows": 30.0},
+        "trust .5": {"trust": 0.5},
+        "sharpness 2": {"sharpness": 2.0},
+        "sharpness 8": {"sharpness": 8.0},
+        ".3 BM25": {"weight": 0.3},
+    }
+    return _variants(bench, bench.graph, options)
+
+
+def _variants(bench: Bench, graph: Graph, several: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Measure forms of SAGE beside the flat lists."""
+    k = max(KS)
+    plain = flats(graph, k, parts=True)
+    asked = bench.asked(graph, [*plain, *(sage(name, graph, k, **options) for name, options in several.items())])
+    tables = bench.recalls(graph, asked)
+    against = baselines({one.name: tables[one.name] for one in plain}, [one.name for one in plain])
+    return said("Recall", {name: tables[name] for name in several}, KS, against, several)
+
+
+def titles_part(bench: Bench) -> dict[str, Any]:
+    """The same where no passage has a title that edges could be made of; the flat scores keep them."""
+    written = {}
+    for name, seen in (("first names for titles", _first_named), ("titles withheld", _untitled)):
+        print(f"\n{name}")
+        graph = bench.woven(name.replace(" ", "-"), seen)
+        written[name] = _variants(bench, graph, {"sage, no bonus for titles": {"titles": 0.0}, "sage": {}})
+    return written
+
+
+def _untitled(node: Node) -> Node:
+    """Show a node without a title: a mark that is no word stands for it."""
+    kept = {name: value for name, value in node.properties.items() if name != "heading"}
+    return replace(node, name="-", properties=kept)
+
+
+def _first_named(node: Node) -> Node:
+    """Show a passage without a title, so that its first name is taken for one; a table has none."""
+    is_passage = node.type == "chunk" and "document" not in node.properties
+    return replace(node, name=node.id) if is_passage else _untitled(node)
+
+
+def percentiles_part(bench: Bench) -> dict[str, Any]:
+    """The paper's table 5: what each percentile and logic keeps of one set of candidates, and what it gains at 20."""
+    started = time.perf_counter()
+    graph = bench.woven("names-alone", lambda node: node)
+    several, names = _candidates(bench)
+    pairs = sum(len(one.found.pairs) for one in several)
+    print(f"{pairs:,} candidates in {time.perf_counter() - started:.0f} s")
+    flat = [one for one in flats(graph, 20, parts=True) if one.name == "hybrid 0.6"]
+    base = recalls(graph, bench.examples, ask(bench.examples, flat)[0], (20,))
+    rows: dict[str, Any] = {}
+    for logic in ("or", "and"):
+        for percentile in (80, 90, 95, 99):
+            joined = _joined(graph, several, names, percentile, logic)
+            _publish(graph, joined, pairs)
+            fresh = remembering(Graph.open(graph.path))
+            nodes = len(names.parts)
+            kept = {"edges": len(joined.first), "mean_degree": 2 * len(joined.first) / nodes}
+            kept["share"] = len(joined.first) / pairs
+            rankers = [
+                paper("pruned by H", fresh, 20),
+                paper("weighed", fresh, 20, pruning="weighed", similar=1.0),
+                sage("with names, weighed", fresh, 20, weight=0.6, titles=0.0),
+            ]
+            found = {one.name: recalls(fresh, bench.examples, one, (20,)) for one in ask(bench.examples, rankers)}
+            gains = {name: summary(table, (20,), {"hybrid 0.6": base})["@20"] for name, table in found.items()}
+            rows[f"P{percentile} {logic}"] = {**kept, **gains}
+            said_ = "; ".join(f"{name} {one['over hybrid 0.6'][0]:+.1f}" for name, one in gains.items())
+            print(f"P{percentile} {logic}: {kept['edges']:,} edges, degree {kept['mean_degree']:.1f}, ", end="")
+            print(f"{100 * kept['share']:.1f} % of the candidates: gain at 20 {said_}", flush=True)
+    return rows
+
+
+def _candidates(bench: Bench) -> tuple[list[Alike], Names]:
+    """Return the candidate pairs with every similarity of each: made once, whatever is kept of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        shelf = Shelf(Path(folder))
+        shelf.add(bench.nodes())
+        names = find_names(shelf, BuildConfig(), progress=_silent)
+        embedder = CachedEmbedder(bench.embedder, bench.cache, progress=_silent)
+        return compare(fields_of(shelf), names, embedder, BuildConfig()), names
+
+
+def _joined(graph: Graph, several: Sequence[Alike], names: Names, percentile: float, logic: Any) -> Joined:
+    """Return the pairs that a percentile keeps, weighed as `build` does: the highest cosine that counts."""
+    rows = np.array([graph.row(part.id) for part in names.parts], np.int32)
+    columns: list[tuple[Any, Any, Any]] = []
+    for alike in several:
+        found = alike.found
+        thresholds = found.thresholds(percentile)
+        at = np.flatnonzero(found.kept(thresholds, logic=logic))
+        first = np.array(alike.first.parts)[found.pairs.first[at]]
+        second = np.array(alike.second.parts)[found.pairs.second[at]]
+        marks = found.passing(thresholds)
+        cosines = [np.where(marks[name][at], found.signals[name][at], -1) for name in marks if name != "entities"]
+        sizes = np.diff(alike.entities.sets.begins)
+        share = found.signals["entities"][at] / np.maximum(1, np.minimum(sizes[first], sizes[second]))
+        highest = np.max(cosines, axis=0)
+        columns.append((rows[first], rows[second], np.where(highest > -1, highest, share)))
+    return Joined(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def _publish(graph: Graph, joined: Joined, pairs: int) -> None:
+    about = LayerAbout(
+        generation=graph.manifest.generation,
+        embedder="minilm",
+        nodes=len(graph),
+        candidates=pairs,
+        threshold=0.0,
+        edges=len(joined.first),
+        mean_degree=2 * len(joined.first) / len(graph),
+        density=len(joined.first) / pairs,
+    )
+    publish_layer(graph, about, joined)
+
+
+def _order(node: Node) -> int:
+    order = node.properties.get("order")
+    return order if isinstance(order, int) and node.type != "document" else -1
+
+
+def _silent(stage: str, count: int) -> None:
+    """Take no notice of progress."""
+
+
+PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
+    "main": main_part,
+    "times": times_part,
+    "edges": edges_part,
+    "options": options_part,
+    "percentiles": percentiles_part,
+    "titles": titles_part,
+}
+
+
+def main() -> None:
+    """Measure the parts that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--cache", type=Path, default=None, help="where vectors are kept between runs")
+    parser.add_argument("--graphs", type=Path, default=None, help="where graphs are kept between runs")
+    parser.add_argument("--part", action="append", choices=list(PARTS))
+    parser.add_argument("--limit", type=int, default=None, help="ask only the first so many questions")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="orienteer-") as folder:
+        graphs, cache = options.graphs or Path(folder) / "graphs", options.cache or Path(folder) / "cache"
+        bench = Bench(options.data, graphs, cache, options.limit)
+        written = {name: PARTS[name](bench) for name in options.part or PARTS}
+    if options.json:
+        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Rankings of several methods over the same questions, and what one gains over another: for sage.py and ottqa.py."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.evaluation.examples import Example
+from orienteer.evaluation.measures import recall
+from orienteer.evaluation.statistics import difference_interval, mean_interval
+from orienteer.graph.searching import Searchers
+from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitlesIn
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import WEIGHT, Fusion, Hybrid, Recent, Searcher
+from orienteer.index.titled import Titled
+from orienteer.strategies.sage import SageConfig
+from orienteer.strategies.sage.union import Expansion
+
+TITLES = 0.2
+"""The bonus of the flat lists that have one."""
+WEIGHTS = (0.3, 0.4, 0.5, 0.6)
+"""BM25's share in the flat hybrids."""
+Table = NDArray[np.float64]
+"""(questions, ks), in points."""
+
+
+class Ranker(NamedTuple):
+    """A way to rank rows for a question."""
+
+    name: str
+    rank: Callable[[str], Sequence[int]]
+
+
+class Ranked(NamedTuple):
+    """What a ranker gave: rows for each question, and the median of its milliseconds."""
+
+    name: str
+    rows: list[list[int]]
+    milliseconds: float
+
+
+class Remembering:
+    """Gives a graph's searchers, whose lists by words and by vectors are made once for all that ask the same.
+
+    For figures of quality alone: what a list takes is then no time of its own.
+    """
+
+    def __init__(self, searchers: Searchers) -> None:
+        self._searchers = searchers
+        self.has_vectors, self.vectors = searchers.has_vectors, searchers.vectors
+        self._lexical, self._dense = _Remembered(searchers("lexical")), _Remembered(searchers("dense"))
+
+    def __call__(self, mode: str = "lexical", *, weight: float = WEIGHT, fusion: Fusion = "linear") -> Any:  # Any: each
+        if mode == "hybrid":
+            return Hybrid(self._lexical, self._dense, weight=weight, fusion=fusion)  # type: ignore[arg-type]  # twins
+        return self._lexical if mode == "lexical" else self._dense
+
+
+class _Remembered:
+    """A searcher that keeps what it gave for the last few questions."""
+
+    def __init__(self, searcher: Any) -> None:  # Any: of words or of vectors
+        self._searcher = searcher
+        self._given: dict[str, dict[Any, Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:  # Any: what the searcher has
+        return getattr(self._searcher, name)
+
+    def search(self, query: str, k: int, *, among: Any = None, mask: Any = None) -> Any:
+        assert among is None
+        key = (k, None if mask is None else int(mask.sum()))
+        return self._kept(query, key, lambda: self._searcher.search(query, k, mask=mask))
+
+    def scores(self, query: str, rows: NDArray[np.int32]) -> Any:
+        return self._kept(query, rows.tobytes(), lambda: self._searcher.scores(query, rows))
+
+    def _kept(self, query: str, key: object, make: Callable[[], Any]) -> Any:
+        if query not in self._given:
+            self._given = {query: {}}
+        if key not in self._given[query]:
+            self._given[query][key] = make()
+        return self._given[query][key]
+
+
+def remembering(graph: Graph) -> Graph:
+    """Have a graph's searchers remember their lists."""
+    graph.searcher = Remembering(graph.searcher)  # type: ignore[assignment]  # a twin, as far as it is asked
+    return graph
+
+
+def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False) -> list[Ranker]:
+    """Return the flat lists: BM25, vectors, hybrids of each weight, reciprocal places.
+
+    With `parts` chunks and tables alone, where documents are nodes too.
+    """
+    searchers: dict[str, Searcher] = {
+        "bm25": graph.searcher("lexical"),
+        "dense": graph.searcher("dense"),
+        **{f"hybrid {weight:.1f}": graph.searcher("hybrid", weight=weight) for weight in WEIGHTS},
+        "rrf": graph.searcher("hybrid", fusion="rrf"),
+    }
+    if is_titled:
+        titles = TitlesIn(graph)
+        named = Recent(titles)
+        searchers = {f"{name} + titles": Titled(one, named, TITLES) for name, one in searchers.items()}
+    mask = graph.mask(("chunk", "table")) if parts else None
+    return [_flat(name, searcher, k, mask) for name, searcher in searchers.items()]
+
+
+def _flat(name: str, searcher: Searcher, k: int, mask: Mask | None) -> Ranker:
+    return Ranker(name, lambda question: searcher.search(question, k, mask=mask).rows.tolist())
+
+
+def sage(name: str, graph: Graph, k: int, **options: Any) -> Ranker:  # Any: what SageConfig takes
+    """Return SAGE with some options: the ranking that the method gives, without its presentation."""
+    return Ranker(name, Expansion(graph, SageConfig(k=k, **options).settled()).ranking)
+
+
+def paper(name: str, graph: Graph, k: int, **options: Any) -> Ranker:  # Any: the same
+    """Return the paper's recipe with each beginning of the list a union of that size, as its figure 4 counts."""
+    own = [one for one in graph.types.edges if one not in ("mentions", "shares_names", "similar")]
+    recipe = {"weight": 0.6, "pruning": "hybrid", "titles": 0.0, "edge_types": (*own, "similar"), **options}
+    return sage(name, graph, k, **recipe)
+
+
+def ask(examples: Sequence[Example], rankers: Sequence[Ranker]) -> list[Ranked]:
+    """Ask every ranker every question, question by question, so that what they share is made once."""
+    rows: list[list[list[int]]] = [[] for _ in rankers]
+    seconds: list[list[float]] = [[] for _ in rankers]
+    told = time.monotonic()
+    for number, example in enumerate(examples):
+        for ranker, found, spent in zip(rankers, rows, seconds, strict=True):
+            started = time.perf_counter()
+            found.append([int(row) for row in ranker.rank(example.question.text)])
+            spent.append(time.perf_counter() - started)
+        if time.monotonic() - told > 30:
+            told = time.monotonic()
+            sys.stderr.write(f"{number + 1} of {len(examples)} questions\n")
+    medians = [1000 * float(np.median(spent)) for spent in seconds]
+    return [Ranked(one.name, found, spent) for one, found, spent in zip(rankers, rows, medians, strict=True)]
+
+
+def recalls(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Sequence[int]) -> Table:
+    """Return Recall at each k of each question."""
+    rows = []
+    for example, found in zip(examples, ranked.rows, strict=True):
+        ids = [graph.ids[row] for row in found]
+        rows.append([recall(ids, example.gold.nodes, k) for k in ks])
+    return 100 * np.array(rows)
+
+
+def best_of(tables: Mapping[str, Table]) -> tuple[Table, list[str]]:
+    """Return the best list for each k on its own, and the names of those that it is made of."""
+    width = next(iter(tables.values())).shape[1]
+    names = [max(tables, key=lambda name: float(tables[name][:, at].mean())) for at in range(width)]
+    return np.stack([tables[name][:, at] for at, name in enumerate(names)], axis=1), names
+
+
+def summary(table: Table, ks: Sequence[int], against: Mapping[str, Table]) -> dict[str, Any]:  # Any: JSON
+    """Return the mean at each k with its 95 % interval, and the paired gain over others."""
+    found: dict[str, Any] = {}
+    for at, k in enumerate(ks):
+        mean = mean_interval(list(table[:, at]))
+        gains = {name: difference_interval(list(table[:, at]), list(other[:, at])) for name, other in against.items()}
+        found[f"@{k}"] = {"mean": list(mean), **{f"over {name}": list(gain) for name, gain in gains.items()}}
+    return found
+
+
+def show(summaries: Mapping[str, Mapping[str, Any]], *, gains: Sequence[str] = (), ks: Sequence[int] = ()) -> None:
+    """Print a line for each: means with their intervals, or the gains over one other at some ks."""
+    for name, one in summaries.items():
+        columns = [f"@{k}" for k in ks] if ks else list(one)
+        if gains:
+            said = [f"{kind} {at} {_gain(one[at][f'over {kind}'])}" for kind in gains for at in columns]
+        else:
+            means = {at: one[at]["mean"] for at in columns}
+            said = [f"{at} {mean:5.1f} [{low:.1f}, {high:.1f}]" for at, (mean, low, high) in means.items()]
+        print(f"{name:44} " + "  ".join(said), flush=True)
+
+
+def _gain(one: Sequence[float]) -> str:
+    return f"{one[0]:+5.1f} [{one[1]:+.1f}, {one[2]:+.1f}]"

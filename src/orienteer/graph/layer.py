@@ -1,0 +1,118 @@
+"""Edges of similarity that lie beside a graph: a piece of its generation, made from its vectors and removed with it.
+
+They are no part of the schema: who plans over a graph sees its own edges alone; who expands may walk both. `orienteer
+link` makes them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from orienteer.errors import NotAGraph
+from orienteer.graph import format
+from orienteer.index.arrays import Folder, Rows, save
+from orienteer.records import Record
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+
+PIECE = "similar"
+ABOUT = "similar.json"
+SIMILAR = "similar"
+"""What such an edge is called, as in a graph of chunks, whose own edges they are."""
+
+
+class LayerAbout(Record):
+    """What a layer of similarity edges says of itself."""
+
+    format: int = 1
+    generation: str
+    embedder: str | None
+    nodes: int
+    """Nodes with text enough to be joined."""
+    candidates: int
+    """Pairs that the percentile is taken over."""
+    threshold: float
+    edges: int
+    mean_degree: float
+    density: float
+    """Share of the candidates that is kept."""
+    percentiles: tuple[dict[str, float | str], ...] = ()
+    """How many edges other percentiles would keep: SAGE, table 5."""
+    seconds: float = 0.0
+
+
+class Joined(NamedTuple):
+    """Pairs of rows, each once, and how alike the two are."""
+
+    first: Rows
+    second: Rows
+    weight: NDArray[np.float32]
+
+
+class Alike(NamedTuple):
+    """Neighbours by similarity: those of all asked for, one after the other."""
+
+    owner: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
+    weight: NDArray[np.float32]
+    """Cosines."""
+
+
+class SimilarLayer:
+    """The similarity edges of a graph, mapped. Safe to share among threads."""
+
+    def __init__(self, folder: Path, about: LayerAbout) -> None:
+        arrays = Folder(folder)
+        self.about = about
+        self._begins = arrays.array("begin", "i8")
+        self._neighbors = arrays.array("neighbor", "i4")
+        self._weights = arrays.array("weight", "f4")
+
+    def around(self, rows: Rows) -> Alike:
+        """Return the neighbours of some rows, both ways, each row's in row order."""
+        counts = self._begins[rows + 1] - self._begins[rows]
+        ends = np.cumsum(counts)
+        at = np.repeat(self._begins[rows] - (ends - counts), counts) + np.arange(int(counts.sum()))
+        return Alike(np.repeat(rows, counts), self._neighbors[at], self._weights[at])
+
+    @cached_property
+    def greatest(self) -> float:
+        """The weight of the strongest edge; 0 without any."""
+        return float(self._weights.max(initial=0.0))
+
+
+def open_layer(graph: Graph) -> SimilarLayer | None:
+    """Return the similarity edges beside a graph, None where none were made. Raises `NotAGraph` for damage."""
+    folder = format.piece(graph.path, PIECE)
+    if folder is None:
+        return None
+    try:
+        about = LayerAbout.model_validate_json((folder / ABOUT).read_bytes())
+    except (FileNotFoundError, ValidationError) as error:
+        raise NotAGraph(f"{folder} is damaged ({error}): run orienteer link {graph.path} again") from error
+    return SimilarLayer(folder, about) if about.generation == graph.manifest.generation else None
+
+
+def publish_layer(graph: Graph, about: LayerAbout, joined: Joined) -> None:
+    """Put these edges beside a graph, in place of earlier ones. Raises `NotAGraph`, `GraphBusy`."""
+    owner, neighbor = np.append(joined.first, joined.second), np.append(joined.second, joined.first)
+    order = np.lexsort((neighbor, owner))
+    begins = np.zeros(len(graph) + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=len(graph)), out=begins[1:])
+
+    def write(folder: Path) -> None:
+        if format.read_pointer(graph.path).generation != about.generation:
+            raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: link it again")
+        save(folder, "begin", begins)
+        save(folder, "neighbor", neighbor[order].astype(np.int32))
+        save(folder, "weight", np.append(joined.weight, joined.weight)[order].astype(np.float32))
+        (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")
+
+    format.publish_piece(graph.path, PIECE, write)

@@ -1,0 +1,133 @@
+"""What `doctor` finds of one graph: its files, its vectors, its copy for Cypher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orienteer.display import counted
+from orienteer.errors import Error, NotAGraph
+from orienteer.serve.cli.arguments import settings
+
+if TYPE_CHECKING:
+    from orienteer.graph.vectors import VectorsAbout
+
+
+def examine(path: Path) -> dict[str, Any]:
+    """Return which files of a graph are not what was published, whether its sources have changed, and its pieces."""
+    from orienteer.build.sources import is_stale
+    from orienteer.graph.format import MANIFEST, Manifest, damaged_files, read_pointer
+
+    file = path / "generations" / read_pointer(path).generation / MANIFEST
+    damaged = damaged_files(path)
+    if MANIFEST in damaged:  # it says which the others are
+        return {"path": str(path), "files": None, "damaged": damaged, "stale": None, "vectors": None, "cypher": None}
+    manifest = Manifest.model_validate_json(file.read_bytes())
+    return {
+        "path": str(path),
+        "files": len(manifest.files),
+        "damaged": damaged,
+        "stale": is_stale(manifest),
+        "vectors": _vectors(path, manifest.nodes),
+        "cypher": _cypher(path),
+    }
+
+
+def is_damaged(graph: Mapping[str, Any]) -> bool:
+    """Tell whether anything of a graph that was examined is not what was written."""
+    return bool(graph["damaged"]) or bool((graph["vectors"] or {}).get("damaged"))
+
+
+def lines(graph: Mapping[str, Any], *, mend: str) -> list[str]:
+    """Return what was found, for people; `mend` says how a damaged graph is made again."""
+    found = [f"damaged: {name}" for name in graph["damaged"]]
+    if graph["damaged"]:
+        found.append(f"{graph['path']} is damaged: {mend}")
+    else:
+        found.append(f"{graph['path']}: all {graph['files']} files whole")
+    if graph["stale"]:
+        found.append("its sources have changed since it was made: import it again with --force")
+    if graph["files"] is not None:
+        found += [_vectors_line(graph["vectors"]), _cypher_line(graph["cypher"])]
+    return found
+
+
+def _vectors(path: Path, nodes: int) -> dict[str, Any] | None:
+    from orienteer.graph.vectors import read_about
+
+    try:
+        about = read_about(path)
+    except NotAGraph as error:
+        return {"damaged": str(error)}
+    if about is None:
+        return None
+    trouble = _trouble(about)
+    return {
+        "damaged": None,
+        **about.model_dump(include={"embedder", "dimension", "vectors", "recall", "is_parts", "is_exact"}),
+        "nodes": about.nodes,
+        "nodes_without": nodes - about.nodes,
+        "bytes": sum(about.files.values()),
+        "embedder_available": trouble is None,
+        "trouble": trouble,
+    }
+
+
+def _trouble(about: VectorsAbout) -> str | None:
+    """Return why the embedder of queries cannot be had, None where it can; a server is not asked."""
+    if about.embedder is None:
+        return "they were given without an embedder: no query can be embedded"
+    try:
+        embedder = settings().open_embedder(about.embedder)
+    except Error as error:
+        return str(error)
+    if about.fingerprint not in (None, embedder.fingerprint):
+        return "it is not as it was when the graph was embedded (another file, or another address)"
+    return None
+
+
+def _cypher(path: Path) -> dict[str, Any] | None:
+    from orienteer.graph import format
+    from orienteer.graph.cypher.copying import about_copy
+
+    folder = format.piece(path, "cypher")
+    about = about_copy(folder) if folder is not None else None
+    if about is None:
+        return None
+    return {
+        "engine": about.engine,
+        "installed": find_spec("ladybug") is not None,
+        "stale": about.is_stale,
+        "bytes": about.size,
+        "left_out": dict(about.left_out),
+    }
+
+
+def _vectors_line(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "vectors: none; orienteer embed makes them"
+    if found["damaged"]:
+        return f"vectors: {found['damaged']}"
+    way = "every vector is looked at" if found["is_exact"] else "signs are scanned"
+    parts = [
+        f"vectors: {found['vectors']:,} of {found['dimension']} dimensions by {found['embedder']}",
+        f"{counted(found['bytes'], 'byte')}",
+        f"recall@10 {found['recall']:.3f}: {way}",
+    ]
+    if found["nodes_without"]:
+        parts.append(f"{counted(found['nodes_without'], 'node')} without")
+    parts.append(
+        "the embedder is there" if found["embedder_available"] else f"no query can be embedded: {found['trouble']}"
+    )
+    return "; ".join(parts)
+
+
+def _cypher_line(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "Cypher's copy: none; the first statement makes it"
+    state = "made anew at the next statement, for the engine is another now" if found["stale"] else "whole"
+    if not found["installed"]:
+        state = "no engine: pip install 'orienteer[cypher]'"
+    return f"Cypher's copy: {found['engine']}; {counted(found['bytes'], 'byte')}; {state}"

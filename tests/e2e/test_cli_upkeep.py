@@ -1,0 +1,137 @@
+"""cache and doctor over what lies beside a graph: vectors, Cypher's copy, and what was paid for."""
+
+import json
+
+import pytest
+
+from fakes import Answer, FakeServer
+from fakes.embedder import WordEmbedder
+from orienteer.build.documents.replies import Replies
+from orienteer.graph import format
+
+WORDS = WordEmbedder()
+
+
+@pytest.fixture
+def server(home, monkeypatch):
+    with FakeServer(lambda body, _: Answer(vectors=WORDS.embed(body["input"], kind="document").tolist())) as fake:
+        monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", fake.url)
+        yield fake
+
+
+def pieces(cli, graph):
+    found = cli("doctor", graph, "--json")
+    return found.code, found.json["graph"]["vectors"], found.json["graph"]["cypher"]
+
+
+def test_a_graph_without_either(cli, clubs):
+    assert pieces(cli, clubs) == (0, None, None)
+    told = cli("doctor", clubs).out
+    assert "vectors: none; orienteer embed makes them" in told
+    assert "Cypher's copy: none; the first statement makes it" in told
+
+
+def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, monkeypatch):
+    assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
+    asked = len(server.requests)
+    code, vectors, _ = pieces(cli, clubs)
+    assert code == 0
+    assert (vectors["embedder"], vectors["dimension"], vectors["nodes"], vectors["vectors"]) == (
+        "openai:fake",
+        48,
+        7,
+        7,
+    )
+    assert (vectors["nodes_without"], vectors["recall"], vectors["is_exact"]) == (0, 1.0, False)
+    assert (vectors["embedder_available"], vectors["trouble"]) == (True, None)
+    folder = format.piece(clubs, "vectors")
+    assert vectors["bytes"] == sum(one.stat().st_size for one in folder.iterdir() if one.name != "vectors.json")
+    told = cli("doctor", clubs).out
+    assert "vectors: 7 of 48 dimensions by openai:fake" in told
+    assert "recall@10 1.000: signs are scanned; the embedder is there" in told
+    assert len(server.requests) == asked  # nothing is sent to see that
+
+    monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", "http://127.0.0.1:9/v1")
+    _, vectors, _ = pieces(cli, clubs)
+    assert (vectors["embedder_available"], "another address" in vectors["trouble"]) == (False, True)
+    monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", "https://embeddings.example.org/v1")
+    monkeypatch.setenv("ORIENTEER_OFFLINE", "1")
+    assert "ORIENTEER_OFFLINE" in pieces(cli, clubs)[1]["trouble"]
+
+
+def test_doctor_tells_of_vectors_that_are_cut_off(cli, clubs, server):
+    assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
+    file = format.piece(clubs, "vectors") / "half.f2"
+    file.write_bytes(file.read_bytes()[:-1])
+    code, vectors, _ = pieces(cli, clubs)
+    assert (code, list(vectors)) == (1, ["damaged"])
+    ran = cli("doctor", clubs)
+    assert ran.code == 1
+    assert f"{file} is cut off: run orienteer embed {clubs} again" in ran.out
+
+
+def test_doctor_tells_of_the_copy_that_cypher_reads(cli, clubs):
+    pytest.importorskip("ladybug")
+    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
+    code, _, copy = pieces(cli, clubs)
+    folder = format.piece(clubs, "cypher")
+    assert (code, copy["installed"], copy["stale"]) == (0, True, False)
+    assert copy["engine"].startswith("ladybug ")
+    assert copy["bytes"] == (folder / "cypher.lbug").stat().st_size
+    assert "text" in copy["left_out"]
+    assert f"Cypher's copy: {copy['engine']}; {copy['bytes']:,} bytes; whole" in cli("doctor", clubs).out
+
+    catalog = folder / "catalog.json"
+    older = {**json.loads(catalog.read_text(encoding="utf-8")), "engine": "ladybug 0.1"}
+    catalog.write_text(json.dumps(older), encoding="utf-8")
+    _, _, copy = pieces(cli, clubs)
+    assert (copy["engine"], copy["stale"]) == ("ladybug 0.1", True)
+    assert "made anew at the next statement" in cli("doctor", clubs).out
+    ran = cli("cypher", clubs, "MATCH (n) RETURN count(*)")
+    assert "making the copy" in ran.err
+    assert pieces(cli, clubs)[2]["stale"] is False
+
+
+def test_the_cache_tells_of_all_it_holds_and_keeps_what_was_paid_for(cli, tables, home, server):
+    assert cli("embed", tables, "--embedder", "openai:fake").code == 0
+    cache = home.parent / "cache"
+    with Replies(cache / "replies") as replies:
+        replies.put("key", "a reply")
+    (cache / "vectors" / "mine").mkdir()
+    found = cli("cache", "info", "--json").json
+    assert [len(found[kind]) for kind in ("graphs", "vectors", "replies")] == [1, 1, 1]
+    (vectors,) = found["vectors"]
+    assert vectors["bytes"] == sum(one.stat().st_size for one in (cache / "vectors").rglob("*") if one.is_file()) > 0
+    assert found["bytes"] == sum(one["bytes"] for kind in ("graphs", "vectors", "replies") for one in found[kind])
+    assert "1 graph, vectors of 1 embedder, replies of models, " in cli("cache", "info").out
+
+    cleared = cli("cache", "clear", "--json").json
+    assert (cleared["removed"], cleared["kept"].keys()) == (1, {"vectors", "replies"})
+    asked = len(server.requests)
+    assert cli("embed", tables, "--embedder", "openai:fake").code == 0
+    assert len(server.requests) == asked  # the graph is made again, its vectors are there
+    ran = cli("cache", "clear", "--vectors")
+    assert "removed 1 graph, vectors of 1 embedder, " in ran.out
+    assert "kept: replies, " in ran.err
+    assert "--replies" in ran.err
+    assert (cache / "vectors" / "mine").is_dir()
+    assert cli("embed", tables, "--embedder", "openai:fake").code == 0
+    assert len(server.requests) > asked
+    ran = cli("cache", "clear", "--vectors", "--replies")
+    assert "replies of models" in ran.out
+    assert "kept" not in ran.err
+    assert not (cache / "replies").exists()
+    assert cli("cache", "info", "--json").json["bytes"] == 0
+
+
+def test_what_somebody_put_beside_replies_or_vectors_keeps_them(cli, home):
+    cache = home.parent / "cache"
+    with Replies(cache / "replies") as replies:
+        replies.put("key", "a reply")
+    (cache / "replies" / "notes.txt").write_text("mine", encoding="utf-8")
+    embedder = cache / "vectors" / ("a" * 32)
+    embedder.mkdir(parents=True)
+    (embedder / "notes.txt").write_text("mine", encoding="utf-8")
+    assert cli("cache", "clear", "--vectors", "--replies", "--json").json["removed"] == 0
+    assert (cache / "replies" / "replies.sqlite").exists()
+    assert (embedder / "notes.txt").exists()

@@ -1,0 +1,193 @@
+"""Queries that a server embeds are calls of the question that they serve: claimed from its budget, charged to it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from clinic import EDGES, NODES
+from fakes import Answer, FakeServer
+from fakes.embedder import WordEmbedder
+from orienteer.errors import BudgetExhausted
+from orienteer.graph.store import Graph
+from orienteer.graph.vectors import embed_graph
+from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.llm import Allowance, Budget, OpenAIConfig, Price
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.records import Question, Usage
+from orienteer.strategies.ark import Ark, ArkConfig
+from orienteer.strategies.hyde import Hyde, HydeConfig
+from orienteer.strategies.kar import Kar, KarConfig
+from orienteer.strategies.react import React, ReactConfig
+
+WORDS = WordEmbedder()
+QUESTION = Question(text="yellow zebra")
+TOKENS = 7  # that the server counts, each call
+PRICE = Price(prompt=2.0, completion=9.0)
+END = [("add_to_answer", {"nodes": ["d2"]}), ("finish", {})]
+
+
+@pytest.fixture
+def server():
+    with FakeServer(
+        lambda body, _: Answer(
+            vectors=WORDS.embed(body["input"], kind="query").tolist(), usage={"prompt_tokens": TOKENS}
+        )
+    ) as fake:
+        yield fake
+
+
+@pytest.fixture
+def graph(server, scratch):
+    """An embedded graph, just opened: no query is among the last few."""
+    opened = []
+
+    def embedder(_):
+        opened.append(ServedEmbedder("fake", OpenAIConfig(base_url=server.url, price=PRICE, retries=0)))
+        return opened[-1]
+
+    made = Graph.from_records(NODES, EDGES, path=scratch())
+    embed_graph(made, embedder("openai:fake"), cache=scratch())
+    server.requests.clear()
+    yield Graph.open(made.path, embedder=embedder)
+    for one in opened:
+        one.close()
+
+
+def agent(*queries):
+    """Search for one text a turn, then answer with Malaria."""
+
+    def policy(messages, tools, sampling):
+        turn = sum(message.role == "assistant" for message in messages)
+        if turn < len(queries):
+            return [("search_in_graph", {"query": queries[turn]})]
+        return END
+
+    return ScriptedModel(policy)
+
+
+def ask_ark(graph, model, run, **options):
+    return Ark(graph, model, ArkConfig(mode="dense", **{"agents": 1, **options})).retrieve(QUESTION, run)
+
+
+def sent(server):
+    return [body["input"] for body in server.bodies]
+
+
+def test_the_searches_of_an_agent_are_charged_each_query_once(graph, server):
+    run = Allowance()
+    result = ask_ark(graph, agent("yellow skin", "a stripe", "yellow skin"), run)
+    assert sent(server) == [["yellow skin"], ["a stripe"]]
+    model_calls = sum(len(one.steps) for one in result.trajectories)
+    spent = run.usage()
+    assert (model_calls, spent.calls, result.usage.calls) == (4, 4 + 2, 4 + 2)
+    embedding = result.trajectories[0].embedding
+    assert (embedding.calls, embedding.prompt_tokens) == (2, 2 * TOKENS)
+    assert embedding.usd == spent.usd == pytest.approx(2 * TOKENS * PRICE.prompt / 1e6)  # the scripted model is free
+
+
+def test_neighbourhoods_and_words_cost_what_they_do(graph, server):
+    def policy(messages, tools, sampling):
+        turn = sum(message.role == "assistant" for message in messages)
+        calls = [
+            ("search_in_neighborhood", {"node": "Malaria", "query": "pain"}),
+            ("search_in_neighborhood", {"node": "Malaria"}),
+            ("search_in_graph", {"query": "fever", "mode": "lexical"}),
+            ("search_in_graph", {"query": "pain", "mode": "hybrid"}),
+        ]
+        return [calls[turn]] if turn < len(calls) else END
+
+    run = Allowance()
+    ask_ark(graph, ScriptedModel(policy), run)
+    assert sent(server) == [["pain"]]
+    assert run.usage().calls == 5 + 1
+
+
+def test_agents_side_by_side_pay_for_one_query_once(graph, server):
+    run = Allowance()
+    ask_ark(graph, agent("one text", "another"), run, agents=4)
+    assert sorted(sent(server)) == [["another"], ["one text"]]
+    assert run.usage().calls == 4 * 3 + 2
+
+
+@pytest.mark.parametrize("make", [
+    lambda graph, model: React(graph, model, ReactConfig(mode="dense")),
+    lambda graph, model: Ark(graph, model, ArkConfig(mode="dense", agents=1)),
+])  # fmt: skip
+def test_a_budget_without_a_call_for_it_leaves_words_and_says_so(graph, server, make):
+    run = Allowance(Budget(calls=2), reserve=1)
+    result = make(graph, agent("yellow zebra")).retrieve(QUESTION, run)
+    assert not sent(server)
+    assert (run.usage().calls, result.stopped_by) == (2, "calls")
+    assert [hit.id for hit in result.hits] == ["d2"]
+    (trajectory,) = result.trajectories
+    assert any(note.startswith("1 search went by words") for note in trajectory.notes)
+    seen = trajectory.steps[0].observations[0]
+    assert (seen.nodes, seen.error) == (("d1", "s1"), None)  # those that have yellow
+    assert "no call left" in seen.text
+
+
+def test_a_course_pays_for_its_searches(graph, server):
+    run = Allowance()
+    result = Hyde(graph, ScriptedModel(lambda *_: "A passage."), HydeConfig(mode="dense", passages=2)).retrieve(
+        QUESTION, run
+    )
+    assert sent(server) == [["yellow zebra", "A passage.", "A passage."]]
+    assert result.usage.calls == run.usage().calls == 2 + 1
+    server.requests.clear()
+    run = Allowance()
+    said = ScriptedModel(lambda messages, *_: '{"entities": ["Malaria"]}' if '"entities"' in str(messages) else "More.")
+    result = Kar(graph, said, KarConfig(mode="hybrid")).retrieve(QUESTION, run)
+    assert sent(server) == [["yellow zebra"], ["yellow zebra\nMore."]]  # of its five searches
+    assert result.usage.calls == run.usage().calls == 4
+
+
+def test_a_course_that_cannot_pay_is_ranked_by_words(graph, server):
+    run = Allowance(Budget(calls=1), reserve=0)
+    result = Hyde(graph, ScriptedModel(lambda *_: "robots"), HydeConfig(mode="dense")).retrieve(QUESTION, run)
+    assert not sent(server)
+    assert {hit.id for hit in result.hits} == {"d1", "s1", "x1"}  # those that have yellow, or robots
+    assert "1 search went by words: the budget had no call left to embed what was searched for" in result.notes
+
+
+def test_a_server_that_is_down_is_no_weak_method(graph, server):
+    server.policy = lambda *_: Answer(status=500, message="on fire")
+    run = Allowance()
+    result = ask_ark(graph, agent("yellow"), run)
+    assert (result.stopped_by, result.hits) == ("error", ())
+    assert "on fire" in result.trajectories[0].error
+    assert run.usage().calls == 1  # the model's, whose search failed
+    course = Hyde(graph, ScriptedModel(lambda *_: "robots"), HydeConfig(mode="dense")).retrieve(QUESTION, Allowance())
+    assert (course.stopped_by, course.hits) == ("error", ())
+    assert any("on fire" in note for note in course.notes)
+
+
+def test_what_an_embedder_takes_says_nothing_of_the_next_call_of_a_model():
+    run = Allowance(Budget(tokens=1_205), reserve=1)
+    run.check()
+    run.charge(Usage(calls=1, prompt_tokens=400))
+    run.check()
+    run.charge(Usage(calls=1, prompt_tokens=10), is_typical=False)
+    with pytest.raises(BudgetExhausted, match="410 used"):  # 400 more, and 400 for the last turn, do not fit
+        run.check()
+
+
+def test_each_thread_is_told_what_its_own_call_has_spent(server):
+    embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, price=PRICE))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda at: embedder.embed_metered([f"text {at}"], kind="query").usage, range(12)))
+    embedder.close()
+    assert {(one.calls, one.prompt_tokens, one.usd) for one in found} == {(1, TOKENS, TOKENS * 2 / 1e6)}
+    assert embedder.usage.calls == 12
+
+
+def test_a_price_is_known_on_openais_own_server_only():
+    assert ServedEmbedder("text-embedding-3-small").price == Price(prompt=0.02, completion=0.0)
+    assert ServedEmbedder("text-embedding-3-small", OpenAIConfig(base_url="http://localhost:1/v1")).price is None
+
+
+def test_a_query_that_failed_is_asked_again(graph, server):
+    working, server.policy = server.policy, lambda *_: Answer(status=400, message="no")
+    run = Allowance()
+    assert ask_ark(graph, agent("yellow"), run).stopped_by == "error"
+    server.policy = working
+    assert ask_ark(graph, agent("yellow"), run).stopped_by == "finish"

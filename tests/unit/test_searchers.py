@@ -1,0 +1,93 @@
+"""What was made of the last few queries: once each, side by side, and again after a failure."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from orienteer.errors import BadOption
+from orienteer.index.searchers import WEIGHT, Ranking, Recent, ranking_of
+
+
+@pytest.mark.parametrize(
+    ("mode", "meant"),
+    [
+        ("lexical", Ranking("lexical")),
+        ("dense", Ranking("dense")),
+        ("hybrid", Ranking("hybrid", WEIGHT, "linear")),
+        ("hybrid:0.6", Ranking("hybrid", 0.6)),
+        ("hybrid:.25", Ranking("hybrid", 0.25)),
+        ("hybrid:1", Ranking("hybrid", 1.0)),
+        ("hybrid:0", Ranking("hybrid", 0.0)),
+        ("rrf", Ranking("hybrid", WEIGHT, "rrf")),
+    ],
+)
+def test_a_mode_is_read(mode, meant):
+    assert ranking_of(mode) == meant
+
+
+@pytest.mark.parametrize(
+    "mode",
+    ["", "sparse", "hybrid:", "hybrid:1.5", "hybrid:-0.1", "hybrid:nan", "hybrid:٠.٥", "rrf:3", "dense:1", "Hybrid"],
+)
+def test_a_mode_that_there_is_not_is_told(mode):
+    with pytest.raises(BadOption, match="lexical, dense, hybrid, hybrid:WEIGHT"):
+        ranking_of(mode)
+
+
+def test_each_is_made_once_also_where_threads_want_it_at_one_time():
+    made = []
+    gate = threading.Barrier(8)
+
+    def make(text):
+        made.append(text)
+        return text.upper()
+
+    recent = Recent(make)
+
+    def ask(number):
+        gate.wait(10)
+        return recent("ab"[number % 2])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(8))) == ["A", "B"] * 4
+    assert sorted(made) == ["a", "b"]
+
+
+def test_different_ones_are_made_side_by_side():
+    both = threading.Barrier(2)  # it would break if one had to wait for the other's end
+
+    def make(text):
+        both.wait(10)
+        return text
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(Recent(make), ["a", "b"])) == ["a", "b"]
+
+
+def test_what_could_not_be_made_is_tried_again_by_the_next():
+    tries = []
+
+    def make(text):
+        tries.append(text)
+        if len(tries) == 1:
+            raise ValueError("not yet")
+        return len(tries)
+
+    recent = Recent(make)
+    with pytest.raises(ValueError, match="not yet"):
+        recent("a")
+    assert "a" not in recent
+    assert (recent("a"), recent("a"), "a" in recent) == (2, 2, True)
+
+
+def test_the_longest_unused_is_forgotten():
+    made = []
+    recent = Recent(lambda number: made.append(number) or number)
+    for number in range(256):
+        recent(number)
+    recent(0)
+    recent(256)
+    assert (0 in recent, 1 in recent, 256 in recent) == (True, False, True)
+    recent(1)
+    assert made == [*range(257), 1]
