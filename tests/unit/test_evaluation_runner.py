@@ -54,6 +54,15 @@ def run(graph, tmp_path):
     return made
 
 
+def test_the_settings_of_a_method_that_finds_seeds_hold_in_a_run(graph, tmp_path):
+    """Retriever and run settle a method over another in the same way: only diseases can be seeds here."""
+    settings = Settings(methods={"anchor": {"node_types": ("Disease",)}})
+    evaluate(graph, questions(1), ["anchor", "sage:anchor policy=none"], tmp_path / "run", settings=settings)
+    for ranking in by_method(read_run(tmp_path / "run").lines).values():
+        (line,) = ranking
+        assert {graph.node(hit.id).type for hit in line.hits} == {"Disease"}
+
+
 class Counting:
     """A scripted model that counts the requests it answers, and can be told which questions it dies of."""
 

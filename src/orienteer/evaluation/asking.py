@@ -67,7 +67,7 @@ class Asker:
     ) -> None:
         self._graph, self._replies, self._model, self._budget = graph, replies, model, budget
         self._k, self._random_seed, self._answers = k, random_seed, answers
-        self._settings = replace(settings, model=None, methods={})
+        self._settings = replace(settings, model=None)
         self._first: dict[str, _Desk] = {}
         self._free: defaultdict[str, deque[_Desk]] = defaultdict(deque)
         self.stopping = Event()
