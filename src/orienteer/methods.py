@@ -206,10 +206,14 @@ def over(method: Method, seeds: Method) -> Method:
     return replace(method, name=f"{method.name}:{seeds.name}", needs_model=needs_model, over=seeds)
 
 
-def chosen(name: str, *, has_model: bool) -> Method:
-    """Return the method of a name; `auto` takes the best that can run. Raises `BadOption`."""
+def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> Method:
+    """Return the method of a name; `auto` takes the best that can run on such a graph. Raises `BadOption`.
+
+    Without a model that is `sage` on chunks of documents, `anchor` on any other graph: docs/results.md and
+    docs/sage.md have the figures.
+    """
     if name == AUTO:
-        return METHODS["ark" if has_model else "anchor"]
+        return METHODS["ark" if has_model else "sage" if is_of_documents else "anchor"]
     method = method_of(name)
     if method.needs_model and not has_model:
         raise BadOption(

@@ -63,7 +63,7 @@ class Retriever:
         if self.model is not None:
             self.budget.require_price(self.model.name, getattr(self.model, "price", None))
         asked_for = method if method is not None else settings.method
-        self.method = chosen(asked_for, has_model=self.model is not None)
+        self.method = self._chosen(asked_for)
         is_fallback = asked_for == AUTO and self.model is None
         self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
         self._notes = (*self._notes, *_staleness(self.graph))
@@ -162,6 +162,10 @@ class Retriever:
         result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
+    def _chosen(self, name: str) -> Method:
+        has_model = self.model is not None
+        return chosen(name, has_model=has_model, is_of_documents=self.graph.is_made_of_documents)
+
     def _choose_seeds(self, by_method: Mapping[str, Mapping[str, Any]]) -> None:
         """Settle which method finds the seeds; a graph of documents has no schema that a plan could follow."""
         named = str(self._options.get("seeds", AUTO))
@@ -171,7 +175,7 @@ class Retriever:
             named = "spark" if may_plan else "hybrid"
             self._notes = (*self._notes, f"seeds by {named}: {why}")
         if self.method.over is None and named != "hybrid":
-            self.method = over(self.method, chosen(named, has_model=self.model is not None))
+            self.method = over(self.method, self._chosen(named))
         if (seeds := self.method.over) is not None and (config := seeds.config()) is not None:
             self._seed_options = check(config, by_method.get(seeds.name, {}), where=f"{seeds.name}.")
 

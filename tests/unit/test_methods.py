@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer import trace
+from orienteer import Graph, trace
+from orienteer.build.documents.run import build_graph
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
 from orienteer.methods import METHODS, method_of
@@ -100,6 +101,17 @@ def test_auto_is_anchor_where_no_model_is_configured(small):
     assert any("no model is configured" in note for note in result.notes)
     assert {hit.id for hit in result.hits} >= {"f1", "f2"}
     assert result.usage.calls == 0
+
+
+def test_auto_is_sage_on_documents_where_no_model_is_configured(tmp_path, model):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "ferries.md").write_text("# Ferries\n\nThe Night Ferry sails under Ada Holm.\n")
+    build_graph([tmp_path / "notes"], tmp_path / "graph")
+    graph = Graph.open(tmp_path / "graph")
+    result = Retriever(graph, settings=UNSET).ask("Who sails the Night Ferry?")
+    assert (result.method, result.hits[0].id) == ("sage", "ferries.md#0")
+    assert "no model is configured: answered by sage" in result.notes
+    assert Retriever(graph, model=model, settings=UNSET).method.name == "ark"
 
 
 def test_auto_is_ark_where_a_model_is_given(small, model):

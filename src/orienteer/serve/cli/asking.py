@@ -142,7 +142,7 @@ def methods(out: Output) -> None:
             ]
         )
         return
-    out.print("auto: ark where a model is configured, else anchor")
+    out.print("auto: ark where a model is configured, else sage on chunks of documents and anchor on other graphs")
     for method, options in rows:
         needs = "needs a model" if method.needs_model else "needs no model"
         papers = f"; papers {method.paper}" if method.paper else ""
