@@ -437,6 +437,8 @@ def test_a_folder_with_one_such_file_is_that_graph_and_knows_when_it_changed(tmp
         validate([folder])
     (folder / "triples.tsv").write_text("a\tr\tb\n")  # tables come first
     assert validate([folder]).edges == 1
+    (tmp_path / "more.tsv").write_text("a\tr\tc\n")
+    assert validate([folder, tmp_path / "more.tsv"]).edges == 2
 
 
 # ------------------------------------------------------------------------------------------------- round trips

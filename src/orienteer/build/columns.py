@@ -39,6 +39,7 @@ EDGE_NAMES: Mapping[str, tuple[str, ...]] = {
         "metaedge",
         "predicate",
         "edge_type",
+        "edge_label",
         "relationship",
         "relation_type",
         "relationship_type",

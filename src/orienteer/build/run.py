@@ -20,7 +20,7 @@ from orienteer.build.labels import Labels
 from orienteer.build.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker, explode
 from orienteer.build.plan import Plan, Table, asks, left_over, plan, table_of
 from orienteer.build.provenance import describe
-from orienteer.build.report import Ignored, Place, Report, Tally, peak_bytes
+from orienteer.build.report import Cut, Ignored, Place, Report, Tally, peak_bytes
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
@@ -76,7 +76,7 @@ def import_graph(
             if options.strict:
                 _refuse_cuts(report)
             if not builder.node_count:
-                raise BadInput("The sources hold no node: is one of the tables empty?")
+                raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
             if target is not None:
                 builder.publish(labels=reading.labels.labels, also_called=reading.labels.also_called)
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
@@ -215,12 +215,16 @@ class _Reading:
 
 def _refuse_cuts(report: Report) -> None:
     """Raise `BadInput` where any row was dropped or merged."""
-    cuts = [
-        f"{cut.count:,} {cut.reason} (first: {cut.first[0].file}, line {cut.first[0].line}: {cut.first[0].value})"
-        for cut in (*report.dropped, *report.merged)
-    ]
+    cuts = _cuts((*report.dropped, *report.merged))
     if cuts:
-        raise BadInput(f"--strict: {'; '.join(cuts)}. Mend the sources, or leave out --strict.")
+        raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
+
+
+def _cuts(cuts: Sequence[Cut]) -> str:
+    return "; ".join(
+        f"{cut.count:,} {cut.reason} (first: {cut.first[0].file}, line {cut.first[0].line}: {cut.first[0].value})"
+        for cut in cuts
+    )
 
 
 def _some(names: set[str]) -> str:

@@ -134,8 +134,11 @@ def _text(x: float, y: float, said: str, *, anchor: str, class_: str) -> Html:
 
 
 def _decimal(value: float) -> str:
-    """Write a share without its leading zero, as `.35`."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return without_zero(f"{value:.2f}".rstrip("0").rstrip("."))
+
+
+def without_zero(text: str) -> str:
+    """Return a number without the zero before its point, as `.35`."""
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 

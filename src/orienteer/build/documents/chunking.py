@@ -95,9 +95,8 @@ def _by_meaning(found: Sequence[Sentence], config: BuildConfig, embedder: Embedd
     if config.faithful:
         yield from (list(found[start:end]) for start, end in zip([0, *cuts], [*cuts, len(found)], strict=True))
         return
-    fixed = [
-        at + 1 for at in range(len(found) - 1) if found[at].place.headings != found[at + 1].place.headings
-    ]  # a heading cuts whatever stands on either side
+    # A heading cuts, whatever stands on either side.
+    fixed = [at for at in range(1, len(found)) if found[at].place.headings != found[at - 1].place.headings]
     cuts = merged(cuts, alike, len(found), least=config.least_sentences, fixed=fixed)
     for start, end in zip([0, *cuts], [*cuts, len(found)], strict=True):
         yield from _fitting(found[start:end], alike[start : end - 1], config.tokens)

@@ -11,6 +11,12 @@ Chunking = Literal["semantic", "tokens"]
 SIMILARITIES = ("topic", "content", "title", "column", "entities")
 """What two chunks may be alike in. SAGE, section 2.1.B."""
 
+_LEAST = {
+    **dict.fromkeys(["tokens", "cell_characters"], 16),
+    **dict.fromkeys(["least_sentences", "segment_rows", "least_rows", "most_rows", "largest_mb"], 1),
+    **dict.fromkeys(["shared_most", "strongest", "near"], 1),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildConfig:
@@ -58,14 +64,14 @@ class BuildConfig:
     """What converting one PDF or Word file may take; one that takes longer is left out."""
 
     def __post_init__(self) -> None:
-        for name, least in (("tokens", 16), ("segment_rows", 1), ("cell_characters", 16), ("largest_mb", 1)):
+        for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be {least} or more")
         for name in ("percentile", "similar_percentile"):
             if not 0 < getattr(self, name) < 100:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must lie between 0 and 100")
-        if self.near < 1:
-            raise BadOption(f"near is {self.near}: it must be 1 or more")
+        if not self.seconds > 0:
+            raise BadOption(f"seconds is {self.seconds}: it must lie above 0")
         self.fixed_thresholds()
         if not 0 < self.name_share <= 1:
             raise BadOption(f"name_share is {self.name_share}: it must lie above 0 and be 1 at the most")

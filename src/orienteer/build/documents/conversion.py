@@ -74,12 +74,8 @@ class Converter:
             self._end()
         if self._process is None:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",  # what lies in the working directory is no part of us
-                    "orienteer.build.documents.converter",
-                ],
+                # -P: what lies in the working directory is no part of us
+                [sys.executable, "-P", "-m", "orienteer.build.documents.converter"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -14,6 +14,7 @@ from orienteer.build.documents.reading import Reading
 from orienteer.build.documents.shelf import Shelf
 from orienteer.build.documents.sources import Stamp, stamp
 from orienteer.build.documents.updating import Previous
+from orienteer.display import counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.records import Node
 
@@ -43,9 +44,10 @@ class Gathering:
         config = self._making.config
         whole = known.found(self._sources[0]) if len(self._sources) == 1 and self._sources[0].exists() else None
         if whole is not None:
-            self.stamps += map(stamp, whole.files)
+            for file in whole.files:
+                self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
             for count, document in enumerate(whole.documents(), 1):
-                shelf.add(self._making.nodes(document))
+                self._put(shelf, self._making.nodes(document))
                 self._progress(READING, count)
         else:
             found = listing(self._sources)
@@ -58,9 +60,11 @@ class Gathering:
             self.notes += reading.notes
         if self._making.cut_cells:
             self.notes.append(
-                f"{self._making.cut_cells:,} cells of tables cut off after {config.cell_characters} characters "
-                "(--set cell_characters=N)"
+                f"{counted(self._making.cut_cells, 'cell')} of tables cut off after {config.cell_characters} "
+                "characters (--set cell_characters=N)"
             )
+        if empty := self._making.empty:
+            self.notes.append(f"{counted(len(empty), 'row')} of tables left out for want of a text (first: {empty[0]})")
 
     def refuse(self, shelf: Shelf, *, strict: bool) -> None:
         """Raise where there is nothing to build, or under `strict` where anything could not be read."""
@@ -96,12 +100,14 @@ class Gathering:
         previous = self._previous
         try:
             old = previous.unchanged(file) if previous is not None else None
-            made = self._taken_over(previous, file) if previous is not None and old is not None else []
-            if old is None:
+            if previous is not None and old is not None:
+                made = previous.nodes(file)
+            else:
                 made = [node for document in reading.documents(file) for node in self._making.nodes(document)]
             if not made:
                 raise BadInput("no text in it")
-            self.stamps.append(old or stamp(file))
+            _check_ids(made)
+            self._stamp(file, old)
         except MissingExtra as error:
             self._missing = error
             self._leave_out(file, f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'")
@@ -112,15 +118,25 @@ class Gathering:
         except OSError as error:
             self._leave_out(file, f"cannot be read: {error.strerror or error}")
             return
-        shelf.add(made)
-        is_known = previous is not None and file.name in previous.stamps
+        self._put(shelf, made)
+
+    def _stamp(self, file: File, old: Stamp | None) -> None:
+        """Remember a file as it was read, and what became of it since the graph before."""
+        self.stamps.append(old or stamp(file))
+        is_known = self._previous is not None and file.name in self._previous.stamps
         self._became["unchanged" if old is not None else "changed" if is_known else "added"] += 1
 
-    def _taken_over(self, previous: Previous, file: File) -> list[Node]:
-        made = previous.nodes(file)
-        self._making.count(made)
-        return made
+    def _put(self, shelf: Shelf, nodes: Sequence[Node]) -> None:
+        self._making.count(nodes)
+        shelf.add(nodes)
 
     def _leave_out(self, file: File, reason: str) -> None:
         self.unreadable.append(Skipped(file=str(file.path), reason=reason))
         self._left_out.append(str(file.path.resolve()))
+
+
+def _check_ids(nodes: Sequence[Node]) -> None:
+    """Raise `BadInput` where two rows of a file have one id."""
+    double, times = Counter(node.id for node in nodes).most_common(1)[0]
+    if times > 1:
+        raise BadInput(f"{times} rows have the id {double!r}: give each its own")

@@ -76,8 +76,7 @@ def read_plain(text: str) -> list[Block]:
         if line.text.strip():
             lines.append(line)
         elif lines:
-            span = Span(lines[0].start, lines[-1].start + len(lines[-1].text))
-            blocks.append(Prose("\n".join(one.text.strip() for one in lines), Place(span=span)))
+            blocks.append(Prose("\n".join(one.text.strip() for one in lines), Place(span=_span(lines))))
             lines = []
     return blocks
 
@@ -130,6 +129,7 @@ class _Reader:
         self._references: dict[str, str] = {}
         self._path: list[tuple[int, str]] = []  # level and words of the headings above
         self._anchors: list[str] = []  # of headings that no block has come after yet
+        self._bare: Span | None = None  # of the last heading, until something stands beneath it
         self._lines = self._prepared(text)
         self._at = 0
 
@@ -153,7 +153,7 @@ class _Reader:
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if paragraph and (level := self._underline(line, paragraph)):
-                self._heading(level, " ".join(one.text.strip() for one in paragraph))
+                self._heading(level, " ".join(one.text.strip() for one in paragraph), _span(paragraph))
                 paragraph = []
             elif self._starts_block(line):
                 self._prose(paragraph)
@@ -170,6 +170,7 @@ class _Reader:
                 paragraph.append(line)
             self._at += 1
         self._prose(paragraph)
+        self._leave(1)
         self._lift_title()
         return self._found
 
@@ -200,7 +201,7 @@ class _Reader:
         heading, fence = _HEADING.match(line.text), _FENCE.match(line.text)
         if heading is not None:
             self._at += 1
-            self._heading(len(heading[1]), _unclosed(line.text[heading.end() :]))
+            self._heading(len(heading[1]), _unclosed(line.text[heading.end() :]), _span([line]))
         elif fence is not None:
             self._code(fence[1])
         elif self._is_table():
@@ -208,15 +209,24 @@ class _Reader:
         else:  # a rule
             self._at += 1
 
-    def _heading(self, level: int, text: str) -> None:
+    def _heading(self, level: int, text: str, span: Span) -> None:
         words, _ = plain(text, self._references)
-        while self._path and self._path[-1][0] >= level:
-            self._path.pop()
+        self._leave(level)
         if words:
             self._path.append((level, words))
             self._anchors.append(anchor_of(words))
+            self._bare = span
+
+    def _leave(self, level: int) -> None:
+        """Leave the headings from a level on; the last is a paragraph where nothing stands beneath it."""
+        if self._bare is not None and self._path and self._path[-1][0] >= level:
+            words = self._path.pop()[1]
+            self._found.blocks.append(Prose(words, self._place(*self._bare)))
+        while self._path and self._path[-1][0] >= level:
+            self._path.pop()
 
     def _place(self, start: int, end: int) -> Place:
+        self._bare = None
         anchors, self._anchors = tuple(self._anchors), []
         return Place(tuple(words for _, words in self._path), span=Span(start, end), anchors=anchors)
 
@@ -227,8 +237,7 @@ class _Reader:
         parts[0] = _without(_ITEM, parts[0])
         text, links = plain(" ".join(part for part in parts if part), self._references)
         if text or links:
-            last = lines[-1]
-            self._found.blocks.append(Prose(text, self._place(lines[0].start, last.start + len(last.text)), links))
+            self._found.blocks.append(Prose(text, self._place(*_span(lines)), links))
 
     def _code(self, fence: str) -> None:
         first = self._lines[self._at]
@@ -283,6 +292,10 @@ def _lines(text: str) -> Iterator[Line]:
         start += len(line) + 1
 
 
+def _span(lines: Sequence[Line]) -> Span:
+    return Span(lines[0].start, lines[-1].start + len(lines[-1].text))
+
+
 def _without_comments(text: str) -> str:
     """Blank out HTML comments, so that all else stays where it is; one that never ends is none."""
     parts: list[str] = []
@@ -328,14 +341,3 @@ def _cells(line: str) -> list[str]:
 def _released(text: str, held: Sequence[str]) -> str:
     """Put back what was held out of a text while it was worked on."""
     return _HELD_MARK.sub(lambda found: held[int(found[1])] if int(found[1]) < len(held) else found[0], text)
-
-
-def titles(blocks: Sequence[Block]) -> Iterator[str]:
-    """Return the headings of a document, each once, in order."""
-    seen: set[tuple[str, ...]] = set()
-    for block in blocks:
-        for depth in range(1, len(block.place.headings) + 1):
-            path = block.place.headings[:depth]
-            if path not in seen:
-                seen.add(path)
-                yield path[-1]

@@ -27,6 +27,8 @@ class Token(NamedTuple):
     tag: str
     text: str = ""
     attributes: Mapping[str, str] = {}
+    is_empty: bool = False
+    """It closes itself, as tags do in XHTML and SVG."""
 
 
 def tokens(page: str) -> Iterator[Token]:
@@ -42,7 +44,7 @@ def tokens(page: str) -> Iterator[Token]:
         if token is not None:
             yield token
         at = scanned = end
-        if token is not None and token.tag in RAW:
+        if token is not None and token.tag in RAW and not token.is_empty:
             close = re.compile(f"</{token.tag}\\b", re.IGNORECASE).search(page, at)
             at = scanned = close.start() if close else len(page)
     if at < len(page):
@@ -59,7 +61,7 @@ def _token(page: str, found: re.Match[str]) -> tuple[int, Token | None]:
         return (-1 if end < 0 else end + 1), None
     tag = found["end"] + found["tag"].lower()
     given = {} if found["end"] else _attributes(found["rest"])
-    return found.end(), Token(found.start(), tag, "", given)
+    return found.end(), Token(found.start(), tag, "", given, is_empty=found["rest"].endswith("/"))
 
 
 def _attributes(text: str) -> dict[str, str]:

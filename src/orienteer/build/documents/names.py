@@ -31,27 +31,12 @@ _FIRST = re.compile(rf"(?:\A[{_QUOTES}]*+|[{_MARKS}]|\s[{_QUOTES}])[^\w{_MARKS}{
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _JOINING = "of|the|de|la|le|du|des|del|della|di|da|do|dos|van|der|den|von|zu|zur|y|e|el|al|bin|ibn|&"
 _JOINED = re.compile(rf" (?:(?:{_JOINING}) )+")
-_PARTICLES = frozenset([*_JOINING.split("|")])
+_PARTICLES = frozenset(_JOINING.split("|"))
 _OPENING = frozenset(
     [
         *("a", "an", "the", "this", "that", "these", "those", "there", "here", "it", "its", "he", "she", "they", "we"),
-        *(
-            "i",
-            "you",
-            "his",
-            "her",
-            "their",
-            "our",
-            "my",
-            "your",
-            "who",
-            "what",
-            "when",
-            "where",
-            "which",
-            "why",
-            "how",
-        ),
+        *("i", "you", "his", "her", "their", "our", "my", "your"),
+        *("who", "what", "when", "where", "which", "why", "how"),
         *("in", "on", "at", "by", "for", "from", "of", "to", "with", "as", "after", "before", "since", "during", "and"),
         *("but", "or", "nor", "so", "yet", "if", "while", "although", "because", "however", "then", "thus", "also"),
         *("is", "are", "was", "were", "be", "do", "does", "did", "has", "have", "had", "can", "will", "not", "no"),

@@ -24,7 +24,7 @@ OUTLINE = 50
 
 @dataclass(slots=True)
 class Making:
-    """Makes nodes of documents, and counts what it made."""
+    """Makes nodes of documents, and counts those that are taken."""
 
     config: BuildConfig
     embedder: Embedder | None = None
@@ -34,21 +34,19 @@ class Making:
     chunks: int = 0
     segments: int = 0
     empty: list[str] = field(default_factory=list)
-    """Documents in which there was nothing to read."""
+    """Rows of collections in which there was nothing to read."""
 
     def nodes(self, document: Document) -> list[Node]:
         """Return the nodes of a document: itself first, then its parts in order; none where it holds no text."""
         parts = list(self._parts(document))
         if not parts:
-            self.empty.append(document.id)
+            self.empty += [document.id] * document.is_row
             return []
         is_alone = document.is_row and len(parts) == 1
-        made = [_alone(document, parts[0])] if is_alone else [_document(document, parts), *parts]
-        self.count(made)
-        return made
+        return [_alone(document, parts[0])] if is_alone else [_document(document, parts), *parts]
 
     def count(self, nodes: Sequence[Node]) -> None:
-        """Count nodes as made."""
+        """Count nodes that are taken into the graph."""
         self.documents += sum(node.type == DOCUMENT or "document" not in node.properties for node in nodes)
         self.chunks += sum(node.type == CHUNK for node in nodes)
         self.segments += sum(node.type == TABLE for node in nodes)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from orienteer.build.documents.charts import cloud, distribution, tally
+from orienteer.build.documents.charts import cloud, distribution, tally, without_zero
 from orienteer.build.documents.statistics import MOST_COUNTED
 from orienteer.markup import Html, html, tag
 
@@ -165,4 +165,4 @@ def _table(title: str, number: int, header: Sequence[str], rows: Sequence[Sequen
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}".replace("0.", ".", 1)
+    return "" if value is None else without_zero(f"{value:.3f}")

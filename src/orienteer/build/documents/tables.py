@@ -40,33 +40,27 @@ def segments(
 ) -> Iterator[Segment]:
     """Cut rows into segments as they come; no rows give one.
 
-    Where too few rows are left for a last segment, it shares those of the one before, half and half: by the defaults no
-    segment has more than ten rows, or fewer than five unless that is all there is. With `rest_joins` it joins that one.
+    Where fewer than `least_rows`, or than half of `segment_rows`, are left for a last segment, it shares those of the
+    one before, half and half: by the defaults no segment has more than ten rows, or fewer than five unless that is all
+    there is. With `rest_joins` it joins that one.
     """
     waiting: list[tuple[str, ...]] = []
     first, cut, seen = 1, 0, False
     most = config.segment_rows
+    least = min(config.least_rows, -(-most // 2))
     for row in rows:
         cells = tuple(_cell(cell, config.cell_characters) for cell in row)
         cut += sum(len(cell) > config.cell_characters for cell in row)
         waiting.append(cells)
-        if len(waiting) == most + config.least_rows:  # so many that the rest is long enough to stand alone
+        if len(waiting) == most + least:  # so many that the rest is long enough to stand alone
             yield _segment(header, waiting[:most], first, cut)
             first, waiting, cut, seen = first + most, waiting[most:], 0, True
-    if end := _end(len(waiting), config, rest_joins=rest_joins):
-        yield _segment(header, waiting[:end], first, cut)
-        first, waiting, cut = first + end, waiting[end:], 0
+    if len(waiting) > most and not rest_joins:
+        half = -(-len(waiting) // 2)
+        yield _segment(header, waiting[:half], first, cut)
+        first, waiting, cut = first + half, waiting[half:], 0
     if waiting or not seen:
         yield _segment(header, waiting, first, cut)
-
-
-def _end(rows: int, config: BuildConfig, *, rest_joins: bool) -> int:
-    """Return how many of the last rows the first of two segments has; 0 where they make one."""
-    if rows <= config.segment_rows:
-        return 0
-    if rows - config.segment_rows >= config.least_rows:
-        return config.segment_rows
-    return -(-rows // 2) if not rest_joins and rows >= 2 * config.least_rows else 0
 
 
 def line(cells: Sequence[str]) -> str:

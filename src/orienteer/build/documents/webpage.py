@@ -12,6 +12,8 @@ from orienteer.build.documents.markup import Token, tokens
 
 _SILENT = frozenset(["script", "style", "noscript", "template", "svg", "math", "select", "iframe", "textarea", "xmp"])
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_HOLDING = _SILENT | _HEADINGS.keys() | {"title", "pre"}
+"""What changes how all is read until it ends."""
 _PARTING = frozenset(
     [
         *("p", "div", "section", "article", "main", "header", "footer", "aside", "nav", "ul", "ol", "li", "dl"),
@@ -68,6 +70,7 @@ class _Reader:
         self._links: list[str] = []
         self._heading: int | None = None
         self._path: list[tuple[int, str]] = []
+        self._bare: int | None = None  # where the last heading begins, until something stands beneath it
         self._anchors: list[str] = []
         self._tables: list[_Table] = []
 
@@ -80,6 +83,8 @@ class _Reader:
             self._text(token.text)
         elif token.tag.startswith("/"):
             self._close(token.tag[1:])
+        elif token.is_empty and token.tag in _HOLDING:
+            return
         elif token.tag in _SILENT:
             self._silent, self._silent_tag = 1, token.tag
         else:
@@ -92,6 +97,7 @@ class _Reader:
             self._end_table()
         self._end_heading()
         self._flush()
+        self._leave(1)
         self._page.title = _SPACE.sub(" ", self._page.title).strip()
         return _lifted(self._page)
 
@@ -106,12 +112,11 @@ class _Reader:
             self._words.append(text)
 
     def _open(self, tag: str, given: Mapping[str, str]) -> None:
-        if anchor := given.get("id") or (given.get("name") if tag == "a" else None):
-            self._anchors.append(anchor)
         if tag in _PARTING:
             self._part(tag)
         elif tag in _HEADINGS:
             self._flush()
+            self._leave(_HEADINGS[tag])
             self._heading = _HEADINGS[tag]
         elif tag in _TABLE_PARTS:
             self._open_table_part(tag, given)
@@ -124,6 +129,8 @@ class _Reader:
             (self._tables[-1].links if self._tables else self._links).append(target.strip())
         elif tag == "img" and (said := given.get("alt")):
             self._text(f" {said} ")
+        if anchor := given.get("id") or (given.get("name") if tag == "a" else None):
+            self._anchors.append(anchor)  # of what follows: whatever came before has its place by now
 
     def _close(self, tag: str) -> None:
         if tag in _PARTING:
@@ -161,6 +168,7 @@ class _Reader:
             self._page.blocks.append(Prose(text, self._place(self._begin), links, is_code=bool(self._in_pre)))
 
     def _place(self, start: int) -> Place:
+        self._bare = None
         anchors, self._anchors = tuple(self._anchors), []
         return Place(tuple(words for _, words in self._path), span=Span(start, self._at), anchors=anchors)
 
@@ -170,10 +178,17 @@ class _Reader:
         level, self._heading = self._heading, None
         words = _SPACE.sub(" ", "".join(self._words)).strip()
         self._words = []
-        while self._path and self._path[-1][0] >= level:
-            self._path.pop()
         if words:
             self._path.append((level, words))
+            self._bare = self._begin
+
+    def _leave(self, level: int) -> None:
+        """Leave the headings from a level on; the last is a paragraph where nothing stands beneath it."""
+        if self._bare is not None and self._path and self._path[-1][0] >= level:
+            words = self._path.pop()[1]
+            self._page.blocks.append(Prose(words, self._place(self._bare)))
+        while self._path and self._path[-1][0] >= level:
+            self._path.pop()
 
     # ----------------------------------------------------------------------------------------------------- tables
 

@@ -144,10 +144,13 @@ class GraphMl(ElementReader):
         text = "".join(self.text)
         if self._is_markup:
             self.drop("markup", key.name)
-        elif owner.tag == "node" and text.startswith(":") and key.name.casefold() in LABELLED:
+        elif owner.tag == "node" and self._holds_labels(key, text):
             owner.fields[key.name] = _labels(text)
         else:
             owner.fields[key.name] = self._value(key, text, owner.line)
+
+    def _holds_labels(self, key: _Key, text: str) -> bool:
+        return self.meta is None and text.startswith(":") and key.name.casefold() in LABELLED
 
     def _end_owner(self, ended: _Open) -> None:
         if ended.tag == "node":
