@@ -6,6 +6,7 @@ DATA is a folder with the tables, the passages and the questions. Gold of a ques
 segments that hold its gold rows; the given links between tables and passages build nothing. Parts:
 
     main         Recall, both kinds of gold, the answer's string, for every list; gains over .6/.4 and the best flat
+    overlap      how much of what expansion brings the flat list holds already
     times        milliseconds a question
     edges        what each kind of edge carries
     options      what each option of ours carries
@@ -20,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,13 +48,27 @@ from orienteer.index.embedders import open_embedder
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from rankings import Ranked, Ranker, Table, ask, best_of, flats, paper, recalls, remembering, sage, show, summary
+from rankings import (
+    Ranked,
+    Ranker,
+    Table,
+    answered,
+    ask,
+    best_of,
+    both_kinds,
+    flats,
+    paper,
+    recalls,
+    remembering,
+    sage,
+    show,
+    summary,
+)
 
 KS = (2, 5, 10, 20, 50, 100)
 ANSWER_KS = (2, 5, 10, 50)
 OWN = ("part_of", "next")
 TARGETS = ("hybrid 0.6", "best flat")
-_WORD = re.compile(r"\w+")
 
 
 class Bench:
@@ -134,13 +148,32 @@ def main_part(bench: Bench) -> dict[str, Any]:
     tables = bench.recalls(graph, asked)
     against = baselines({one.name: tables[one.name] for one in (*plain, *titled)}, [one.name for one in plain])
     written = said("Recall", tables, KS, against, [one.name for one in ours])
-    both = {name: _both(bench, one) for name, one in asked.items()}
+    both = {name: both_kinds(bench.graph, bench.examples, one, KS) for name, one in asked.items()}
     count = len(next(iter(both.values())))
     written["both"] = said(f"a gold segment and a gold passage, {count} questions that have both", both, KS, {}, [])[
         "rows"
     ]
-    answers = {name: _answered(bench, one) for name, one in asked.items()}
+    answers = {name: answered(bench.graph, bench.examples, one, ANSWER_KS) for name, one in asked.items()}
     written["answers"] = said("the answer's string", answers, ANSWER_KS, {}, [])["rows"]
+    return written
+
+
+def overlap_part(bench: Bench) -> dict[str, Any]:
+    """How much of a union at 20 the flat list of the same weight holds already: in its first 20, in its first 100."""
+    graph = bench.graph
+    flat = {one.name: one for one in flats(graph, 100, parts=True)}
+    written = {}
+    for union, name in (
+        (paper("the paper's recipe", graph, 20), "hybrid 0.6"),
+        (sage("sage", graph, 20), "hybrid 0.4"),
+    ):
+        ours, theirs = ask(bench.examples, [union, flat[name]])
+        shares = [
+            [len(set(one) & set(other[:k])) / len(one) for k in (20, 100)]
+            for one, other in zip(ours.rows, theirs.rows, strict=True)
+        ]
+        written[union.name] = found = (100 * np.mean(shares, axis=0)).round(1).tolist()
+        print(f"of the 20 of {union.name}, {found[0]} % are in the first 20 of {name}, {found[1]} % in its first 100")
     return written
 
 
@@ -186,39 +219,6 @@ def said(
         for at in (20, 100):
             show({f"{name}, gain at {at}": rows[name]}, gains=tuple(against), ks=(at,))
     return {"rows": rows}
-
-
-def _both(bench: Bench, ranked: Ranked) -> Table:
-    """Return, at each k, whether a gold passage and a gold segment were found, of questions that have both."""
-    graph, rows = bench.graph, []
-    for example, found in zip(bench.examples, ranked.rows, strict=True):
-        gold = {graph.row(node) for node in example.gold.nodes}
-        if len({graph.type_at(row) for row in gold}) < 2:
-            continue
-        kinds = [graph.type_at(row) if row in gold else "" for row in found]
-        rows.append([float("table" in kinds[:k] and "chunk" in kinds[:k]) for k in KS])
-    return 100 * np.array(rows)
-
-
-def _answered(bench: Bench, ranked: Ranked) -> Table:
-    """Return, at each k, whether the answer stands in what was returned: its words in a row, whatever their case."""
-    graph, rows = bench.graph, []
-    known: dict[int, str] = {}
-    for example, found in zip(bench.examples, ranked.rows, strict=True):
-        wanted = [f" {_words(answer)} " for answer in example.gold.answers if _words(answer)]
-        place = len(found)
-        for at, row in enumerate(found):
-            if row not in known:
-                known[row] = f" {_words(f'{graph.names[row]} {graph.texts[row]}')} "
-            if any(one in known[row] for one in wanted):
-                place = at
-                break
-        rows.append([float(place < min(k, len(found))) for k in ANSWER_KS])
-    return 100 * np.array(rows)
-
-
-def _words(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
 
 
 def edges_part(bench: Bench) -> dict[str, Any]:
@@ -368,6 +368,7 @@ def _silent(stage: str, count: int) -> None:
 
 PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
     "main": main_part,
+    "overlap": overlap_part,
     "times": times_part,
     "edges": edges_part,
     "options": options_part,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ TITLES = 0.2
 """The bonus of the flat lists that have one."""
 WEIGHTS = (0.3, 0.4, 0.5, 0.6)
 """BM25's share in the flat hybrids."""
+_WORD = re.compile(r"\w+")
 Table = NDArray[np.float64]
 """(questions, ks), in points."""
 
@@ -153,6 +155,39 @@ def recalls(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Seque
         ids = [graph.ids[row] for row in found]
         rows.append([recall(ids, example.gold.nodes, k) for k in ks])
     return 100 * np.array(rows)
+
+
+def both_kinds(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Sequence[int]) -> Table:
+    """Return, at each k, whether a gold passage and a gold segment were found, of questions that have both."""
+    rows = []
+    for example, found in zip(examples, ranked.rows, strict=True):
+        gold = {graph.row(node) for node in example.gold.nodes}
+        if len({graph.type_at(row) for row in gold}) < 2:
+            continue
+        kinds = [graph.type_at(row) if row in gold else "" for row in found]
+        rows.append([float("table" in kinds[:k] and "chunk" in kinds[:k]) for k in ks])
+    return 100 * np.array(rows)
+
+
+def answered(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Sequence[int]) -> Table:
+    """Return, at each k, whether the answer stands in what was returned: its words in a row, whatever their case."""
+    rows = []
+    known: dict[int, str] = {}
+    for example, found in zip(examples, ranked.rows, strict=True):
+        wanted = [f" {_words(answer)} " for answer in example.gold.answers if _words(answer)]
+        place = len(found)
+        for at, row in enumerate(found):
+            if row not in known:
+                known[row] = f" {_words(f'{graph.names[row]} {graph.texts[row]}')} "
+            if any(one in known[row] for one in wanted):
+                place = at
+                break
+        rows.append([float(place < min(k, len(found))) for k in ks])
+    return 100 * np.array(rows)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def best_of(tables: Mapping[str, Table]) -> tuple[Table, list[str]]:

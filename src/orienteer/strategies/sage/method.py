@@ -12,8 +12,9 @@ Deviations, all undone by `faithful`, but for 4 and 5, on which the paper is sil
 1. Pruning is by `H * e^0.3` and not by H alone: what stands near a seed by meaning stands near the question too, so H
    alone gives back the flat list, the more so the denser the graph. e is the sum over the seeds of `H^4 * weight` of
    their edges, by its greatest.
-2. Edges of names (`mentions`, `shares_names`) are walked beside those of similarity. They carry the gain.
-3. BM25's share of H is 0.4 and not 0.6.
+2. Edges of names (`mentions`, `shares_names`) are walked beside those of similarity. They carry the gain. A mention in
+   a row of a table counts the more, the more of the question that row holds.
+3. BM25's share of H is 0.4 and not 0.6; in a graph of documents, titles that stand in the question raise seeds.
 4. The union's beginnings are themselves unions of that size: the first 5 are 2 seeds and 3 of their neighbours.
 5. Where fewer neighbours are found than there are places for, the flat list fills them.
 """
