@@ -34,7 +34,7 @@ TABLES: tuple[dict[str, str | None], ...] = (
         "dense": None,
         "hybrid": None,
         "sage": "hybrid",
-        "sage trust=1": "hybrid",
+        "sage trust=0.3": "hybrid",
         "sage pruning=hybrid": "hybrid",
     },
     {"anchor": None, "sage:anchor policy=+edge": "anchor", "sage:anchor policy=-edge": "anchor"},

@@ -20,6 +20,7 @@ from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import UNPAID
 
 STANDARD = Path("-")
 
@@ -120,6 +121,7 @@ def replay(trajectory: Trajectory, graph: Graph) -> Iterator[Replayed]:
         for call in step.reply.message.tool_calls:
             if call.id not in recorded:
                 continue
+            toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
             found = toolbox.observe(call)
             now = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
             yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)

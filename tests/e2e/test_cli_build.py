@@ -35,6 +35,9 @@ def test_build_info_search(cli, docs):
     assert cli("info", "graph", "--json").json["stale"] is False
     (hit, *_) = cli("search", "graph", "ferry key", "--json").json["hits"]
     assert hit["source"] == {"file": "guide.md", "page": None, "heading": "Use", "rows": None}
+    for method in ("anchor", "bm25", "sage"):
+        (found, *_) = cli("ask", "graph", "ferry key", "--method", method, "--json").json["hits"]
+        assert found["source"] == hit["source"], method
 
 
 def test_json_strict_update_and_staleness(cli, docs):
@@ -51,6 +54,15 @@ def test_json_strict_update_and_staleness(cli, docs):
     assert cli("info", "graph", "--json").json["stale"] is False
 
 
+def test_a_dry_run_needs_no_target_and_writes_nothing(cli, docs, home):
+    before = sorted(home.iterdir())
+    ran = cli("build", docs, "--dry-run", "--embedder", "none")
+    assert ran.code == 0
+    assert "nothing was written" in ran.out
+    assert "broken.csv" in ran.out
+    assert sorted(home.iterdir()) == before
+
+
 def test_answers_say_that_the_sources_have_changed(cli, docs):
     cli("build", docs, "-o", "graph", "--embedder", "none")
     (docs / "new.md").write_text("# New\n\nFresh words.\n")
@@ -61,6 +73,8 @@ def test_answers_say_that_the_sources_have_changed(cli, docs):
 def test_wrong_requests(cli, docs):
     for arguments in (
         ["build", "-o", "graph"],
+        ["build", docs],
+        ["build", "--update", "--dry-run"],
         ["build", "nowhere", "-o", "graph", "--embedder", "none"],
         ["build", docs, "-o", "graph", "--set", "tokens=2"],
         ["build", docs, "-o", "graph", "--set", "colour=red"],

@@ -135,3 +135,24 @@ def test_what_somebody_put_beside_replies_or_vectors_keeps_them(cli, home):
     assert cli("cache", "clear", "--vectors", "--replies", "--json").json["removed"] == 0
     assert (cache / "replies" / "replies.sqlite").exists()
     assert (embedder / "notes.txt").exists()
+
+
+@pytest.mark.parametrize("content", ["{bad", "[]", '{"version": 1, "engine": "ladybug 0.1"}', ""])
+def test_a_catalog_that_cannot_be_read_makes_the_copy_anew(cli, clubs, content):
+    pytest.importorskip("ladybug")
+    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
+    (format.piece(clubs, "cypher") / "catalog.json").write_text(content, encoding="utf-8")
+    code, _, copy = pieces(cli, clubs)
+    assert (code, copy is None or copy["stale"]) == (0, True)
+    ran = cli("cypher", clubs, "MATCH (n) RETURN count(*)")
+    assert (ran.code, "making the copy" in ran.err) == (0, True)
+    assert pieces(cli, clubs)[2]["stale"] is False
+
+
+def test_a_link_in_the_cache_is_somebodys_own(cli, clubs, home):
+    graphs = home.parent / "cache" / "graphs"
+    graphs.mkdir(parents=True, exist_ok=True)
+    (graphs / "mine").symlink_to(clubs, target_is_directory=True)
+    assert cli("cache", "info", "--json").json["graphs"] == []
+    assert cli("cache", "clear", "--json").json["removed"] == 0
+    assert (graphs / "mine" / "orienteer.json").exists()

@@ -187,7 +187,7 @@ def test_filters_hold(graph):
         ask(graph, says(PASSAGE), node_types=("river",))
 
 
-@pytest.mark.parametrize("options", [{"passages": 0}, {"k": 0}, {"k": 101}, {"passages": -1}])
+@pytest.mark.parametrize("options", [{"passages": 0}, {"k": 0}, {"k": 101}, {"passages": -1}, {"passages": 64}])
 def test_a_setting_that_cannot_be_is_named(options):
     [(name, value)] = options.items()
     with pytest.raises(BadOption, match=f"{name} is {value}"):

@@ -125,9 +125,10 @@ def test_without_neighbours_nothing_is_reached():
     assert ids(ask(graph, "river")) == ["a"]
 
 
-def chunks(*edges, greatest):
-    """A graph as `build` makes it: chunks a, b, c, ... that hold a word each, and how much edges weigh at the most."""
-    nodes = [Node(chr(97 + at), "chunk", f"Name {at}", "river" if at == 0 else "stone") for at in range(4)]
+def chunks(*edges, greatest, texts=None):
+    """A graph as `build` makes it: four chunks that hold a word each, and how much edges weigh at the most."""
+    texts = texts or {"a": "river", "b": "stone", "c": "stone", "d": "stone"}
+    nodes = [Node(name, "chunk", f"Name {at}", text) for at, (name, text) in enumerate(texts.items())]
     graph = Graph.from_records(nodes, edges)
     about = {"made_by": "build", "greatest_weights": greatest}
     graph.manifest = graph.manifest.model_copy(update={"provenance": about})
@@ -156,6 +157,19 @@ def test_weights_compare_by_the_greatest_of_their_type_and_mentions_count_half_b
 # ---------------------------------------------------------------------------------------------- pruning and union
 
 
+def test_edges_count_in_full_but_in_a_graph_of_documents(graph):
+    assert ids(ask(graph, k=20)) == ids(ask(graph, k=20, trust=1.0))
+    assert ids(ask(graph, k=20)) != ids(ask(graph, k=20, trust=0.3))
+    made = chunks(
+        Edge("a", "mentions", "b", weight=8.0),
+        Edge("a", "mentions", "c", weight=1.0),
+        greatest={"mentions": 8.0},
+        texts={"a": "river stone cliff", "b": "stone", "c": "stone cliff"},
+    )
+    found = [ids(ask(made, "river stone cliff", k=3, trust=trust)) for trust in (None, 0.3, 1.0)]
+    assert found == [["a", "c", "b"], ["a", "c", "b"], ["a", "b", "c"]]
+
+
 @pytest.mark.parametrize("k", [2, 5, 10, 20])
 @pytest.mark.parametrize("pruning", ["hybrid", "weighed"])
 def test_seeds_first_then_the_best_neighbours(graph, k, pruning):
@@ -163,7 +177,7 @@ def test_seeds_first_then_the_best_neighbours(graph, k, pruning):
     scores = hybrid(graph)
     seeds = best(scores, seeds_of(k))
     evidence = weighed(graph, seeds)
-    power = 0.3 if pruning == "weighed" else 0
+    power = 1 if pruning == "weighed" else 0  # of a graph that is not made of documents
     neighbours = {node: scores[node] * evidence[node] ** power for node in evidence if node not in seeds}
     kept = best(neighbours, k - len(seeds))
     flat = [node for node in best(scores, 60) if node not in {*seeds, *kept}]

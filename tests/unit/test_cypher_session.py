@@ -94,6 +94,8 @@ def rows(graph, query, **parameters):
         ("MATCH (n) WHERE 'gene' IN labels(n) RETURN n.id", ["l1"]),
         ("MATCH (n) WHERE labels(n)[0] = 'adverse event' RETURN n.id", ["s1"]),
         ("MATCH (n) WHERE labels(n) = ['Order'] RETURN n.id", ["o1"]),
+        ("MATCH (n) WHERE labels(n) = ['Order', 'gene'] RETURN n.id", []),  # a node has one label
+        ("MATCH (n:Order) WHERE labels(n) <> ['Order', 'gene'] RETURN n.id", ["o1"]),
         ("MATCH (a)-[:gene]->(b) RETURN a.id", ["g1", "g2"]),
         ("MATCH (a)-[:GENE]->(b) RETURN a.id", ["g1"]),
         ("MATCH (a)-[:CbG]->(b) RETURN DISTINCT a.id", ["g1", "g2"]),
@@ -381,6 +383,10 @@ def test_values_are_cyphers(graph, query, right):
         ("MATCH (n)-[r]-(m) WITH n, collect(m) AS ms RETURN [m IN ms | m.name + '!']", "UNWIND"),
         ("MATCH (n) RETURN nodes(n)", "a path of a pattern"),
         ("RETURN type(null)", "an edge of a pattern"),
+        ("MATCH (n) WHERE head() = 'Gene' RETURN n", "head() takes 1 argument"),
+        ("MATCH (n) WHERE labels(n)[0] = ['Gene'] RETURN n", "compares a node type with a list"),
+        ("MATCH (n) WHERE labels(n) IN ['Gene'] RETURN n", "never true: write item IN list"),
+        ("MATCH ()-[r]->() WHERE type(r) IN 'CbG' RETURN r", "IN takes a list"),
     ],
 )
 def test_what_would_be_answered_wrongly_is_refused_with_the_form_to_use(graph, query, advice):

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from fakes.embedder import WordEmbedder
 from orienteer.build.documents.config import BuildConfig
 from orienteer.build.documents.files import holds_prose, listing
-from orienteer.build.documents.run import BuildOptions, build_graph
+from orienteer.build.documents.run import VECTORS_GONE, BuildOptions, build_graph
 from orienteer.build.documents.sources import is_stale
 from orienteer.build.sources import graph_directory
 from orienteer.errors import BadInput, BadOption, DuplicateNode, MissingExtra
 from orienteer.graph.store import Graph
+from orienteer.graph.vectors import embed_graph
 from orienteer.strategies.hits import source_of
 
 GUIDE = """# Guide
@@ -185,6 +187,15 @@ def test_an_update_needs_a_graph_made_with_the_same_options(folder, tmp_path, sm
         built(folder, small.path, update=True)
 
 
+def test_an_update_says_that_vectors_made_afterwards_are_gone(folder, tmp_path):
+    built(folder, tmp_path / "graph")
+    assert not any("vectors" in note for note in built(folder, tmp_path / "graph", update=True).notes[1:])
+    embed_graph(Graph.open(tmp_path / "graph"), WordEmbedder(), cache=tmp_path / "cache")
+    report = built(folder, tmp_path / "graph", update=True)
+    assert any("its vectors were of the graph before" in note for note in report.notes)
+    assert VECTORS_GONE not in Graph.open(tmp_path / "graph").manifest.provenance["notes"]
+
+
 def test_staleness(folder, tmp_path):
     (folder / "broken.pdf").write_bytes(b"no pdf")
     pytest.importorskip("pdfplumber")
@@ -264,12 +275,53 @@ def test_one_bad_row_leaves_out_the_whole_file_and_no_part_of_it(folder, tmp_pat
     assert not any(node_id.startswith("rows.jsonl") for node_id in nodes_of(tmp_path / "graph"))
 
 
+def test_a_file_that_is_left_out_is_not_counted(folder, tmp_path):
+    rows = [json.dumps({"id": at, "title": f"Row {at}", "text": "Words."}) for at in range(6_000)]
+    (folder / "rows.jsonl").write_text("\n".join([*rows, "{broken"]), encoding="utf-8")
+    report = built(folder, tmp_path / "graph")
+    assert report.documents == 4
+    assert report.documents + report.chunks + report.tables == report.nodes
+
+
+def test_rows_of_one_id_leave_out_their_file_and_nothing_else(folder, tmp_path):
+    (folder / "rows.csv").write_text("id,title,text\n1,Ox,Eats.\n1,Cow,Eats.\n", encoding="utf-8")
+    report = built(folder, tmp_path / "graph")
+    assert reasons(report) == {"rows.csv": "2 rows have the id 'rows.csv#1': give each its own"}
+
+
+def test_rows_without_text_are_noted(folder, tmp_path):
+    (folder / "rows.csv").write_text("id,title,text\n1,Ox,Eats.\n2,Cow,\n", encoding="utf-8")
+    report = built(folder, tmp_path / "graph")
+    assert "1 row of tables left out for want of a text (first: rows.csv#2)" in report.notes
+
+
+def test_an_update_of_a_corpus_says_what_became_of_it(tmp_path):
+    corpus = tmp_path / "x_corpus.json"
+    corpus.write_text(json.dumps([{"title": "A", "text": "Ada Holm.", "idx": 0}]), encoding="utf-8")
+    built(corpus, tmp_path / "graph")
+    again = built(corpus, tmp_path / "graph", update=True)
+    assert (again.unchanged, again.changed, again.added, again.removed) == (1, 0, 0, 0)
+    corpus.write_text(json.dumps([{"title": "A", "text": "Noor Vik.", "idx": 0}]), encoding="utf-8")
+    again = built(corpus, tmp_path / "graph", update=True)
+    assert (again.unchanged, again.changed, again.added, again.removed) == (0, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"least_rows": -3}, {"least_sentences": 0}, {"strongest": 0}, {"shared_most": -1}, {"seconds": float("nan")}],
+)
+def test_options_without_sense_are_refused(wrong):
+    (name,) = wrong
+    with pytest.raises(BadOption, match=name):
+        BuildConfig(**wrong)
+
+
 def test_odd_encodings_and_huge_cells_are_noted(tmp_path):
     (tmp_path / "old.txt").write_bytes("café and naïve words".encode("cp1252"))
     (tmp_path / "wide.csv").write_text("a,b\n1," + "x" * 5_000 + "\n", encoding="utf-8")
     report = built(tmp_path, tmp_path / "graph")
     assert any("old.txt: no UTF-8, read as Windows-1252" in note for note in report.notes)
-    assert any("1 cells of tables cut off" in note for note in report.notes)
+    assert any("1 cell of tables cut off" in note for note in report.notes)
     assert nodes_of(tmp_path / "graph")["old.txt#0"].text == "café and naïve words"
 
 

@@ -247,6 +247,9 @@ def test_order_and_parents():
         ("/docs/other.md?x=1", "docs/other.md"),
         ("My%20Page.md", "docs/My Page.md"),
         ("my page", "docs/My Page.md"),
+        ("far#Deep", "elsewhere/far.md#1"),
+        ("far away#deep", "elsewhere/far.md#1"),
+        ("far", "elsewhere/far.md"),
         ("#here", "docs/start.md#1"),
         ("other#Deep", "docs/other.md#1"),
         ("#nowhere", "docs/start.md"),
@@ -264,6 +267,8 @@ def test_hyperlinks_lead_to_documents_and_their_parts(link, target):
         Node("docs/other.md", "document", "Other", properties={"file": "docs/other.md"}),
         part("docs/other.md", 1, file="docs/other.md", anchors=["deep"]),
         Node("docs/My Page.md", "document", "My Page", properties={"file": "docs/My Page.md"}),
+        Node("elsewhere/far.md", "document", "Far away", properties={"file": "elsewhere/far.md"}),
+        part("elsewhere/far.md", 1, file="elsewhere/far.md", anchors=["deep"]),
     ]
     found = [(edge.source, edge.type, edge.target) for edge in link_edges(nodes)]
     assert found == ([("docs/start.md#0", "links_to", target)] if target else [])

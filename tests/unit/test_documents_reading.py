@@ -143,6 +143,34 @@ def test_plain_words_are_neither_lost_nor_made_up(text):
     assert [word for block in read_plain(text) for word in block.text.split()] == text.split()
 
 
+def said(found):
+    """Return the words of a document that a search can find: of its title, its headings, its blocks."""
+    places = [heading for block in found.blocks for heading in block.place.headings]
+    return set(" ".join([found.title, *places, *prose(found.blocks)]).split())
+
+
+MANY = st.lists(st.sampled_from(["# {}", "## {}", "### {}", "{}", "", "{}\n---"]), max_size=12)
+
+
+@given(MANY)
+def test_no_heading_of_markdown_is_lost(lines):
+    text = "\n".join(line.format(f"word{at}") for at, line in enumerate(lines))
+    found = read_markdown(text)
+    assert said(found) >= {f"word{at}" for at, line in enumerate(lines) if line}
+    for block in found.blocks:
+        assert text[slice(*block.place.span)].strip("#- \n").startswith(block.text[:5])
+
+
+def test_a_heading_with_nothing_beneath_it_is_a_paragraph():
+    found = read_markdown("# T\n\n## Is it fast?\n## Is it safe?\n\nYes.\n\n## Last?\n")
+    assert found.title == "T"
+    assert [(block.place.headings, block.text, block.place.anchors) for block in found.blocks] == [
+        ((), "Is it fast?", ("t", "is-it-fast")),
+        (("Is it safe?",), "Yes.", ("is-it-safe",)),
+        ((), "Last?", ("last",)),
+    ]
+
+
 PAGE = """<!DOCTYPE html><html><head><title>T &amp; x</title><style>p {}</style>
 <script>var a = "<p>no</p>";</script></head><body><h1>Head</h1><p>One <a href="b.html#z">two</a>.</p>
 <h2 id=z>Part</h2><table><caption>C</caption><tr><th>A<th>B<tr><td>1<td>2<tr><td colspan=2>3</table>
@@ -159,6 +187,49 @@ def test_a_page():
     assert page.blocks[0].links == ("b.html#z",)
     assert grid.place.headings == ("Part",)
     assert grid.place.anchors == ("z",)
+
+
+@pytest.mark.parametrize("tag", ["svg viewBox='0 0 1 1'", "script src='x.js'", "iframe src='x'", "title", "h2", "pre"])
+def test_a_tag_that_closes_itself_swallows_nothing(tag):
+    page = read_html(f"<p>one</p><{tag}/><p>two  words")
+    assert [(block.text, block.is_code, block.place.headings) for block in page.blocks] == [
+        ("one", False, ()),
+        ("two words", False, ()),
+    ]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<h1>{}</h1>", "<h2>{}</h2>", "<h2>{}", "<p>{}", "{}", "<svg/>", "<h3></h3>", "<h2><a href=x>{}</a></h2>"]
+        ),
+        max_size=9,
+    )
+)
+def test_no_word_of_a_page_is_lost(parts):
+    page = read_html("".join(part.format(f" word{at} ") for at, part in enumerate(parts)))
+    assert said(page) >= {f"word{at}" for at, part in enumerate(parts) if "{" in part}
+
+
+@pytest.mark.parametrize("below", ["", "words\n", "```\ncode\n```\n", "|a|b|\n|-|-|\n|1|2|\n"])
+def test_a_heading_may_be_a_link(below):
+    found = read_markdown(f"# One\n\ntext\n\n## [Two](two.md)\n{below}\n## Three\n\nmore\n")
+    assert [block.links for block in found.blocks] == [(), ("two.md",), ()]
+    page = read_html(f"<h1>One</h1><p>text<h2><a href=two.md>Two</a></h2><p>{below}</p><h2>Three</h2><p>more")
+    assert [block.links for block in page.blocks] == [(), ("two.md",), ()]
+    assert said(page) >= {"Two"}
+    deeper = read_markdown("# [One](one.md)\n\n## [Two](two.md)\n\ntext\n")
+    assert [block.links for block in deeper.blocks] == [("one.md", "two.md")]
+
+
+def test_an_anchor_is_of_what_follows_it():
+    page = read_html("<p id=a>one<p id=b>two<h2 id=c>Three</h2><h2 id=d>Four</h2><pre id=e>five</pre>")
+    assert [(block.text, block.place.anchors) for block in page.blocks] == [
+        ("one", ("a",)),
+        ("two", ("b",)),
+        ("Three", ("c",)),
+        ("five", ("d", "e")),
+    ]
 
 
 def test_a_table_in_a_table_lays_it_out():

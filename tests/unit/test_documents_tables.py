@@ -35,9 +35,14 @@ def test_too_few_rows_for_a_last_segment_share_those_of_the_one_before(count, si
     assert [len(one.rows) for one in segments(("name", "n"), rows(count), BuildConfig())] == sizes
 
 
-def test_segments_of_two_rows_need_no_halves():
-    config = BuildConfig(segment_rows=2, least_rows=2)
-    assert [len(one.rows) for one in segments(("name", "n"), rows(5), config)] == [2, 3]
+@given(st.integers(0, 60), st.integers(1, 12), st.integers(1, 12))
+def test_no_segment_has_more_rows_than_were_asked_for(count, most, least):
+    config = BuildConfig(segment_rows=most, least_rows=least)
+    found = list(segments(("name", "n"), rows(count), config))
+    assert [row for one in found for row in one.rows] == rows(count)
+    assert [one.first for one in found] == [1 + sum(len(one.rows) for one in found[:at]) for at in range(len(found))]
+    assert all(len(one.rows) <= most for one in found)
+    assert len(found) == 1 or all(len(one.rows) >= min(least, most // 2) for one in found)
 
 
 @given(st.integers(0, 200))

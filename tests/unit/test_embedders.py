@@ -11,7 +11,7 @@ from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError, ModelRefused
 from orienteer.index.embedders import minilm, open_embedder, wordpiece
 from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import OpenAIConfig
+from orienteer.llm import OpenAIConfig, Price
 
 # What the tokenizer.json that all-MiniLM-L6-v2 is published with gives (sha256 be50c3628f2b...).
 REFERENCE = [
@@ -114,7 +114,9 @@ def test_what_is_no_model_is_told_from_one(tmp_path):
 BAD = [
     (Answer(body='{"data": []}'), ModelError, "for 1 texts"),
     (Answer(body="<html>"), ModelError, "no list of embeddings"),
-    (Answer(vectors=[[1.0, float("nan")]]), ModelError, "for 1 texts"),
+    (Answer(vectors=[[1.0, float("nan")]]), ModelError, "no list of embeddings"),
+    (Answer(vectors=[[1.0, 1e39]]), ModelError, "no list of embeddings"),
+    (Answer(vectors=[[]]), ModelError, "for 1 texts"),
     (Answer(status=401, message="bad key KEY"), ModelRefused, "API key"),
     (Answer(status=404, message="no model"), ModelRefused, "'fake'"),
     (Answer(status=400, message="too long"), ModelRefused, "too long"),
@@ -159,3 +161,11 @@ def test_without_the_extra_the_error_says_how_to_have_it(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(MissingExtra, match=r"orienteer\[dense\]"):
         open_embedder("minilm")
+
+
+def test_a_count_of_tokens_that_cannot_be_is_none():
+    with FakeServer(lambda *_: Answer(vectors=[[1.0, 0.0]], usage={"prompt_tokens": -5})) as server:
+        embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, price=Price(prompt=1.0, completion=1.0)))
+        found = embedder.embed_metered(["a text"], kind="query").usage
+        embedder.close()
+    assert (found.calls, found.prompt_tokens, found.usd) == (1, 0, None)

@@ -178,7 +178,7 @@ def test_another_embedder_than_the_one_that_made_them_is_refused(graph, scratch)
     with pytest.raises(BadOption, match="orienteer embed"):
         Graph.open(graph.path, embedder=lambda _: other).search("word1", mode="dense")
     smaller = WordEmbedder(dimension=8)
-    with pytest.raises(BadOption, match="8 dimensions"):
+    with pytest.raises(ModelError, match="8 dimensions"):
         Graph.open(graph.path, embedder=lambda _: smaller).search("word1", mode="dense")
 
 

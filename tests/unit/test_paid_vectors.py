@@ -1,13 +1,16 @@
 """Queries that a server embeds are calls of the question that they serve: claimed from its budget, charged to it."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
+import numpy as np
 import pytest
 
 from clinic import EDGES, NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.errors import BudgetExhausted
+from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.served import ServedEmbedder
@@ -15,9 +18,11 @@ from orienteer.llm import Allowance, Budget, OpenAIConfig, Price
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Question, Usage
 from orienteer.strategies.ark import Ark, ArkConfig
-from orienteer.strategies.hyde import Hyde, HydeConfig
+from orienteer.strategies.hyde import MOST_PASSAGES, Hyde, HydeConfig
 from orienteer.strategies.kar import Kar, KarConfig
 from orienteer.strategies.react import React, ReactConfig
+from orienteer.strategies.workflow import Workflow, WorkflowConfig
+from orienteer.trace import replay
 
 WORDS = WordEmbedder()
 QUESTION = Question(text="yellow zebra")
@@ -191,3 +196,77 @@ def test_a_query_that_failed_is_asked_again(graph, server):
     assert ask_ark(graph, agent("yellow"), run).stopped_by == "error"
     server.policy = working
     assert ask_ark(graph, agent("yellow"), run).stopped_by == "finish"
+
+
+def test_who_waits_for_the_query_of_another_claims_no_call(graph, server):
+    """Of agents that race for one query one has a call less, the others none: its budget has just that one."""
+    working, asked = server.policy, Barrier(5)
+
+    def slow(body, before):
+        time.sleep(0.2)  # the others come meanwhile
+        return working(body, before)
+
+    server.policy = slow
+    run, vectors = Allowance(Budget(calls=2), reserve=0), graph.searcher.vectors
+
+    def pay(_):
+        asked.wait(10)
+        return vectors.pay(run, "yellow").calls
+
+    with ThreadPoolExecutor(5) as pool:
+        assert sorted(pool.map(pay, range(5))) == [0, 0, 0, 0, 1]
+    assert (len(server.requests), run.usage().calls) == (1, 1)
+    run.check()  # the other call of the budget is still there
+
+
+def test_what_is_ranked_for_nothing_costs_nothing(graph, server):
+    run = Allowance()
+    workflow = Workflow(graph, None, run, question=QUESTION, method="any", config=WorkflowConfig(mode="dense"))
+    rows, scores = workflow.rank(np.zeros(0, np.int32), 5)
+    assert (len(rows), len(scores), len(server.requests), run.usage().calls) == (0, 0, 0, 0)
+
+
+def test_an_embedder_that_cannot_be_had_is_told_before_a_model_is_paid(graph):
+    def moved(_):
+        return ServedEmbedder("fake", OpenAIConfig(base_url="http://127.0.0.1:9/v1"))
+
+    opened = Graph.open(graph.path, embedder=moved)
+    model = ScriptedModel(lambda *_: pytest.fail("the model was asked"))
+    with pytest.raises(BadOption, match="not as it was"):
+        ask_ark(opened, model, Allowance())
+    hyde = Hyde(opened, model, HydeConfig(mode="dense"))
+    with pytest.raises(BadOption, match="not as it was"):
+        hyde.retrieve(QUESTION, Allowance())
+
+
+def test_vectors_of_another_length_end_a_question_as_a_failed_server_does(graph, server):
+    server.policy = lambda body, _: Answer(vectors=[[1.0, 0.0]] * len(body["input"]), usage={"prompt_tokens": TOKENS})
+    run = Allowance()
+    result = ask_ark(graph, agent("yellow"), run)
+    assert (result.stopped_by, result.hits) == ("error", ())
+    assert "vectors of 2 dimensions, the graph's have 48" in result.trajectories[0].error
+
+
+def test_a_step_whose_search_failed_is_kept_for_it_was_paid(graph, server):
+    server.policy = lambda *_: Answer(status=500, message="on fire")
+    calls = [("search_in_graph", {"query": "fever", "mode": "lexical"}), ("search_in_graph", {"query": "yellow"})]
+    model, run = ScriptedModel(lambda *_: calls, usage=Usage(calls=1, prompt_tokens=100)), Allowance()
+    (trajectory,) = ask_ark(graph, model, run).trajectories
+    assert (trajectory.usage.calls, trajectory.usage.tokens) == (run.usage().calls, run.usage().tokens) == (1, 100)
+    (step,) = trajectory.steps
+    assert [one.call_id for one in step.observations] == [step.reply.message.tool_calls[0].id]
+
+
+def test_searches_that_went_by_words_replay_as_they_were(graph, server):
+    run = Allowance(Budget(calls=2), reserve=1)
+    (trajectory,) = ask_ark(graph, agent("yellow zebra"), run).trajectories
+    assert all(one.is_equal for one in replay(trajectory, graph))
+    assert not sent(server)
+
+
+def test_all_passages_are_embedded_in_the_one_request_that_was_claimed(graph, server):
+    run = Allowance(Budget(calls=MOST_PASSAGES + 1), reserve=0)
+    config = HydeConfig(mode="dense", passages=MOST_PASSAGES)
+    Hyde(graph, ScriptedModel(lambda *_: "A passage."), config).retrieve(QUESTION, run)
+    assert len(server.requests) == 1
+    assert run.usage().calls == MOST_PASSAGES + 1

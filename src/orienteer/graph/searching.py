@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from orienteer.errors import BadOption, NotAGraph
@@ -27,15 +28,17 @@ class Searchers:
     def __init__(self, path: Path, generation: str, lexical: Lexical, embedder: OpenEmbedder | None = None) -> None:
         self._path, self._generation, self.open_embedder = path, generation, embedder
         self._lexical = lexical
+        self._opening = Lock()
         self._made: dict[tuple[Ranking, int], Searcher] = {}
 
     def __call__(
         self, mode: Mode = "lexical", *, weight: float | None = None, fusion: Fusion | None = None, best: int = 1
     ) -> Searcher:
-        """Return what ranks by words (BM25), by meaning (cosine), or by both. Raises `BadOption` without vectors.
+        """Return what ranks by words (BM25), by meaning (cosine), or by both.
 
-        `weight` is BM25's share of a hybrid score where the mode names none, and `best` how many vectors of a node make
-        its score, 0 for all.
+        `weight`, BM25's share of a hybrid score, and `fusion` stand before those of the mode; `best` is how many
+        vectors of a node make its score, 0 for all. Raises `BadOption` without vectors, or without what embeds queries
+        for them, `MissingExtra`.
         """
         wanted = ranking_of(mode)
         if wanted.kind == "lexical":
@@ -45,7 +48,9 @@ class Searchers:
         wanted = Ranking(wanted.kind, wanted.weight if weight is None else weight, fusion or wanted.fusion)
         key = (wanted, best)
         if key not in self._made:
-            self._made.setdefault(key, self._ranked(wanted, Dense(self.vectors.index, self.vectors.encode, best=best)))
+            vectors = self.vectors
+            _ = vectors.embedder  # where it cannot be had that is told before a search, or a model, is paid
+            self._made.setdefault(key, self._ranked(wanted, Dense(vectors.index, vectors.encode, best=best)))
         return self._made[key]
 
     def near(self, mode: Mode, query: str, passages: Sequence[str]) -> Searcher:
@@ -63,9 +68,14 @@ class Searchers:
             return dense
         return Hybrid(self._lexical, dense, weight=wanted.weight, fusion=wanted.fusion)
 
-    @cached_property
+    @property
     def vectors(self) -> GraphVectors:
         """The vectors, as they are when they are first asked for. Raises `BadOption` where there are none."""
+        with self._opening:  # of two each would have its queries embedded, and paid for
+            return self._opened
+
+    @cached_property
+    def _opened(self) -> GraphVectors:
         from orienteer.graph.vectors import open_vectors
 
         return open_vectors(self._path, self._generation, self.open_embedder)
@@ -73,7 +83,7 @@ class Searchers:
     @property
     def has_vectors(self) -> bool:
         """Tell whether the graph has been embedded."""
-        if "vectors" in self.__dict__:
+        if "_opened" in self.__dict__:
             return True
         try:
             pointer = format.read_pointer(self._path)

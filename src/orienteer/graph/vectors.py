@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import ValidationError
 
-from orienteer.errors import BadInput, BadOption, Error, NotAGraph
+from orienteer.errors import BadInput, BadOption, Error, ModelError, NotAGraph
 from orienteer.graph import format
 from orienteer.graph.searching import OpenEmbedder
 from orienteer.index.arrays import Folder
@@ -83,13 +83,6 @@ class Made(NamedTuple):
     usage: Usage
 
 
-class _Encoded(NamedTuple):
-    """The vector of some texts, and what it has cost: a list of one until somebody pays."""
-
-    vector: Vector
-    bill: list[Usage]
-
-
 class GraphVectors:
     """A graph's vectors, opened: an index, and the embedder of queries. Safe to share among threads.
 
@@ -101,60 +94,60 @@ class GraphVectors:
         self.index = VectorIndex(Folder(folder, about.files), about.dimension, is_exact=about.is_exact)
         self._open = open_
         self._opening = Lock()
-        self._encoded = Recent(self._encode)
-
-    @property
-    def is_served(self) -> bool:
-        """Tell whether a server embeds queries: that may cost money."""
-        return (self.about.embedder or "").startswith(SERVED)
+        self._encoded = Recent[tuple[str, ...], Vector](lambda key: self._encode(key)[0])
 
     def encode(self, query: str, passages: Sequence[str] = ()) -> Vector:
         """Return the vector of a query; with passages, the mean of its vector and theirs. Raises `ModelError`."""
-        return self._encoded((query, *passages)).vector
+        return self._encoded((query, *passages))
 
     def pay(self, run: Run, query: str, passages: Sequence[str] = ()) -> Usage:
         """Have this made by `encode`, and return what it has spent, claimed from the run and charged to it.
 
-        Nothing is where no server is asked, or the vector is among the last few. Raises `BudgetExhausted` before a
-        call, `ModelError`.
+        That is nothing where no server is asked, or the vector is among the last few: whoever waits for one that
+        another is paying for claims no call. Raises `BudgetExhausted` before a call, `ModelError`.
         """
-        key = (query, *passages)
-        if not self.is_served or key in self._encoded:
-            return Usage()
-        run.check()
         spent = Usage()
-        try:
-            bill = self._encoded(key).bill
-            spent = bill.pop() if bill else spent  # another agent may have asked for it meanwhile, and pays
-        finally:
-            run.charge(spent, is_typical=False)
+
+        def paid(key: tuple[str, ...]) -> Vector:
+            nonlocal spent
+            run.check()
+            try:
+                vector, spent = self._encode(key)
+            finally:
+                run.charge(spent, is_typical=False)
+            return vector
+
+        if isinstance(self.embedder, Metered):
+            self._encoded((query, *passages), paid)
         return spent
 
-    def _encode(self, key: tuple[str, ...]) -> _Encoded:
+    def _encode(self, key: tuple[str, ...]) -> tuple[Vector, Usage]:
         query, *passages = key
-        if self.is_served or not passages:
+        if not passages or isinstance(self.embedder, Metered):
             found = [self._embed(key, "query")]  # a server takes all in one call, and knows no kinds
         else:
             found = [self._embed([query], "query"), self._embed(passages, "document")]
         vectors = np.concatenate([one.vectors for one in found])
         mean = unit(vectors.mean(axis=0, keepdims=True))[0] if passages else vectors[0]
-        return _Encoded(np.asarray(mean, np.float32), [sum((one.usage for one in found), Usage())])
+        return np.asarray(mean, np.float32), sum((one.usage for one in found), Usage())
 
     def _embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Embedded:
-        embedder = self._embedder
+        embedder = self.embedder
         if isinstance(embedder, Metered):
             found = embedder.embed_metered(texts, kind=kind)
         else:
             found = Embedded(embedder.embed(texts, kind=kind), Usage())
         if found.vectors.shape[1] != self.about.dimension:
-            raise BadOption(
+            raise ModelError(
                 f"{embedder.name} gives vectors of {found.vectors.shape[1]} dimensions, the graph's have "
-                f"{self.about.dimension}: embed it again with orienteer embed"
+                f"{self.about.dimension}: another model made them. Run orienteer embed again; where a server has "
+                "another model under the old name, orienteer cache clear --vectors first"
             )
         return found
 
     @property
-    def _embedder(self) -> Embedder:
+    def embedder(self) -> Embedder:
+        """What embeds queries, opened once. Raises `BadOption`, `MissingExtra` where it cannot be had."""
         with self._opening:  # a model takes a while to load, and room: once is enough
             return self._opened
 

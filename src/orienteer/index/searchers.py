@@ -82,8 +82,8 @@ class Recent(Generic[_K, _T]):
         self._made: OrderedDict[_K, _Made[_T]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def __call__(self, key: _K) -> _T:
-        """Return what is made of a thing."""
+    def __call__(self, key: _K, make: Callable[[_K], _T] | None = None) -> _T:
+        """Return what was made of a thing, or now is, by `make` where that is given."""
         with self._lock:
             made = self._made.setdefault(key, _Made())
             self._made.move_to_end(key)
@@ -91,12 +91,8 @@ class Recent(Generic[_K, _T]):
                 self._made.popitem(last=False)
         with made.lock:
             if not made.values:
-                made.values.append(self._make(key))
+                made.values.append((make or self._make)(key))
             return made.values[0]
-
-    def __contains__(self, key: _K) -> bool:
-        with self._lock:
-            return key in self._made and bool(self._made[key].values)
 
 
 class _Made(Generic[_T]):

@@ -123,21 +123,23 @@ class Agent:
         )
         reply = reply.model_copy(update={"message": self._renamed(reply.message)})
         self._messages = [*asked, reply.message]
-        observed = []
-        for call in reply.message.tool_calls:
-            found = self._toolbox.observe(call)
-            observed.append(Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error))
-            self._messages.append(Message(role="tool", content=found.text, tool_call_id=call.id))
-        step = Step(
-            reply=reply,
-            observations=tuple(observed),
-            elided=tuple(sorted(self._elided)),
-            notice=notice,
-            seconds=time.monotonic() - began,
-            agent=self._number,
-        )
-        self._steps.append(step)
-        run.tell(step)
+        observed: list[Observed] = []
+        try:
+            for call in reply.message.tool_calls:
+                found = self._toolbox.observe(call)
+                observed.append(Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error))
+                self._messages.append(Message(role="tool", content=found.text, tool_call_id=call.id))
+        finally:  # a step whose search failed has been paid for
+            step = Step(
+                reply=reply,
+                observations=tuple(observed),
+                elided=tuple(sorted(self._elided)),
+                notice=notice,
+                seconds=time.monotonic() - began,
+                agent=self._number,
+            )
+            self._steps.append(step)
+            run.tell(step)
         return reply
 
     def _renamed(self, message: Message) -> Message:

@@ -17,12 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.strategies.expansion import expanded, type_names
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools import Toolbox
+
+MOST_PASSAGES = 63
+"""With the question they are what a server embeds in one request: one call of the budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,11 @@ class HydeConfig(WorkflowConfig):
     """Passages that are made up, a call each. The authors' code takes 8."""
     temperature: float = 0.7
     """Temperature of the passages, as in the authors' code: 0 would make them all alike."""
+
+    def __post_init__(self) -> None:
+        WorkflowConfig.__post_init__(self)  # a class with slots is another one than `super` was compiled for
+        if self.passages > MOST_PASSAGES:
+            raise BadOption(f"passages is {self.passages}: it must be 1 to {MOST_PASSAGES}")
 
 
 class Hyde:

@@ -191,7 +191,7 @@ class _Search:
         rows: dict[int, None] = {}
         for name in list(dict.fromkeys(filter(str.strip, found["topics"])))[: self.config.topics]:
             named = np.unique(np.array(graph.candidates(name), np.int32))
-            near = graph.rank(named, workflow.question.text, 1)[0].tolist() or workflow.search(name, 1)
+            near = workflow.rank(named, 1)[0].tolist() or workflow.search(name, 1)
             rows |= dict.fromkeys(near)
             if not near:
                 workflow.notes.append(f"not in this graph: {name!r}")

@@ -228,7 +228,8 @@ class Workflow:
     def rank(self, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
         """Return those of some rows that match the question best, as searches rank here, and their scores."""
         session, query = self.session, self.question.text
-        return self.graph.rank(rows, query, k, mode=session.payable(session.mode, query, []))
+        mode = session.payable(session.mode, query, []) if len(rows) else "lexical"  # nothing costs nothing
+        return self.graph.rank(rows, query, k, mode=mode)
 
     def count(self, tool: str, **arguments: JsonValue) -> Counted:
         """Run a tool and return what it gave, with the size of its whole result."""

@@ -20,6 +20,8 @@ from orienteer.records import Usage
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
+UNPAID = "The budget has no call left for a search by meaning: ranked by words."
+"""What an observation says where that was so."""
 _SET = re.compile(r"@\d+", re.ASCII)
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
 
@@ -53,20 +55,27 @@ class Session:
     """Who pays where a server embeds what is searched for; None where nobody counts."""
     spent: Usage = Usage()
     """What that has come to."""
+    goes_by_words: bool = False
+    """A replayed search goes by words, for that is how it went."""
     unpaid: int = 0
     """Searches that went by words, for the budget had no call left to embed what they were for."""
 
     def payable(self, mode: Mode, query: str, notes: list[str], *, passages: Sequence[str] = ()) -> Mode:
         """Return how a search can rank: as asked, its vector made and paid for, else by words, said in `notes`."""
-        if mode == "lexical" or self.run is None or not query.strip():
+        if mode == "lexical" or not query.strip() or self._paid(query, passages):
             return mode
+        self.unpaid += 1
+        notes.append(UNPAID)
+        return "lexical"
+
+    def _paid(self, query: str, passages: Sequence[str]) -> bool:
+        if self.run is None:
+            return not self.goes_by_words
         try:
             self.spent += self.graph.searcher.vectors.pay(self.run, query, passages)
         except BudgetExhausted:
-            self.unpaid += 1
-            notes.append("The budget has no call left for a search by meaning: ranked by words.")
-            return "lexical"
-        return mode
+            return False
+        return True
 
     def unpaid_notes(self) -> list[str]:
         """Say in a note how many searches went by words because the budget could not pay for their vectors."""

@@ -59,7 +59,9 @@ class _Targets:
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._files: dict[str, str] = {}
+        """Documents by file."""
         self._stems: dict[str, str] = {}
+        """Files by what a wiki link may call them: a name without its ending, a title."""
         self._anchors: dict[tuple[str, str], str] = {}
         for node in nodes:
             file = node.properties.get("file")
@@ -67,7 +69,7 @@ class _Targets:
                 self._files[file] = node.id
                 stem = posixpath.splitext(posixpath.basename(file))[0]
                 for called in (stem, node.name):
-                    self._stems.setdefault(called.casefold(), node.id)
+                    self._stems.setdefault(called.casefold(), file)
             anchors = node.properties.get("anchors")
             for anchor in anchors if isinstance(anchors, list) else ():
                 self._anchors.setdefault((str(file), str(anchor)), node.id)
@@ -79,9 +81,9 @@ class _Targets:
         before, _, after = link.partition("#")
         path: str = unquote(before.partition("?")[0])
         anchor = unquote(after)
-        found = self._file(path, file) if path else file
+        found = (self._file(path, file) or self._stems.get(path.strip().casefold())) if path else file
         if found is None:
-            return self._stems.get(path.strip().casefold())
+            return None
         for spelled in (anchor, anchor_of(anchor)) if anchor else ():
             if (found, spelled) in self._anchors:
                 return self._anchors[found, spelled]
@@ -147,8 +149,7 @@ def shared_edges(names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
     Weight: sum of the idf of the names that both have and that stand in `shared_most` chunks at the most.
     Properties: `names`, the rarest of them.
     """
-    counts = np.bincount(names.members, minlength=len(names.names))
-    is_rare = (counts >= LEAST_HOLDERS) & (counts <= config.shared_most)
+    is_rare = rare(names, config)
     pairs = shared_pairs(names, is_rare, strongest=config.strongest)
     order = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
     place = np.full(len(names.names), -1, np.int64)
@@ -167,6 +168,12 @@ def shared_edges(names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
         ]
         sources, targets = ([ids[one] for one in column] for column in here[:2])
         yield EdgeBatch(sources, [SHARES_NAMES] * len(sources), targets, extras)
+
+
+def rare(names: Names, config: BuildConfig) -> NDArray[np.bool_]:
+    """Mark the names that may join chunks: in two at least, and in `shared_most` at the most."""
+    counts = np.bincount(names.members, minlength=len(names.names))
+    return (counts >= LEAST_HOLDERS) & (counts <= config.shared_most)
 
 
 def shared_pairs(names: Names, is_rare: NDArray[np.bool_], *, strongest: int) -> Pairs:

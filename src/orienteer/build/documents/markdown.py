@@ -7,7 +7,7 @@ with a title, links and images of every kind, wiki links. What else there is sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -130,6 +130,7 @@ class _Reader:
         self._path: list[tuple[int, str]] = []  # level and words of the headings above
         self._anchors: list[str] = []  # of headings that no block has come after yet
         self._bare: Span | None = None  # of the last heading, until something stands beneath it
+        self._links: tuple[str, ...] = ()  # of headings that no block has come after yet
         self._lines = self._prepared(text)
         self._at = 0
 
@@ -210,9 +211,10 @@ class _Reader:
             self._at += 1
 
     def _heading(self, level: int, text: str, span: Span) -> None:
-        words, _ = plain(text, self._references)
+        words, links = plain(text, self._references)
         self._leave(level)
         if words:
+            self._links += links
             self._path.append((level, words))
             self._anchors.append(anchor_of(words))
             self._bare = span
@@ -221,7 +223,7 @@ class _Reader:
         """Leave the headings from a level on; the last is a paragraph where nothing stands beneath it."""
         if self._bare is not None and self._path and self._path[-1][0] >= level:
             words = self._path.pop()[1]
-            self._found.blocks.append(Prose(words, self._place(*self._bare)))
+            self._found.blocks.append(Prose(words, self._place(*self._bare), self._linked()))
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
 
@@ -230,6 +232,11 @@ class _Reader:
         anchors, self._anchors = tuple(self._anchors), []
         return Place(tuple(words for _, words in self._path), span=Span(start, end), anchors=anchors)
 
+    def _linked(self, links: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the links of a block, each once; the first beneath a heading has its links as well."""
+        found, self._links = tuple(dict.fromkeys([*self._links, *links])), ()
+        return found
+
     def _prose(self, lines: Sequence[Line]) -> None:
         if not lines:
             return
@@ -237,7 +244,7 @@ class _Reader:
         parts[0] = _without(_ITEM, parts[0])
         text, links = plain(" ".join(part for part in parts if part), self._references)
         if text or links:
-            self._found.blocks.append(Prose(text, self._place(*_span(lines)), links))
+            self._found.blocks.append(Prose(text, self._place(*_span(lines)), self._linked(links)))
 
     def _code(self, fence: str) -> None:
         first = self._lines[self._at]
@@ -252,7 +259,7 @@ class _Reader:
         text = "\n".join(line.text for line in inside).strip("\n")
         if text.strip():
             end = inside[-1].start + len(inside[-1].text)
-            self._found.blocks.append(Prose(text, self._place(first.start, end), is_code=True))
+            self._found.blocks.append(Prose(text, self._place(first.start, end), self._linked(), is_code=True))
 
     def _table(self) -> None:
         first = self._lines[self._at]
@@ -273,7 +280,7 @@ class _Reader:
             rows.append((*cells, *[""] * (len(header) - len(cells)))[: len(header)])
             self._at += 1
         place = self._place(first.start, last.start + len(last.text))
-        self._found.blocks.append(Grid(header, rows, place, links=tuple(dict.fromkeys(links))))
+        self._found.blocks.append(Grid(header, rows, place, links=self._linked(links)))
 
     def _lift_title(self) -> None:
         """Take the first heading for the title where all blocks stand beneath it, and out of their paths."""

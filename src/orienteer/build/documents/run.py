@@ -37,6 +37,9 @@ NO_EMBEDDER = (
     "without an embedder (--embedder, extra dense) prose is cut by tokens, not by meaning, and no vectors join chunks "
     "that are alike"
 )
+VECTORS_GONE = (
+    "its vectors were of the graph before: orienteer embed makes them again, what has not changed from the cache"
+)
 REPLIES = "replies"
 """The folder of the cache in which replies of models are kept."""
 
@@ -174,6 +177,8 @@ class _Build:
                 builder.publish()
         with self._stage("vectors"):
             self._embed(target)
+        if previous is not None and previous.had_vectors and self._embedder is None:
+            self._notes.append(VECTORS_GONE)
         if self._options.plots is not None and weaving.similarity is not None:
             write_plots(weaving.similarity, self._options.plots, title=target.name)
         report = self._report(gathering, weaving, nodes=len(shelf))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.joining import LEAST_HOLDERS, Pairs, shared_pairs
+from orienteer.build.documents.joining import LEAST_HOLDERS, SHOWN, Pairs, rare, shared_pairs
 from orienteer.build.documents.kinds import CELLS, SIMILAR, TABLE
 from orienteer.build.documents.mentions import Names, whole
 from orienteer.build.documents.names import idf, key_of
@@ -45,8 +45,6 @@ from orienteer.records import JsonValue, Node
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder
 
-SHOWN = 5
-"""Shared names that an edge lists."""
 _BATCH = 20_000
 
 
@@ -167,7 +165,7 @@ def compare(
     chunks, tables = kinds.chunks, kinds.tables
     ours = _vectors(embedder, chunks, is_measured=False)
     theirs = _vectors(embedder, tables, is_measured=is_measured)
-    sharing = _sharing(names, config)
+    sharing = shared_pairs(names, rare(names, config), strongest=config.near)
     entities = _entities(names, kinds)
     found = []
     for label, first, second, vectors, (about, within) in (
@@ -232,9 +230,9 @@ def similar_edges(several: Sequence[Alike], names: Names, config: BuildConfig) -
     """
     for alike in several:
         found = alike.found
-        passing = found.passing(thresholds_of(found, config))
-        marks = list(passing.values()) or [np.zeros(len(found.pairs), np.bool_)]
-        at = np.flatnonzero((np.logical_or if config.similar_logic == "or" else np.logical_and).reduce(marks))
+        thresholds = thresholds_of(found, config)
+        passing = found.passing(thresholds)
+        at = np.flatnonzero(found.kept(thresholds, logic=config.similar_logic))
         for low in range(0, len(at), _BATCH):
             yield _batch(alike, at[low : low + _BATCH], passing, names)
 
@@ -266,13 +264,6 @@ def _both_ways(first: Matrix, second: Matrix, k: int, *, is_same: bool) -> list[
         back = nearest(second, first, k)
         found.append(Found(back.second, back.first))
     return found
-
-
-def _sharing(names: Names, config: BuildConfig) -> Pairs:
-    """Return the pairs of parts that share most rare names."""
-    counts = np.bincount(names.members, minlength=len(names.names))
-    is_rare = (counts >= LEAST_HOLDERS) & (counts <= config.shared_most)
-    return shared_pairs(names, is_rare, strongest=config.near)
 
 
 def _between(pairs: Pairs, first: Fields, second: Fields) -> Found:

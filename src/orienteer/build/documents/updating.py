@@ -12,8 +12,9 @@ from orienteer.build.documents.files import File
 from orienteer.build.documents.kinds import DOCUMENT
 from orienteer.build.documents.sources import Stamp, given_of, is_chunk_graph, stamps_of
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.format import is_graph
+from orienteer.graph.format import is_graph, piece
 from orienteer.graph.store import Graph
+from orienteer.graph.vectors import PIECE
 from orienteer.records import JsonValue, Node
 
 _OTHERS = frozenset(["chunks", "model", "embedder"])
@@ -35,6 +36,8 @@ class Previous:
         """The files that it was made of, by name."""
         self.sources = given_of(self._graph.manifest)
         """What it was made of, as it was given."""
+        self.had_vectors = piece(path, PIECE) is not None
+        """It was embedded, by its build or afterwards."""
         self._rows = self._by_file()
 
     @property

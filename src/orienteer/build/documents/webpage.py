@@ -162,10 +162,13 @@ class _Reader:
 
     def _flush(self) -> None:
         words, self._words = "".join(self._words), []
-        links, self._links = tuple(dict.fromkeys(self._links)), []
         text = words.strip("\n") if self._in_pre else _SPACE.sub(" ", words).strip()
-        if text.strip() or links:
-            self._page.blocks.append(Prose(text, self._place(self._begin), links, is_code=bool(self._in_pre)))
+        if text.strip() or (self._links and self._bare is None):  # the links of a heading wait for what it is above
+            self._add(text, self._begin, is_code=bool(self._in_pre))
+
+    def _add(self, text: str, start: int, *, is_code: bool = False) -> None:
+        links, self._links = tuple(dict.fromkeys(self._links)), []
+        self._page.blocks.append(Prose(text, self._place(start), links, is_code=is_code))
 
     def _place(self, start: int) -> Place:
         self._bare = None
@@ -185,8 +188,7 @@ class _Reader:
     def _leave(self, level: int) -> None:
         """Leave the headings from a level on; the last is a paragraph where nothing stands beneath it."""
         if self._bare is not None and self._path and self._path[-1][0] >= level:
-            words = self._path.pop()[1]
-            self._page.blocks.append(Prose(words, self._place(self._bare)))
+            self._add(self._path.pop()[1], self._bare)
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
 

@@ -94,17 +94,23 @@ class CopyAbout(NamedTuple):
 
 
 def about_copy(folder: Path) -> CopyAbout | None:
-    """Return what a copy says of itself, also where the engine is not installed; None for a folder without one."""
-    file, database = folder / CATALOG, folder / DATABASE
-    if not file.is_file() or not database.is_file():
+    """Return what a copy says of itself, also where the engine is not installed.
+
+    None for a folder without one, or with one that cannot be read: it is made anew.
+    """
+    try:
+        size = (folder / DATABASE).stat().st_size
+        content = json.loads((folder / CATALOG).read_bytes())
+    except (FileNotFoundError, ValueError):
         return None
-    content = json.loads(file.read_bytes())
+    if not isinstance(content, dict):
+        return None
     made_by = str(content.get("engine"))
     try:
         is_stale = content.get("version") != VERSION or made_by != engine()
     except MissingExtra:
         is_stale = content.get("version") != VERSION
-    return CopyAbout(made_by, is_stale, database.stat().st_size, content.get("left_out", {}))
+    return CopyAbout(made_by, is_stale, size, content.get("left_out", {}))
 
 
 class _Copy:

@@ -41,6 +41,8 @@ class Typing:
             return None
         given = [self.scope.constant(one) for one in right.items] if isinstance(right, syntax.ListOf) else None
         found: object = self.scope.constant(right) if given is None else given
+        if isinstance(found, list) != (operator == "IN"):
+            return None
         wanted = found if isinstance(found, list) else [found]
         if not wanted or not all(isinstance(one, str) for one in wanted):
             return None
@@ -80,7 +82,8 @@ def _turned(expression: syntax.Binary) -> tuple[str, Expression, Expression]:
     if operator == "IN" and isinstance(right, syntax.Call) and right.name == "labels":
         return "=", syntax.Item(right, syntax.Literal_(0)), left
     if isinstance(left, syntax.Call) and left.name == "labels" and isinstance(right, syntax.ListOf):
-        left = syntax.Item(left, syntax.Literal_(0))  # labels(n) = ['Gene']
+        is_one = operator in ("=", "<>") and len(right.items) == 1  # labels(n) = ['Gene']
+        return (operator, syntax.Item(left, syntax.Literal_(0)), right.items[0]) if is_one else (operator, left, right)
     return (operator, right, left) if not _is_type(left) and _is_type(right) else (operator, left, right)
 
 
@@ -88,7 +91,7 @@ def _is_type(expression: Expression) -> bool:
     """Tell whether an expression is the type of an edge, or the one label of a node."""
     if isinstance(expression, syntax.Item):
         return isinstance(expression.base, syntax.Call) and expression.base.name == "labels"
-    if isinstance(expression, syntax.Call) and expression.name == "head":
+    if isinstance(expression, syntax.Call) and expression.name == "head" and expression.arguments:
         return isinstance(expression.arguments[0], syntax.Call) and expression.arguments[0].name == "labels"
     return isinstance(expression, syntax.Call) and expression.name in TYPE_CALLS
 

@@ -104,16 +104,19 @@ class ServedEmbedder:
         try:
             reply: dict[str, Any] = json.loads(said)  # Any: JSON
             rows = sorted(reply["data"], key=lambda one: int(one["index"]))
-            vectors = np.array([one["embedding"] for one in rows], np.float32)
+            with np.errstate(over="raise"):
+                vectors = np.array([one["embedding"] for one in rows], np.float32)
+            if not np.isfinite(vectors).all():
+                raise ValueError("not a number")
             tokens = (reply.get("usage") or {}).get("prompt_tokens")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, ArithmeticError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(
                 f"{self.base_url} answered with something that is no list of embeddings: {said[:_SHORT]!r}. "
                 "Is the base URL right? It usually ends in /v1."
             ) from error
-        if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+        if vectors.ndim != 2 or len(vectors) != count or not vectors.size:
             raise ModelError(f"{self.base_url} gave vectors of the shape {vectors.shape} for {count} texts")
-        return vectors, tokens if isinstance(tokens, int) else None
+        return vectors, tokens if isinstance(tokens, int) and tokens >= 0 else None
 
     def _connect(self) -> openai.OpenAI:
         with self._lock:

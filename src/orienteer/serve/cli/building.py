@@ -27,7 +27,9 @@ Documents = Annotated[
         metavar="SOURCE", help="Folders of documents, or documents: text, Markdown, HTML, PDF, Word, tables."
     ),
 ]
-Target = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be.")]
+Target = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be; --dry-run needs none.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
 Update = Annotated[
     bool, typer.Option("--update", help="Read only what has changed since the graph was made; the rest stays.")
@@ -47,21 +49,24 @@ ModelName = Annotated[
 ]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write nothing.")
+    bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write no graph.")
 ]
 Plots = Annotated[
     Path | None,
     typer.Option("--plots", metavar="FILE", help="Write the paper's figures of the similarities as an HTML page."),
 ]
 SetOptions = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the build. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="An option of the build; a name that is none lists them. Repeatable."
+    ),
 ]
 
 
 def build(
     out: Output,
     sources: Documents = None,
-    target: Target = ...,  # type: ignore[assignment]  # typer's way to say that it must be given
+    target: Target = None,
     force: Force = False,
     update: Update = False,
     strict: Strict = False,
@@ -80,18 +85,20 @@ def build(
 
     if not sources and not update:
         raise UsageError("nothing to read: name a folder of documents, or a document")
+    if target is None and (update or not dry_run):
+        raise UsageError("nowhere to write: say where the graph is to be with -o DIR")
     config = BuildConfig(**check(BuildConfig, pairs_of(set_options or ())))
     options = BuildOptions(force=force, strict=strict, update=update, chunks=chunks, plots=plots, config=config)
     configured = settings().with_flags(base_url=base_url)
     shared: dict[str, Any] = {  # Any: what both take
         "options": options,
-        "embedder": _embedder(configured, embedder or (_embedder_of(target) if update else None), options),
+        "embedder": _embedder(configured, embedder or (_embedder_of(target) if update and target else None), options),
         "model": configured.open_model(model) if model is not None else None,
         "cache": configured.cache,
         "progress": out.progress,
     }
     with file_trouble("name a folder that can be written with -o"):
-        if dry_run:
+        if dry_run or target is None:
             _report(out, estimate_build(sources or (), target=target, **shared))
         else:
             _report(out, build_graph(sources or (), target, **shared))

@@ -163,7 +163,8 @@ def _cached(folder: Path, kind: str) -> list[Path]:
 
     is_ours = {"graphs": is_graph, "vectors": is_vectors, "replies": is_replies}[kind]
     within = folder if kind == "replies" else folder / kind
-    return [path for path in sorted(within.iterdir()) if path.is_dir() and is_ours(path)] if within.is_dir() else []
+    found = sorted(within.iterdir()) if within.is_dir() else []
+    return [path for path in found if path.is_dir() and not path.is_symlink() and is_ours(path)]
 
 
 def _told(found: Mapping[str, Collection[Path]]) -> str:

@@ -15,6 +15,7 @@ from orienteer.strategies.anchor import english
 from orienteer.strategies.anchor.finding import Finding, phrase_of
 from orienteer.strategies.anchor.reach import Reached, Way
 from orienteer.strategies.anchor.vocabulary import Vocabulary, best_alike
+from orienteer.strategies.hits import source_of
 
 _WORDS_SHOWN = 6
 _LOOKED_THROUGH = 2_000  # characters of a text, for the best part to show
@@ -37,6 +38,7 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
             score=score,
             why=_why(finding, row, joined, words[row]),
             text=snippet(graph.texts[row][:_LOOKED_THROUGH], weights, graph.tokenizer.terms_of),
+            source=source_of(graph, row),
         )
         for row, score in zip(rows.tolist(), finding.scores.scores.tolist(), strict=True)
     )

@@ -49,8 +49,9 @@ class SageConfig:
     """BM25's share of the hybrid score; the rest is the vectors'. SAGE's is 0.6 (appendix E)."""
     sharpness: float = 4.0
     """Power of a seed's score in what its edges bring: the higher, the more the best seeds have to say."""
-    trust: float = 0.3
-    """Power of the edges' weight in a neighbour's score; 0 leaves the hybrid score."""
+    trust: float | None = None
+    """Power of the edges' weight in a neighbour's score; 0 leaves the hybrid score. None: 0.3 in a graph of documents,
+    1 elsewhere, where a node is little more than a name and what counts is the edge."""
     titles: float | None = None
     """Bonus of a node whose title stands in the question when seeds are chosen, as a share of the best score. None: 0.2
     in a graph of documents, 0 elsewhere."""

@@ -20,6 +20,7 @@ from orienteer.strategies.sage.hop import Floats, Reached, Walk
 DOCUMENT = "document"
 """The node type of a whole document, whose text lists what its parts are called."""
 _TITLES = 0.2  # in graphs of documents: elsewhere what a question names is seldom what it asks for
+_TEXT_TRUST, _GRAPH_TRUST = 0.3, 1.0  # of documents, whose edges lead to much that is not meant; of other graphs
 _JOINT = 0.1  # evidence that a seed has of itself, in one list by score
 
 
@@ -73,6 +74,10 @@ class Expansion:
             titles = _TITLES if graph.is_made_of_documents else 0.0
         self.titled = Titled(plain, TitlesIn(graph), titles) if titles else None
         """Ranks seeds, where those whose title stands in the question have a bonus."""
+        trust = config.trust
+        if trust is None:
+            trust = _TEXT_TRUST if graph.is_made_of_documents else _GRAPH_TRUST
+        self._trust = trust
         self.walk = Walk(graph, config)
         self.units = _units(graph)
         """The node types that seeds are of; empty for all. A document is found by its parts."""
@@ -138,9 +143,7 @@ class Expansion:
         strength = (own / own.max()) ** self.config.sharpness if own.any() else np.ones(len(rows))
         reached = self.walk.from_(rows, strength, query)
         scores = known.of(reached.rows)
-        return _Hop(
-            reached, scores if self.config.pruning == "hybrid" else scores * reached.evidence**self.config.trust
-        )
+        return _Hop(reached, scores if self.config.pruning == "hybrid" else scores * reached.evidence**self._trust)
 
     def _splits(self, query: str, seeds: list[int], led: dict[int, Led]) -> list[int]:
         """Return an order of which each beginning of a size in the paper's splits is the union of that size."""
@@ -181,7 +184,7 @@ class Expansion:
                 is_reached = reached.rows[at] == rows
                 floor = np.array([0.0 if row in led else _JOINT for row in union])
                 evidence = np.where(is_reached, np.maximum(reached.evidence[at], floor), evidence)
-            scores = scores * evidence**self.config.trust
+            scores = scores * evidence**self._trust
         return [int(row) for row in rows[np.lexsort((rows, -scores))]]
 
 
