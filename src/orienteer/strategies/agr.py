@@ -46,17 +46,17 @@ class Agr:
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
         return expanded(workflow, self.config, self._write(workflow))
 
-    def _write(self, workflow: Workflow) -> Iterator[str]:
+    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         """Yield the draft, then what refining made of it."""
         config, question = self.config, workflow.question.text
         types = type_names(self._graph)
         analysis = workflow.ask("agr-analyze", question=question, node_types=types)
         draft = workflow.ask("agr-generate", question=question, node_types=types, analysis=analysis or "none")
-        yield draft
+        yield (draft,)
         query = f"{question}\n{draft[:LONGEST]}"
         found = workflow.search(query, config.documents, node_types=config.node_types, where=config.where)
         shown = passages(workflow, found)
         refined = workflow.ask("agr-refine", question=question, analysis=analysis or "none", draft=draft, found=shown)
         if not refined:
             workflow.notes.append("refining gave nothing: the draft stands")
-        yield refined or draft
+        yield (refined or draft,)

@@ -24,14 +24,14 @@ _TYPES = 30  # node types that a prompt names
 
 
 def expanded(
-    workflow: Workflow, config: WorkflowConfig, writing: Iterator[Sequence[str]], *, are_means: bool = False
+    workflow: Workflow, config: WorkflowConfig, writing: Iterator[tuple[str, ...]], *, are_means: bool = False
 ) -> Result:
     """Let the writing come to its end, then search with the question and the texts that were written last.
 
     What comes out of `writing` stands for all before it. A budget that ends the writing leaves the last texts, and the
     search is made all the same. Where they `are_means`, vectors are averaged; the workflow's toolbox must offer it.
     """
-    written: Sequence[str] = ()
+    written: tuple[str, ...] = ()
 
     def course() -> Iterator[Ranked]:
         nonlocal written
