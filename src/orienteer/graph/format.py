@@ -99,7 +99,9 @@ def read_pointer(path: Path) -> Pointer:
     file = path / POINTER
     if not file.is_file():
         if path.exists():
-            raise NotAGraph(f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER")
+            raise NotAGraph(
+                f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER, or orienteer build where it holds documents"
+            )
         raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}")
     try:
         content = json.loads(file.read_bytes())
