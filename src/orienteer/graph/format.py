@@ -100,7 +100,8 @@ def read_pointer(path: Path) -> Pointer:
     if not file.is_file():
         if path.exists():
             raise NotAGraph(
-                f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER, or orienteer build where it holds documents"
+                f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER, "
+                "or with orienteer build where it holds documents"
             )
         raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}")
     try:
