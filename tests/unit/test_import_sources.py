@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from fakes.embedder import WordEmbedder
 from orienteer.build.provenance import is_stale
 from orienteer.build.run import import_graph
 from orienteer.build.sources import cached_path, graph_directory
 from orienteer.errors import BadInput, NotAGraph
 from orienteer.graph.format import publishing
 from orienteer.graph.store import Graph
+from orienteer.graph.vectors import embed_graph
 
 
 @pytest.fixture
@@ -93,6 +95,18 @@ def test_changed_sources_are_imported_again(change, source: Path, tmp_path: Path
     assert not is_stale(after)
     assert told[0] == f"the sources have changed: making a graph of {source} in the cache"
     assert told[1].startswith(f"made in the cache at {target}: {after.nodes} nodes, ")
+
+
+def test_documents_that_change_take_their_vectors_with_them_and_that_is_told(tmp_path: Path) -> None:
+    folder, cache = tmp_path / "notes", tmp_path / "cache"
+    folder.mkdir()
+    (folder / "one.txt").write_text("Ada Holm sails the Night Ferry.")
+    target = graph_directory(folder, cache=cache)
+    embed_graph(Graph.open(target), WordEmbedder(), cache=cache)
+    (folder / "two.txt").write_text("Noor Vik sails the Low Tide.")
+    told = Told()
+    graph_directory(folder, cache=cache, progress=told)
+    assert told[1].endswith("orienteer embed makes them again, what has not changed from the cache")
 
 
 def test_rows_that_were_dropped_are_told(source: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from orienteer.build.documents.run import build_graph
 from orienteer.display import escape_json
 from orienteer.errors import BadInput, BadOption, ModelError, UnknownType, UsageError
 from orienteer.evaluation.manifest import graph_hash
@@ -147,6 +148,20 @@ def test_a_graph_that_gives_no_more_says_why(build):
     assert found.rejected["trivial"]  # the only node of its type
     assert generate(build([Node("a", "x", "Alpha")]), 5).questions == ()
     assert generate(graph, 0).questions == ()
+
+
+def test_of_documents_nobody_asks_for_the_edges_that_a_program_made(tmp_path):
+    (tmp_path / "notes").mkdir()
+    for number, name in enumerate(("Salt Bay", "Low Tide", "Night Ferry", "Grey Quay")):
+        text = f"Every ship of {name} goes by way of [Grey Quay](grey-quay.md)."
+        parts = "".join(f"\n## Part {part} of {name}\n\n{text}\n" for part in range(4))
+        (tmp_path / "notes" / f"{name.lower().replace(' ', '-')}.md").write_text(f"# {name}\n\nNo. {number}\n{parts}")
+    build_graph([tmp_path / "notes"], tmp_path / "graph")
+    graph = Graph.open(tmp_path / "graph")
+    asked = {edge_type for one in generate(graph, 100).questions for edge_type in one.edge_types}
+    assert {"part_of", "mentions"} <= set(graph.types.edges)
+    assert asked <= {"mentions", "links_to"}
+    assert asked
 
 
 def test_names_that_cannot_be_anchors(build):

@@ -65,12 +65,14 @@ def _make(path: Path, target: Path, progress: Progress | None) -> str:
     if not _is_of_documents(path):
         report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
         return _summary(report, path)
-    from orienteer.build.documents.run import BuildOptions, build_graph
+    from orienteer.build.documents.run import VECTORS_GONE, BuildOptions, build_graph
 
     is_update = _manifest(target) is not None
     made = build_graph([path], target, options=BuildOptions(force=True, update=is_update), progress=progress)
     left = f"; left out {counted(len(made.unreadable), 'document')}: see orienteer build" if made.unreadable else ""
-    return f"{counted(made.documents, 'document')}, {counted(made.nodes, 'node')}, {counted(made.edges, 'edge')}{left}"
+    gone = f"; {VECTORS_GONE}" if VECTORS_GONE in made.notes else ""
+    counts = [counted(made.documents, "document"), counted(made.nodes, "node"), counted(made.edges, "edge")]
+    return f"{', '.join(counts)}{left}{gone}"
 
 
 def _is_of_documents(path: Path) -> bool:

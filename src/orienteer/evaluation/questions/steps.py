@@ -8,12 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.build.documents.kinds import NEXT, PART_OF, SHARES_NAMES, SIMILAR
 from orienteer.evaluation.questions.gold import kinds
 from orienteer.evaluation.questions.patterns import Step
 from orienteer.evaluation.questions.words import MUTUAL, words_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 
+UNASKED = frozenset({NEXT, PART_OF, SHARES_NAMES, SIMILAR})
+"""Edge types of a graph of documents that no question asks for: a program made them, nobody stated them."""
 _REMEMBERED = 256  # steps whose table is kept
 
 
@@ -40,7 +43,10 @@ class Steps:
     def named(self) -> tuple[Step, ...]:
         """Return the steps along edges of one type, sorted by their names."""
         found = set[Step]()
+        silent = UNASKED if self._graph.is_made_of_documents else ()
         for triple in self._graph.schema.edges:
+            if triple.type in silent:
+                continue
             is_forward = None if self._is_mutual(triple.source, triple.type, triple.target) else True
             step = Step(triple.source, triple.type, is_forward, triple.target)
             found |= {step, step.turned}
