@@ -14,8 +14,8 @@ SHOWN = 3
 """Files that are shown of each reason."""
 
 
-class BuildReport(Record):
-    """What a build made, what it left out and why."""
+class _Looked(Record):
+    """What was found of documents, whether a graph is made of them or not."""
 
     documents: int
     """Documents with something to read in them."""
@@ -23,21 +23,26 @@ class BuildReport(Record):
     """Chunks of prose."""
     tables: int
     """Segments of tables."""
-    nodes: int
-    edges: int
-    edge_types: dict[str, int]
-    chunking: str
-    """How prose was cut: semantic or tokens."""
     unreadable: tuple[Skipped, ...] = ()
     """Documents that could not be read."""
     skipped: tuple[Skipped, ...] = ()
     """Files that are no documents, and links that lead out of the folder."""
     notes: tuple[str, ...] = ()
     unchanged: int | None = None
-    """Files that an update took over as they were; None where it was no update."""
+    """Files that an update takes over as they were; None where it is no update."""
     added: int | None = None
     changed: int | None = None
     removed: int | None = None
+
+
+class BuildReport(_Looked):
+    """What a build made, what it left out and why."""
+
+    nodes: int
+    edges: int
+    edge_types: dict[str, int]
+    chunking: str
+    """How prose was cut: semantic or tokens."""
     similarity: dict[str, Any] | None = None  # Any: JSON
     """Figures of the similarities, as the paper's appendix has them; None where there were no vectors."""
     embedded: int | None = None
@@ -71,19 +76,9 @@ class BuildReport(Record):
         return "\n".join([*lines, f"{self.seconds:.1f} s, {self.pace:,.0f} chunks/s{memory}"])
 
 
-class BuildEstimate(Record):
+class BuildEstimate(_Looked):
     """What a build would make, and what its model would take."""
 
-    documents: int
-    chunks: int
-    tables: int
-    unreadable: tuple[Skipped, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    notes: tuple[str, ...] = ()
-    unchanged: int | None = None
-    added: int | None = None
-    changed: int | None = None
-    removed: int | None = None
     model: str | None = None
     metadata: Estimate | None = None
     """None where no model would be asked."""
@@ -100,7 +95,7 @@ class BuildEstimate(Record):
         return "\n".join([*lines, *_skipped((*self.unreadable, *self.skipped), is_verbose=is_verbose)])
 
 
-def _changes(report: BuildReport | BuildEstimate) -> list[str]:
+def _changes(report: _Looked) -> list[str]:
     """Return what an update found of files; nothing where it was none."""
     if report.unchanged is None:
         return []

@@ -9,7 +9,7 @@
 No step of it calls a model.
 
 Deviations, all undone by `faithful`, but for 4 and 5, on which the paper is silent:
-1. Pruning is by `H * e^0.3` and not by H alone: what stands near a seed by meaning stands near the question too, so H
+1. Pruning is by `H * e^trust` and not by H alone: what stands near a seed by meaning stands near the question too, so H
    alone gives back the flat list, the more so the denser the graph. e is the sum over the seeds of `H^4 * weight` of
    their edges, by its greatest.
 2. Edges of names (`mentions`, `shares_names`) are walked beside those of similarity. They carry the gain. A mention in
