@@ -23,8 +23,7 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,10 +36,8 @@ from orienteer.build.documents.mentions import Names, find_names
 from orienteer.build.documents.run import build_graph
 from orienteer.build.documents.shelf import Shelf
 from orienteer.build.documents.similar import Alike, compare, fields_of
-from orienteer.build.documents.weaving import Weaving
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
-from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.layer import Joined, LayerAbout, publish_layer
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
@@ -64,6 +61,7 @@ from rankings import (
     show,
     summary,
 )
+from woven import first_named, in_order, silent, untitled, weave
 
 KS = (2, 5, 10, 20, 50, 100)
 ANSWER_KS = (2, 5, 10, 50)
@@ -107,24 +105,8 @@ class Bench:
         """Return the same nodes with edges of names alone, found in the nodes as `seen` shows them."""
         path = self.graphs / name
         if not path.exists():
-            with tempfile.TemporaryDirectory() as real, tempfile.TemporaryDirectory() as shown:
-                shelves = Shelf(Path(real)), Shelf(Path(shown))
-                shelves[0].add(self.nodes())
-                shelves[1].add(map(seen, self.nodes()))
-                with GraphBuilder(path) as builder:
-                    Weaving(builder, shelves[0], BuildConfig(), progress=_silent).nodes()
-                    weaving = Weaving(builder, shelves[1], BuildConfig(), progress=_silent)
-                    weaving.edges(None)
-                    builder.describe({"made_by": "build", "greatest_weights": weaving.greatest})
-                    builder.publish()
-            print(f"{name}: {weaving.counts}")
+            print(f"{name}: {weave(list(in_order(self.graph)), path, seen)}")
         return self.embedded(path)
-
-    def nodes(self) -> Iterator[Node]:
-        """Return all nodes, a document before its parts and those in their order."""
-        every = [self.graph.node_at(row) for row in range(len(self.graph))]
-        places = {node.id: (str(node.properties.get("document") or node.id), _order(node)) for node in every}
-        yield from sorted(every, key=lambda node: places[node.id])
 
     def asked(self, graph: Graph, rankers: Sequence[Ranker]) -> dict[str, Ranked]:
         return {one.name: one for one in ask(self.examples, rankers)}
@@ -263,23 +245,11 @@ def _variants(bench: Bench, graph: Graph, several: Mapping[str, dict[str, Any]])
 def titles_part(bench: Bench) -> dict[str, Any]:
     """The same where no passage has a title that edges could be made of; the flat scores keep them."""
     written = {}
-    for name, seen in (("first names for titles", _first_named), ("titles withheld", _untitled)):
+    for name, seen in (("first names for titles", first_named), ("titles withheld", untitled)):
         print(f"\n{name}")
         graph = bench.woven(name.replace(" ", "-"), seen)
         written[name] = _variants(bench, graph, {"sage, no bonus for titles": {"titles": 0.0}, "sage": {}})
     return written
-
-
-def _untitled(node: Node) -> Node:
-    """Show a node without a title: a mark that is no word stands for it."""
-    kept = {name: value for name, value in node.properties.items() if name != "heading"}
-    return replace(node, name="-", properties=kept)
-
-
-def _first_named(node: Node) -> Node:
-    """Show a passage without a title, so that its first name is taken for one; a table has none."""
-    is_passage = node.type == "chunk" and "document" not in node.properties
-    return replace(node, name=node.id) if is_passage else _untitled(node)
 
 
 def percentiles_part(bench: Bench) -> dict[str, Any]:
@@ -318,9 +288,9 @@ def _candidates(bench: Bench) -> tuple[list[Alike], Names]:
     """Return the candidate pairs with every similarity of each: made once, whatever is kept of them."""
     with tempfile.TemporaryDirectory() as folder:
         shelf = Shelf(Path(folder))
-        shelf.add(bench.nodes())
-        names = find_names(shelf, BuildConfig(), progress=_silent)
-        embedder = CachedEmbedder(bench.embedder, bench.cache, progress=_silent)
+        shelf.add(in_order(bench.graph))
+        names = find_names(shelf, BuildConfig(), progress=silent)
+        embedder = CachedEmbedder(bench.embedder, bench.cache, progress=silent)
         return compare(fields_of(shelf), names, embedder, BuildConfig()), names
 
 
@@ -355,15 +325,6 @@ def _publish(graph: Graph, joined: Joined, pairs: int) -> None:
         density=len(joined.first) / pairs,
     )
     publish_layer(graph, about, joined)
-
-
-def _order(node: Node) -> int:
-    order = node.properties.get("order")
-    return order if isinstance(order, int) and node.type != "document" else -1
-
-
-def _silent(stage: str, count: int) -> None:
-    """Take no notice of progress."""
 
 
 PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {

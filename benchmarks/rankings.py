@@ -18,7 +18,7 @@ from orienteer.graph.searching import Searchers
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitlesIn
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import WEIGHT, Fusion, Hybrid, Recent, Searcher
+from orienteer.index.searchers import Fusion, Hybrid, Recent, Searcher, ranking_of
 from orienteer.index.titled import Titled
 from orienteer.strategies.sage import SageConfig
 from orienteer.strategies.sage.union import Expansion
@@ -58,10 +58,13 @@ class Remembering:
         self.has_vectors, self.vectors = searchers.has_vectors, searchers.vectors
         self._lexical, self._dense = _Remembered(searchers("lexical")), _Remembered(searchers("dense"))
 
-    def __call__(self, mode: str = "lexical", *, weight: float = WEIGHT, fusion: Fusion = "linear") -> Any:  # Any: each
-        if mode == "hybrid":
-            return Hybrid(self._lexical, self._dense, weight=weight, fusion=fusion)  # type: ignore[arg-type]  # twins
-        return self._lexical if mode == "lexical" else self._dense
+    def __call__(self, mode: str = "lexical", *, weight: float | None = None, fusion: Fusion | None = None) -> Any:
+        wanted = ranking_of(mode)
+        if wanted.kind != "hybrid":
+            return self._lexical if wanted.kind == "lexical" else self._dense
+        share = wanted.weight if weight is None else weight
+        twins: tuple[Any, Any] = self._lexical, self._dense  # Any: they do what searchers do
+        return Hybrid(*twins, weight=share, fusion=fusion or wanted.fusion)
 
 
 class _Remembered:
@@ -75,8 +78,9 @@ class _Remembered:
         return getattr(self._searcher, name)
 
     def search(self, query: str, k: int, *, among: Any = None, mask: Any = None) -> Any:
-        assert among is None
-        key = (k, None if mask is None else int(mask.sum()))
+        if among is not None:  # few rows of a neighbourhood: quick, and never asked for again
+            return self._searcher.search(query, k, among=among, mask=mask)
+        key = (k, None if mask is None else mask.tobytes())
         return self._kept(query, key, lambda: self._searcher.search(query, k, mask=mask))
 
     def scores(self, query: str, rows: NDArray[np.int32]) -> Any:
@@ -111,7 +115,7 @@ def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False)
         titles = TitlesIn(graph)
         named = Recent(titles)
         searchers = {f"{name} + titles": Titled(one, named, TITLES) for name, one in searchers.items()}
-    mask = graph.mask(("chunk", "table")) if parts else None
+    mask = graph.mask([name for name in ("chunk", "table") if name in graph.types.nodes]) if parts else None
     return [_flat(name, searcher, k, mask) for name, searcher in searchers.items()]
 
 

@@ -60,7 +60,8 @@ def result_html(result: Result) -> str:
     """
     parts = [f"<p><b>{_escaped(result.question)}</b></p>"]
     if result.answer is not None:
-        parts.append(f'<p style="white-space:pre-wrap">{_escaped(result.answer)}</p>')
+        said = "\n\n".join(filter(None, (result.answer, result.long_answer)))
+        parts.append(f'<p style="white-space:pre-wrap">{_escaped(said)}</p>')
     parts.append(_table(result))
     parts += [f"<small>{_escaped(line)}</small><br>" for line in (spent(result), *result.notes)]
     # A price of $5 is no formula: without these classes, one for each version of MathJax, a notebook sets it as one.

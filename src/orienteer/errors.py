@@ -100,7 +100,12 @@ class ModelError(Error):
 
 
 class ModelRefused(ModelError):
-    """The server refused the request: a bad key, an unknown model, a malformed request."""
+    """The server refused the request: a bad key, an unknown model, a malformed request, a text that is too long."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """What the server answered with where that is of this one request, as 400 and 413 are; else None."""
 
 
 class ReplayMiss(ModelError):

@@ -29,9 +29,10 @@ class Method:
     """The method that it starts from, where it is written over another: `sage:spark`."""
 
     @property
-    def takes_seeds(self) -> bool:
-        """Tell whether it can start from another method's hits."""
-        return "seeds" in inspect.signature(self.load()).parameters
+    def slot(self) -> str | None:
+        """Return how it takes another method: its hits as `seeds`, as the `base` of its searches, or not at all."""
+        parameters = inspect.signature(self.load()).parameters
+        return next((name for name in ("seeds", "base") if name in parameters), None)
 
     def load(self) -> Callable[..., Strategy]:
         """Return the class. Raises `BadOption` where it cannot be imported."""
@@ -88,11 +89,67 @@ _TABLE = (
         paper="SAGE (004)",
     ),
     Method(
+        "hippo",
+        "orienteer.strategies.gathering:Hippo",
+        needs_model=False,
+        summary="passages by a random walk over the names, entities or facts that join them",
+        paper="HippoRAG 2 (Gutiérrez et al. 2025); GraphSearch (002), section 4.1",
+    ),
+    Method(
+        "hyper",
+        "orienteer.strategies.gathering:Hyper",
+        needs_model=False,
+        summary="facts and the entities they tie together, expanded both ways, and the passages of both",
+        paper="HyperGraphRAG (Luo et al. 2025); GraphSearch (002), section 4.1",
+    ),
+    Method(
+        "light",
+        "orienteer.strategies.gathering:Light",
+        needs_model=False,
+        summary="entities by names, relations by themes, and the passages that both vote for",
+        paper="LightRAG (Guo et al. 2024); GraphSearch (002), section 4.1",
+    ),
+    Method(
+        "mini",
+        "orienteer.strategies.gathering:Mini",
+        needs_model=False,
+        summary="paths of two edges from what a question names vote for what may answer it",
+        paper="MiniRAG (Fan et al. 2025); GraphSearch (002), section 4.1",
+    ),
+    Method(
+        "msgraph-local",
+        "orienteer.strategies.gathering:MsGraph",
+        needs_model=False,
+        summary="entities, their relations and passages, and reports of their communities",
+        paper="GraphRAG (Edge et al. 2024), local search",
+    ),
+    Method(
+        "naive",
+        "orienteer.strategies.gathering:Naive",
+        needs_model=False,
+        summary="ranks passages by words and nearness; the floor of the retrievers of knowledge bases",
+        paper="GraphSearch (002), section 4.1",
+    ),
+    Method(
+        "path",
+        "orienteer.strategies.gathering:Path",
+        needs_model=False,
+        summary="paths among what a question names, pruned by flow, and the passages that state them",
+        paper="PathRAG (Chen et al. 2025); GraphSearch (002), section 4.1",
+    ),
+    Method(
         "ark",
         "orienteer.strategies.ark:Ark",
         needs_model=True,
         summary="agents search the graph widely and along its edges, and vote",
         paper="000 (DGR) and 001 (ARK)",
+    ),
+    Method(
+        "graphsearch",
+        "orienteer.strategies.graphsearch:GraphSearch",
+        needs_model=True,
+        summary="answers sub-queries in words and triples over any retriever, verifies, asks for what is missing",
+        paper="GraphSearch (002)",
     ),
     Method(
         "spark",
@@ -107,6 +164,27 @@ _TABLE = (
         needs_model=True,
         summary="one agent that thinks and searches in turn",
         paper="Yao et al. 2023 (ReAct); SAGE (004), C.5",
+    ),
+    Method(
+        "ircot",
+        "orienteer.strategies.ircot:IrCot",
+        needs_model=True,
+        summary="a chain of thought, each sentence of which is searched with before the next",
+        paper="Trivedi et al. 2023 (IRCoT); GraphSearch (002), table 4",
+    ),
+    Method(
+        "search-o1",
+        "orienteer.strategies.search_o1:SearchO1",
+        needs_model=True,
+        summary="reasoning that asks for searches; what they find is condensed before it goes in",
+        paper="Li et al. 2025 (Search-o1); GraphSearch (002), table 4",
+    ),
+    Method(
+        "vanilla",
+        "orienteer.strategies.vanilla:Vanilla",
+        needs_model=True,
+        summary="the bare model: an answer without any search, and no ranking",
+        paper="GraphSearch (002), tables 1 and 4",
     ),
     Method(
         "reflexion",
@@ -195,15 +273,19 @@ def method_of(name: str) -> Method:
     raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(METHODS)}.")
 
 
-def over(method: Method, seeds: Method) -> Method:
-    """Return a method that starts from what another finds. Raises `BadOption` where it can start from none."""
-    if not method.takes_seeds:
-        able = ", ".join(name for name, one in METHODS.items() if one.takes_seeds)
-        raise BadOption(f"{method.name!r} starts from no other method, {seeds.name!r} neither. Some do: {able}.")
-    if seeds.takes_seeds:
-        raise BadOption(f"{method.name!r} cannot start from {seeds.name!r}, which starts from another method itself")
-    needs_model = method.needs_model or seeds.needs_model
-    return replace(method, name=f"{method.name}:{seeds.name}", needs_model=needs_model, over=seeds)
+def over(method: Method, inner: Method) -> Method:
+    """Return a method that starts from what another finds. Raises `BadOption` where it cannot.
+
+    One that takes seeds has its own where it is the base of another, as in `graphsearch:sage`.
+    """
+    if method.slot is None:
+        able = ", ".join(name for name, one in METHODS.items() if one.slot is not None)
+        raise BadOption(f"{method.name!r} starts from no other method, {inner.name!r} neither. Some do: {able}.")
+    has_own = inner.over is None and (method.slot, inner.slot) == ("base", "seeds")
+    if inner.slot is not None and not has_own:
+        raise BadOption(f"{method.name!r} cannot start from {inner.name!r}, which starts from another method itself")
+    needs_model = method.needs_model or inner.needs_model
+    return replace(method, name=f"{method.name}:{inner.name}", needs_model=needs_model, over=inner)
 
 
 def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> Method:

@@ -11,7 +11,7 @@ import inspect
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
@@ -66,7 +66,9 @@ def check(config: type, values: Mapping[str, Any], *, where: str = "") -> dict[s
             checked[name] = TypeAdapter(hints[name]).validate_python(meant)
         except ValidationError as error:
             said = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise BadOption(f"{where}{name} must be {written[name]}, is {value!r}: {said}") from error
+            wanted = _choices(hints[name])
+            must = wanted or written[name]
+            raise BadOption(f"{where}{name} must be {must}, is {value!r}{'' if wanted else f': {said}'}") from error
         except PydanticUserError:  # a type that only code can make, such as a function
             checked[name] = value
     return checked
@@ -91,6 +93,13 @@ def _of_text(hint: Any, text: str) -> Any:  # Any: a type as it is annotated
         return None
     takes_several = any((get_origin(kind) or kind) in (tuple, list, frozenset) for kind in (hint, *kinds))
     return [part.strip() for part in text.split(",") if part.strip()] if takes_several else text
+
+
+def _choices(hint: Any) -> str:  # Any: a type as it is annotated
+    """Return the values that a field takes where they can be counted, else nothing."""
+    if hint is bool:
+        return "true or false"
+    return f"one of {', '.join(map(str, get_args(hint)))}" if get_origin(hint) is Literal else ""
 
 
 def _written_type(one: Field[Any]) -> str:

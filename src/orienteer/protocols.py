@@ -129,3 +129,11 @@ class Strategy(Protocol):
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Find the evidence. Never sees gold."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A method that answers from more than its hits hold, or from less."""
+
+    def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
+        """Find the evidence and answer from it; the call for the answer is claimed from `run.final()`."""

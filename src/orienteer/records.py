@@ -333,6 +333,8 @@ class Result(Record):
     method: str
     hits: tuple[Ranked, ...] = ()
     answer: str | None = None
+    long_answer: str | None = None
+    """How the answer follows, step by step, with citations; of methods that say so."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Usage()
     stopped_by: StoppedBy = "finish"

@@ -14,7 +14,7 @@ from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods import AUTO, METHODS, Method, chosen, options_by_method, over
 from orienteer.options import check
-from orienteer.protocols import LanguageModel, Strategy
+from orienteer.protocols import Answering, LanguageModel, Strategy
 from orienteer.records import Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
@@ -74,9 +74,12 @@ class Retriever:
         names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
         own = {key: value for name in names for key, value in by_method.get(name, {}).items()}
         self._options = self._checked({**own, **settings.options, **options})
-        self._seed_options: Mapping[str, Any] = {}
-        if self.method.takes_seeds:
-            self._choose_seeds(by_method)
+        if self.method.slot == "seeds":
+            self._choose_seeds()
+        inner, config = self.method.over, None if self.method.over is None else self.method.over.config()
+        self._inner_options: Mapping[str, Any] = {}
+        if inner is not None and config is not None:
+            self._inner_options = check(config, by_method.get(inner.name, {}), where=f"{inner.name}.")
         self._strategies: dict[int, Strategy] = {}
         self._strategy(k)
 
@@ -151,22 +154,28 @@ class Retriever:
             raise BadOption("the question is empty: write in words what you want to know")
         k = self.k if k is None else k
         started = time.perf_counter()
-        result = self._strategy(k).retrieve(Question(text=question), allowance)
-        result = self._filtered(result, k, has_answer=has_answer)
-        if has_answer and result.answer is None and self.model is not None and not allowance.is_stopped:
-            from orienteer.strategies.answer import answer
-
-            allowance.keeps_answer = False
-            result = answer(result, model=self.model, run=allowance)
+        result = self._result(Question(text=question), k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
         result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
+
+    def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
+        strategy, model = self._strategy(k), self.model if has_answer else None
+        if model is not None and isinstance(strategy, Answering):
+            return self._filtered(strategy.retrieve_and_answer(question, allowance, model), k, has_answer=True)
+        result = self._filtered(strategy.retrieve(question, allowance), k, has_answer=has_answer)
+        if model is None or result.answer is not None or allowance.is_stopped:
+            return result
+        from orienteer.strategies.answer import answer
+
+        allowance.keeps_answer = False
+        return answer(result, model=model, run=allowance, graph=self.graph)
 
     def _chosen(self, name: str) -> Method:
         has_model = self.model is not None
         return chosen(name, has_model=has_model, is_of_documents=self.graph.is_made_of_documents)
 
-    def _choose_seeds(self, by_method: Mapping[str, Mapping[str, Any]]) -> None:
+    def _choose_seeds(self) -> None:
         """Settle which method finds the seeds; a graph of documents has no schema that a plan could follow."""
         named = str(self._options.get("seeds", AUTO))
         if self.method.over is None and named == AUTO:
@@ -176,8 +185,6 @@ class Retriever:
             self._notes = (*self._notes, f"seeds by {named}: {why}")
         if self.method.over is None and named != "hybrid":
             self.method = over(self.method, self._chosen(named))
-        if (seeds := self.method.over) is not None and (config := seeds.config()) is not None:
-            self._seed_options = check(config, by_method.get(seeds.name, {}), where=f"{seeds.name}.")
 
     def _filtered(self, result: Result, k: int, *, has_answer: bool) -> Result:
         """Hold every method to the filters and to k, also one whose configuration knows neither, and to ranking."""
@@ -185,32 +192,53 @@ class Retriever:
         if self._mask is not None:
             mask = self._mask
             hits = tuple(hit for hit in hits if mask[self.graph.row(hit.id)])
-        return result.model_copy(update={"hits": hits[:k], "answer": result.answer if has_answer else None})
+        said = {} if has_answer else {"answer": None, "long_answer": None}
+        return result.model_copy(update={"hits": hits[:k], **said})
 
     def _strategy(self, k: int) -> Strategy:
         if not isinstance(k, SupportsIndex) or int(k) < 0:
             raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
         if k not in self._strategies:
             given: dict[str, Any] = {"rerank": self._rerank} if self._rerank is not None else {}
-            if (seeds := self.method.over) is not None:
-                given["seeds"] = self._made(seeds, k, self._seed_options, {})
-            self._strategies[k] = self._made(self.method, k, self._options, given)
+            if (inner := self.method.over) is not None and self.method.slot is not None:
+                given[self.method.slot] = self._inner(inner, k)
+            self._strategies[k] = self._made(self.method, k, self._options, given, self._filters)
         return self._strategies[k]
 
-    def _made(self, method: Method, k: int, options: Mapping[str, Any], given: dict[str, Any]) -> Strategy:
+    def _inner(self, inner: Method, k: int) -> Strategy:
+        """Return the method that this one starts from.
+
+        As the base of searches it finds as many passages as these ask for, and of any type: filters are for answers.
+        """
+        if self.method.slot == "seeds":
+            return self._made(inner, k, self._inner_options, {}, self._filters)
+        config = self.method.config()
+        settled = config(**self._settled(config, k, self._options, {})) if config is not None else None
+        return self._made(inner, getattr(settled, "passages", k), self._inner_options, {}, {})
+
+    def _made(
+        self,
+        method: Method,
+        k: int,
+        options: Mapping[str, Any],
+        given: dict[str, Any],
+        filters: Mapping[str, tuple[str, ...]],
+    ) -> Strategy:
         made = method.load()
         parameters = inspect.signature(made).parameters
         given = {"graph": self.graph, "model": self.model, **given}
         if "rerank" in given and "rerank" not in parameters:
             raise BadOption(f"the method {method.name!r} takes no reranker: leave rerank out, or take ark")
         if (config := method.config()) is not None:
-            given["config"] = config(**self._settled(config, k, options))
+            given["config"] = config(**self._settled(config, k, options, filters))
         return made(**{name: value for name, value in given.items() if name in parameters})
 
-    def _settled(self, config: type, k: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _settled(
+        self, config: type, k: int, options: Mapping[str, Any], filters: Mapping[str, tuple[str, ...]]
+    ) -> dict[str, Any]:
         """Return the configuration's values: the options, and k and the filters where it has such fields."""
         names = inspect.signature(config).parameters
-        common = {name: value for name, value in {"k": max(k, 1), **self._filters}.items() if value and name in names}
+        common = {name: value for name, value in {"k": max(k, 1), **filters}.items() if value and name in names}
         return {**common, **options}
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -233,7 +261,11 @@ class Retriever:
         if self.budget.calls is not None:
             reserve = min(reserve, self.budget.calls - 1)  # a last turn answers from what a first one has found
         return _Allowance(
-            self.budget, random_seed=self._random_seed, listener=listener, reserve=reserve, answers=answers
+            self.budget,
+            random_seed=self._random_seed,
+            listener=listener,
+            reserve=reserve,
+            answers=answers and agents > 0,  # without agents no other call comes out of the reserve
         )
 
 

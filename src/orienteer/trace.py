@@ -14,13 +14,17 @@ from pydantic import ValidationError
 from orienteer.display import escape_json
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
+from orienteer.knowledge.matching_tool import MatchTriples
+from orienteer.knowledge.tool import GatherEvidence, is_of_method
 from orienteer.protocols import Tool
 from orienteer.records import Observed, Record, StoppedBy, ToolCall, Trajectory
+from orienteer.strategies.passages import REPLY_TOKENS as PASSAGES_TOKENS
+from orienteer.strategies.passages import SEARCH, SearchPassages
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.search import SearchInGraph
-from orienteer.tools.session import UNPAID
+from orienteer.tools.session import REPLY_TOKENS, UNPAID
 
 STANDARD = Path("-")
 
@@ -113,13 +117,15 @@ def read(path: Path) -> tuple[Trajectory, ...]:
 def replay(trajectory: Trajectory, graph: Graph) -> Iterator[Replayed]:
     """Run each recorded call again, in order and over the graph as it is now, without the model.
 
+    What a method found as another's evidence is passed over: trajectories of its own tell how it did.
+
     Raises `BadInput` where the trajectory used tools that there are not.
     """
     toolbox = _toolbox(trajectory, graph)
     for number, step in enumerate(trajectory.steps, 1):
         recorded = {one.call_id: one for one in step.observations}
         for call in step.reply.message.tool_calls:
-            if call.id not in recorded:
+            if call.id not in recorded or is_of_method(call):
                 continue
             toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
             found = toolbox.observe(call)
@@ -158,6 +164,10 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
 def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     """Return the tools that the trajectory was offered: all of them, or the few of ARK's paper."""
     offered = {spec.name: spec for spec in trajectory.tools}
+    session = Session(graph)
+    gathering = (GatherEvidence(graph, session), MatchTriples(graph))
+    if trajectory.tools and all(spec in (tool.spec for tool in gathering) for spec in trajectory.tools):
+        return Toolbox(session, gathering)
     has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
     full = Toolbox.full(
         graph,
@@ -169,7 +179,9 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     )
     if all(spec in full.specs for spec in trajectory.tools):
         return full
-    session = Session(graph, saves_sets=False, mode=trajectory.search_mode)
+    searched = offered.get(SEARCH)
+    room = REPLY_TOKENS if searched is None else PASSAGES_TOKENS
+    session = Session(graph, room, saves_sets=False, mode=trajectory.search_mode)
     neighborhood = offered.get("search_in_neighborhood")
     parameters = tuple(neighborhood.parameters["properties"]) if neighborhood is not None else ()
     plain: tuple[Tool, ...] = (
@@ -177,6 +189,7 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
         SearchInNeighborhood(session, parameters=parameters),
         AddToAnswer(session, is_plain=True),
         Finish(session),
+        *(() if searched is None else (SearchPassages.again(session, searched),)),
     )
     strange = sorted(set(offered) - {tool.spec.name for tool in plain})
     if strange:

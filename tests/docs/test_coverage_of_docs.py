@@ -1,4 +1,7 @@
-"""docs/interface.md names every command, option, setting, method, public name and error: and nothing that is not."""
+"""docs/interface.md names every command, option, setting, method, public name and error: and nothing that is not.
+
+Other pages name every retriever, format and layer.
+"""
 
 import re
 import tomllib
@@ -12,12 +15,17 @@ import typer
 import orienteer
 from orienteer import errors, settings, stream
 from orienteer.build.demo import demo_questions, demo_records
+from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.metadata import Estimate
+from orienteer.build.documents.report import BuildEstimate, BuildReport
+from orienteer.build.extraction.rejects import Extracted, Rejected
 from orienteer.build.importers import FORMATS, GRAPHS, RDF
+from orienteer.knowledge.table import BASES
 from orienteer.llm import Budget, OpenAIConfig, Price
 from orienteer.methods import AUTO, METHODS
 from orienteer.options import options_of
 from orienteer.records import Ranked, Result, StoppedBy, Usage
-from orienteer.serve.cli import application
+from orienteer.serve.cli import application, upkeep
 
 DOCS = Path(__file__).parents[2] / "docs"
 INTERFACE = (DOCS / "interface.md").read_text(encoding="utf-8")
@@ -43,6 +51,7 @@ def commands_of(group, names=()):
 
 COMMANDS = dict(commands_of(typer.main.get_command(application())))
 CLASSES = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.Error)]
+_BUILT = (BuildReport, BuildEstimate, Extracted, Rejected, Estimate)
 
 
 def section(heading: str) -> str:
@@ -100,9 +109,41 @@ def test_methods_and_their_options(name):
     assert f"| `{name}` |" in README
 
 
+def test_options_of_build():
+    row = next(line for line in INTERFACE.split("\n") if line.startswith("Options, which `--set` changes"))
+    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(one.name for one in options_of(BuildConfig))
+
+
 def test_methods_of_ask():
     row = next(line for line in INTERFACE.split("\n") if line.startswith("| `--method"))
     assert set(re.findall(r"`([a-z0-9-]+)`", row)) == {AUTO, *METHODS}
+
+
+def first_column(heading: str) -> set[str]:
+    """Return what the first column of the first table beneath a heading has in code."""
+    page = (DOCS / "knowledge-bases.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|([^|]+)\|", page.split(f"\n{heading}\n")[1].split("\n#")[0], re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)}
+
+
+@pytest.mark.parametrize("heading", ["## Retrievers", "### On which graph", "### What each costs"])
+def test_retrievers_and_their_tables(heading):
+    assert first_column(heading) == set(BASES)
+
+
+def test_modules_of_retrievers_that_the_page_names():
+    names = first_column("### Where ours differ")
+    assert names >= {"flow", "hippo", "votes"}
+    for name in names:
+        module = DOCS.parent / "src" / "orienteer" / "knowledge" / f"{name}.py"
+        assert "Deviations" in module.read_text(encoding="utf-8"), name
+
+
+def test_layers_of_the_architecture():
+    tool = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    layers = tool["importlinter"]["contracts"][0]["layers"]
+    there = " > ".join(layer.replace("orienteer.", "") for layer in layers)
+    assert f"`{there}`" in (DOCS / "architecture.md").read_text(encoding="utf-8")
 
 
 def test_public_names():
@@ -129,6 +170,13 @@ def test_endings_events_and_keys():
             assert f'"{key}"' in example or f"`{key}`" in example
 
 
+def test_keys_of_build():
+    row = re.search(r"^\| `build` \| (.*) \|$", section("## JSON"), re.MULTILINE)
+    assert row
+    there = {key for record in _BUILT for key in record.model_fields}
+    assert set(re.findall(r"`(\w+)`", row[1])) == {*there, "file"}
+
+
 def test_formats_of_the_readme():
     table = README.split("## What it reads")[1].split("\n\n")[0]
     tables = [one for form in FORMATS for one in form.suffixes]
@@ -137,8 +185,10 @@ def test_formats_of_the_readme():
 
 def test_extras():
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for name in set(project["optional-dependencies"]) - {"test", "check"}:
+    extras = set(project["optional-dependencies"]) - {"test", "check"}
+    for name in extras:
         assert f"orienteer[{name}]" in section("### Extras")
+    assert set(upkeep._EXTRAS) == extras - {"all"}  # those that `doctor` tells of
 
 
 def test_the_picture_is_of_the_demo():

@@ -12,7 +12,7 @@ from fakes import Answer, FakeServer
 from orienteer.serve.cli import upkeep
 from orienteer.settings import Settings
 
-RESULT = {"version", "question", "method", "hits", "answer", "usage", "stopped_by", "notes"}
+RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"}
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "usd"}
 
 
@@ -55,6 +55,12 @@ def test_ask_shows_its_steps_on_standard_error_and_its_ranking_on_standard_outpu
     assert "    added" in ran.err
     assert "anchor, " in ran.err
     assert cli("ask", clubs, "Who leads the Choir?", "--quiet").err == ""
+
+
+def test_of_a_gathering_the_heading_and_the_best_line_are_shown(clubs, cli):
+    lines = cli("ask", clubs, "Who leads the Choir?", "--method", "naive").err.splitlines()
+    assert lines[0].startswith("gather_evidence(")
+    assert lines[1].startswith("    Entities and facts: [N1] ")
 
 
 def test_ask_shows_what_a_model_says_that_calls_nothing(clubs, cli):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -31,6 +32,7 @@ def test_build_info_search(cli, docs):
     assert "left out" in ran.out
     assert "broken.csv" in ran.out
     assert "note: without an embedder" in ran.err
+    assert "extra" not in ran.err  # nobody who asks for none is told how to get one
     assert "note: without an embedder" not in cli("build", docs, "-o", "other", "--embedder", "none", "-q").err
     assert cli("info", "graph", "--json").json["stale"] is False
     (hit, *_) = cli("search", "graph", "ferry key", "--json").json["hits"]
@@ -110,3 +112,32 @@ def test_a_served_model_is_paid_once(cli, docs):
         assert made["usage"]["calls"] == planned["metadata"]["calls"] == len(server.bodies)
         again = cli(*arguments, "--force", "--json").json
         assert again["usage"]["calls"] == 0
+
+
+def test_without_the_extra_a_note_says_how_to_get_an_embedder(cli, docs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    ran = cli("build", docs, "-o", "graph")
+    assert ran.code == 0
+    assert "pip install 'orienteer[dense]'" in ran.err
+    assert "note: without an embedder" in ran.err
+
+
+def test_info_says_what_was_extracted_and_by_what(cli, docs):
+    cli("build", docs, "-o", "graph", "--embedder", "none", "--extract", "triples")
+    assert cli("info", "graph", "--json").json["extraction"] == {"form": "triples", "model": None}
+    assert "triples, by statistics" in cli("info", "graph").out
+    cli("build", docs, "-o", "plain", "--embedder", "none")
+    assert cli("info", "plain", "--json").json["extraction"] is None
+    assert "extracted" not in cli("info", "plain").out
+
+
+@pytest.mark.parametrize("command", [["info"], ["search", "ferry"]])
+def test_what_a_killed_build_left_is_told_as_that(cli, home, command):
+    left = home / "graph"
+    (left / ".new-shelf-a").mkdir(parents=True)
+    (left / ".lock").touch()
+    ran = cli(command[0], left, *command[1:])
+    assert (ran.code, ran.out) == (2, "")
+    assert "broken off" in ran.err
+    assert "run it again" in ran.err
+    assert "making a graph" not in ran.err

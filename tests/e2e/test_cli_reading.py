@@ -75,9 +75,8 @@ def test_strict_fails_where_a_row_would_be_dropped(tables, cli):
 
 def test_info(clubs, tables, cli):
     found = cli("info", clubs, "--json").json
-    assert found.keys() == {
-        *("nodes", "edges", "node_types", "edge_types", "bytes", "format", "provenance", "indexes", "stale")
-    }
+    sizes = {"nodes", "edges", "node_types", "edge_types", "bytes"}
+    assert found.keys() == sizes | {"format", "provenance", "extraction", "indexes", "stale"}
     assert (found["nodes"], found["edges"]) == (7, 6)
     assert found["node_types"] == {"person": 4, "club": 3}
     assert found["edge_types"] == {"member of": 5, "leads": 1}
@@ -99,7 +98,7 @@ def test_schema(clubs, cli):
 def test_search(clubs, cli):
     found = cli("search", clubs, "chess violin", "--json").json
     assert found.keys() == {
-        *("version", "question", "method", "hits", "answer", "usage", "stopped_by", "notes"),
+        *("version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"),
     }
     assert all(hit.keys() == HIT for hit in found["hits"])
     expected = Graph.open(clubs).search("chess violin")

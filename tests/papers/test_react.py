@@ -2,12 +2,16 @@
 
 import pytest
 
+from coast import QUESTION as BORN_WHERE
+from fakes import Answer
 from orienteer import trace
 from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError, UnknownType
+from orienteer.knowledge.naive import NaiveConfig
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.records import Message, Question, ToolCall
+from orienteer.records import Message, Node, Question, ToolCall
+from orienteer.strategies.gathering import Naive
 from orienteer.strategies.react import React, ReactConfig
 
 QUESTION = "Which languages did Niklaus Wirth design?"
@@ -205,3 +209,83 @@ def test_wrong_settings_are_named_before_a_model_is_paid(graph):
         ReactConfig(k=-1)
     with pytest.raises(UnknownType):
         ask(graph, script([FINISH]), node_types=("river",))
+
+
+READS = [("search_passages", {"query": "engineer Ines Varga"})]
+
+
+def test_over_documents_it_reads_passages_whole_as_many_as_the_other_text_methods(coast):
+    """GraphSearch (002), section 4.4: agents over chunks, with the same top-k and embedder."""
+    offered, seen = [], []
+
+    def policy(messages, tools, sampling):
+        offered.append(tools[0])
+        seen.append(messages[-1].content)
+        return [add("d#1"), FINISH] if turn_of(messages) else READS
+
+    result = ask(coast, policy, k=2)
+    assert offered[0].name == "search_passages"
+    assert set(offered[0].parameters["properties"]) == {"query", "k"}
+    lines = seen[1].splitlines()
+    assert [line for line in lines if not line.startswith("  ")] == [
+        "[d#1] Ines Varga (chunk)",
+        "[d#0] Mill Light (chunk)",
+    ]
+    assert any(line.endswith("She was born in Orsova.") for line in lines)  # behind what a snippet shows
+    found = result.trajectories[0].steps[0].observations[0].nodes
+    assert list(found) == [hit.id for hit in Naive(coast, NaiveConfig(k=2)).retrieve(_asked(), Allowance()).hits]
+    assert ids(result) == ["d#1"]
+
+
+def _asked():
+    return Question(text="engineer Ines Varga")
+
+
+def test_over_documents_its_searches_replay(coast):
+    other = [("search_passages", {"query": "Orsova", "k": 1})]
+    [trajectory] = ask(coast, script(READS, other, [add("d#1"), FINISH]), k=3).trajectories
+    counts = [len(step.observations[0].nodes) for step in trajectory.steps[:2]]
+    assert counts == [2, 1]
+    assert all(one.is_equal for one in trace.replay(trajectory, coast))
+
+
+def test_over_documents_other_nodes_are_searched_where_they_are_asked_for(coast):
+    offered = []
+
+    def policy(messages, tools, sampling):
+        offered.append(tools[0].name)
+        return [FINISH]
+
+    ask(coast, policy, node_types=("person",))
+    ask(coast, policy, node_types=("person", "chunk"))
+    assert offered == ["search_in_graph", "search_passages"]
+
+
+def test_over_documents_what_its_last_search_found_stands_for_an_answer(coast):
+    assert ids(ask(coast, script(READS, "I give up."), max_steps=2)) == ["d#1", "d#0"]
+
+
+def test_a_search_of_passages_that_finds_nothing_says_so(coast):
+    result = ask(coast, script([("search_passages", {"query": "zebra"})], [FINISH]))
+    assert result.trajectories[0].steps[0].observations[0].text == "No passage has any of these words. Try others."
+
+
+def test_passages_that_do_not_fit_are_counted(build):
+    long = "word " * 9_000  # one is cut, so that it leaves room for others
+    graph = build([Node(f"c{at:02}", "chunk", f"Part {at}", long) for at in range(14)])
+    result = ask(graph, script([("search_passages", {"query": "part"})], [FINISH]))
+    observed = result.trajectories[0].steps[0].observations[0]
+    assert observed.nodes == tuple(f"c{at:02}" for at in range(10))
+    assert observed.text.endswith("\n... 4 more did not fit into this reply")
+    assert all(one.is_equal for one in trace.replay(result.trajectories[0], graph))
+
+
+def test_its_answer_is_made_of_whole_passages(asking):
+    def say(system, user):
+        if system.startswith("You answer"):
+            return "Orsova [C1]." if "She was born in Orsova." in user else "not in the evidence"
+        calls = [("add_to_answer", {"nodes": ["d#1"], "reasoning": "hers"}), ("finish", {})]
+        return Answer(calls=calls)
+
+    retriever, _ = asking("react", say)
+    assert retriever.ask(BORN_WHERE).answer == "Orsova [d#1]."

@@ -7,10 +7,10 @@ import pytest
 from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError
 from orienteer.llm import Allowance, Budget
+from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Message, Question
 from orienteer.strategies.reflexion import Reflexion, ReflexionConfig
-from orienteer.strategies.workflow import prompt_of
 
 QUESTION = "Which languages did Niklaus Wirth design?"
 FINISH = ("finish", {})

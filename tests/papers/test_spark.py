@@ -17,6 +17,7 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Edge, Node, Question
 from orienteer.strategies.spark import Spark, SparkConfig
@@ -26,7 +27,6 @@ from orienteer.strategies.spark.examples import examples_of
 from orienteer.strategies.spark.execution import before_jump
 from orienteer.strategies.spark.plan import KINDS, SCHEMA
 from orienteer.strategies.spark.profile import property_uses
-from orienteer.strategies.workflow import prompt_of
 from orienteer.tools.select import AGGREGATES, COMPARISONS
 
 QUESTION = "Who worked at both Bell Labs and Google?"

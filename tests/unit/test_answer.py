@@ -4,7 +4,7 @@ import pytest
 
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.records import Ranked, Result
+from orienteer.records import Node, Ranked, Result
 from orienteer.strategies.answer import NOT_THERE, answer
 
 HITS = (
@@ -107,3 +107,20 @@ def test_the_call_for_the_answer_is_no_agents():
     told = []
     answered("SOCS3 [Gene::9021].", run=Allowance(listener=told.append))
     assert [step.agent for step in told] == [None]
+
+
+def test_passages_are_read_whole_and_any_other_ranking_as_it_is_shown(build):
+    text = f"{'Much is said of gulls. ' * 30}The light is red."
+    graph = build([Node("c", "chunk", "Gulls", text), Node("g", "bird", "Gull", text)])
+    seen = []
+
+    def policy(messages, tools, sampling):
+        seen.append(messages[1].content)
+        return "Red [C1]."
+
+    for node, kind in (("c", "chunk"), ("g", "bird")):
+        hits = (Ranked(id=node, type=kind, name="x", score=1.0, text="Much is said"),)
+        ranking = Result(question="Which colour?", method="bm25", hits=hits)
+        result = answer(ranking, model=ScriptedModel(policy), run=Allowance(), graph=graph)
+        assert result.answer == ("Red [c]." if kind == "chunk" else "Red [C1].")
+    assert ["The light is red." in prompt for prompt in seen] == [True, False]

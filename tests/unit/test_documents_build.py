@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from orienteer.build.documents.files import holds_prose, listing
 from orienteer.build.documents.run import VECTORS_GONE, BuildOptions, build_graph
 from orienteer.build.documents.sources import is_stale
 from orienteer.build.sources import graph_directory
-from orienteer.errors import BadInput, BadOption, DuplicateNode, MissingExtra
+from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
 from orienteer.strategies.hits import source_of
@@ -380,11 +381,39 @@ def test_corpora_that_share_ids_are_refused(tmp_path):
 
 
 def test_meaning_needs_an_embedder(folder, tmp_path):
-    with pytest.raises(MissingExtra, match="dense"):
+    with pytest.raises(BadOption, match=r"--chunks semantic .*--embedder none"):
         built(folder, tmp_path / "graph", chunks="semantic")
     report = built(folder, tmp_path / "graph")
     assert report.chunking == "tokens"
-    assert any("extra dense" in note for note in report.notes)
+    assert any("cut by tokens" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("asked", [{"chunks": "tokens"}, {"extract": "triples"}])
+def test_nobody_is_told_of_tokens_who_has_them_anyway(folder, tmp_path, asked):
+    notes = built(folder, tmp_path / "graph", **asked).notes
+    assert any("no vectors join chunks" in note for note in notes)
+    assert not any("cut by tokens" in note for note in notes)
+
+
+def test_a_graph_is_opened_without_the_extra_that_read_its_sources(folder, tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    file = folder / "corpus.parquet"
+    pq.write_table(pa.table({"pid": ["1"], "title": ["Ferry"], "text": ["It crosses the sound."]}), file)
+    built(folder, tmp_path / "graph")
+    manifest = Graph.open(tmp_path / "graph").manifest
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert not is_stale(manifest)
+    os.utime(file, ns=(1, 1))
+    assert is_stale(manifest)
+
+
+def test_what_no_build_could_read_now_is_a_change(folder, tmp_path):
+    pytest.importorskip("pyarrow")
+    built(folder, tmp_path / "graph")
+    (folder / "half.parquet").write_bytes(b"PAR1")
+    assert is_stale(Graph.open(tmp_path / "graph").manifest)
 
 
 # ------------------------------------------------------------------------------------- documents where a graph stands

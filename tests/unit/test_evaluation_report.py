@@ -482,3 +482,23 @@ def test_the_graph_beside_a_run_is_used_where_it_is_that_very_graph(report, tmp_
     page = report(wrong)
     assert [row[:2] for row in page.part("nodes") if row[1] != "n"] == [[UNSEEN, "1"], [UNSEEN, "1"]]
     assert "--graph" in "".join(page.text)
+
+
+def test_nothing_is_the_best_where_methods_were_asked_different_questions(report, tmp_path):
+    long = make_run(tmp_path / "long", *(line(number, ["x", "a"], method="ark") for number in range(4)))
+    short = make_run(tmp_path / "short", *(line(number, ["a"]) for number in range(2)))
+    page = report(long, short)
+    said = "".join(page.text)
+    assert 'class="best"' not in page.source
+    assert "not asked the same questions" in said
+    assert "The verdict is on 2 questions that every method was asked, the table on more." in said
+    assert "the table on more" not in "".join(report(long).text)
+
+
+def test_one_step_is_no_curve(report, tmp_path):
+    search = step(("search_in_graph", "{}", ["a"]))
+    lines = [line(0, ["a"], method=name) for name in ("ark", "naive")]
+    told = {(0, "ark"): (trajectory(search, search),), (0, "naive"): (trajectory(search),)}
+    page = report(make_run(tmp_path / "run", *lines, trajectories=told))
+    assert "In one step, without a curve: naive 1.00." in "".join(page.text)
+    assert page.source.count('class="curve"') == 1

@@ -9,7 +9,7 @@ from clinic import EDGES, NODES
 from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.evaluation.replies import Replies
-from orienteer.evaluation.runner import FAILURES, RunConfig, evaluate
+from orienteer.evaluation.runner import FAILURES, NO_ANSWERS, RunConfig, evaluate
 from orienteer.evaluation.runs import REPLIES, by_method, read_run
 from orienteer.llm import Budget, ScriptedModel
 from orienteer.records import Message, Question, Reply, Usage
@@ -179,6 +179,12 @@ def test_answers_are_asked_for_under_methods_without_a_model_too(run, workers):
     assert {one.answer for one in found.lines} == {"Aspirin does [c1]."}
     usage = {method: sum(one.usage.calls for one in lines) for method, lines in by_method(found.lines).items()}
     assert usage == {"bm25": COUNT, "ark agents=1": 4 * COUNT}
+
+
+def test_answers_that_nobody_can_give_are_told(run):
+    _, found = run("bm25", answers=True)
+    assert [line.answer for line in found.lines] == [None] * COUNT
+    assert found.manifest.notes[-1] == NO_ANSWERS
 
 
 def test_equal_runs_side_by_side_and_one_by_one(run, graph, tmp_path):

@@ -262,9 +262,11 @@ def test_equal_graphs_have_equal_hashes_wherever_they_lie(build):
 def test_prompts_are_those_of_the_methods():
     hashes = prompt_hashes(["ark"], answers=True)
     assert {"ark.md", "ark-faithful.md", "answer.md"} <= hashes.keys()
-    assert all(name.startswith(("ark.", "ark-", "answer.", "listwise.")) for name in hashes)
+    assert all(name.startswith(("ark.", "ark-", "answer.", "answer-", "listwise.")) for name in hashes)
     assert all(len(one) == 64 for one in hashes.values())
     assert prompt_hashes(["bm25"], answers=False) == {}
+    assert prompt_hashes(["light"], answers=False).keys() == {"analysis.md", "community.md"}
+    assert "hippo-facts.md" in prompt_hashes(["hippo"], answers=False)
 
 
 # ------------------------------------------------------------------------------------------------------ selection
@@ -336,4 +338,5 @@ def test_lines_are_json_that_anyone_reads(path):
 
 def test_a_manifest_knows_the_prompts_of_its_methods_and_those_they_share():
     assert prompt_hashes(["bm25", "anchor"], answers=False) == {}
-    assert set(prompt_hashes(["4stepfocus"], answers=True)) == {"4stepfocus.md", "answer.md", "listwise.md"}
+    shared = {"answer.md", "answer-evidence.md", "listwise.md"}
+    assert set(prompt_hashes(["4stepfocus"], answers=True)) == {"4stepfocus.md", *shared}

@@ -103,7 +103,7 @@ def test_answers_are_measured_where_they_were_asked_for(tmp_path):
         line(3, ["a"]),
     ]
     (row,) = rows([make_run(tmp_path, *lines, answers=True)])
-    assert list(row.measures) == ["Hit@1", "Hit@5", "Recall@20", "MRR", "EM", "F1", "SubEM", "SetF1"]
+    assert list(row.measures) == ["Hit@1", "Hit@5", "Recall@20", "MRR", "EM", "F1", "SubEM", "SubEM (lenient)", "SetF1"]
     assert (mean_of(row, "EM"), row.measures["EM"].n) == (0.5, 2)  # the citation is no part of the answer
     assert (mean_of(row, "SetF1"), row.measures["SetF1"].n) == (0.5, 1)
     (unasked,) = rows([make_run(tmp_path, *lines)])
@@ -134,14 +134,15 @@ def test_time_usage_and_work(tmp_path):
             ["a"],
             seconds=number / 1000,
             usage=Usage(calls=2, prompt_tokens=10, usd=0.5),
-            work=Work(iterations=number, retrievals=3, set_joins=1),
+            work=Work(iterations=number, retrievals=3, set_joins=1, context_tokens=7),
         )
         for number in range(101)
     ]
     (row,) = rows([make_run(tmp_path, *lines)])
     assert row.milliseconds == pytest.approx({"p50": 50, "p95": 95})
     assert (row.usage.calls, row.usage.prompt_tokens, row.usage.usd) == (202, 1010, 50.5)
-    assert row.work == {"calls": 2, "iterations": 50, "retrievals": 3, "set_joins": 1}
+    shared = {"tokens": 10, "context_tokens": 7}
+    assert row.work == {"calls": 2, "iterations": 50, "retrievals": 3, "set_joins": 1, **shared}
 
 
 def test_an_unknown_price_stays_unknown(tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from orienteer.build.export import export_graph
 from orienteer.build.run import import_graph
 from orienteer.errors import BadInput, BadOption
+from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 
@@ -152,3 +153,17 @@ def test_a_dump_of_a_newer_version_or_without_a_part_or_a_node_is_refused(graph:
     (dump / "meta.json").write_text(json.dumps(meta | {"version": 2}))
     with pytest.raises(BadInput, match="version 2"):
         import_graph([dump], tmp_path / "new")
+
+
+def test_which_types_hold_what_was_read_comes_back(tmp_path: Path) -> None:
+    with GraphBuilder(tmp_path / "graph") as builder:
+        for node in (Node("c", "chunk", "", "Ada sails"), Node("d", "chunk", "", "fish"), Node("f", "fact", "", "Ada")):
+            builder.add_node(node)
+        builder.publish(text_types=("chunk",))
+    graph = Graph.open(tmp_path / "graph")
+    for form, name in (("jsonl", "dump"), ("graphml", "dump.graphml")):
+        export_graph(graph, form, tmp_path / name)
+        import_graph([tmp_path / name], tmp_path / form)
+        again = Graph.open(tmp_path / form)
+        assert again.text_types == ("chunk",)
+        assert again.search("Ada", 5) == graph.search("Ada", 5)

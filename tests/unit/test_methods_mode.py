@@ -17,7 +17,11 @@ from orienteer.options import options_of
 from orienteer.records import Question, Trajectory
 from orienteer.trace import replay
 
-WITH_MODE = [name for name, one in METHODS.items() if "mode" in {option.name for option in options_of(one.config())}]
+WITH_MODE = [
+    name
+    for name, one in METHODS.items()
+    if one.needs_model and "mode" in {option.name for option in options_of(one.config())}
+]
 QUESTION = Question(text="yellow zebra")
 
 
@@ -41,13 +45,14 @@ def made(name, graph, **options):
 
 
 def test_all_that_have_a_model_have_it():
-    assert set(WITH_MODE) == {name for name, one in METHODS.items() if one.needs_model}
+    searching = {name for name, one in METHODS.items() if one.needs_model} - {"vanilla"}
+    assert set(WITH_MODE) == searching
 
 
 def searches(trajectory: Trajectory):
     for step in trajectory.steps:
         for call, seen in zip(step.reply.message.tool_calls, step.observations, strict=True):
-            if call.name == "search_in_graph":
+            if call.name in ("search_in_graph", "search_passages", "gather_evidence"):
                 yield seen.nodes
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import pytest
 
 from orienteer.errors import BadOption
 from orienteer.options import check, options_of, pairs_of
+
+Level: TypeAlias = Literal["hybrid", "local"]
 
 
 @dataclass(frozen=True)
@@ -94,3 +96,22 @@ def test_a_pair_needs_a_name_and_an_equals_sign(text):
 
 def test_a_value_may_hold_equals_signs():
     assert pairs_of(["where=year>=2000"]) == {"where": "year>=2000"}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    level: Level = "hybrid"
+    fast: bool = False
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ("level=low", "level must be one of hybrid, local, is 'low'"),
+        ("fast=perhaps", "fast must be true or false, is 'perhaps'"),
+    ],
+)
+def test_a_refusal_lists_the_choices_in_place_of_a_type_of_python(pair, said):
+    with pytest.raises(BadOption) as raised:
+        check(Chosen, pairs_of([pair]))
+    assert str(raised.value) == said

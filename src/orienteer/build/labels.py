@@ -24,10 +24,11 @@ PHRASE = re.compile(r"^(?P<from>.+?) (?P<arrow>[-<>]) (?P<verb>.+) (?P=arrow) (?
 
 @dataclass(slots=True)
 class Labels:
-    """Labels by type, and further words for types."""
+    """Labels by type, further words for types, and which types hold what was read, where others were made of it."""
 
     labels: dict[str, str] = field(default_factory=dict)
     also_called: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    text_types: tuple[str, ...] = ()
 
     def add(self, type_name: str, label: str, words: Sequence[str] = ()) -> None:
         """Give a type a label unless it has one; a phrase gives its verb, and stays as a further word."""

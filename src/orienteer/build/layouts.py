@@ -37,8 +37,23 @@ def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: 
     if dump is not None:
         return dump
     # Whoever opens a graph needs none of them.
-    from orienteer.build.importers import corpus, graph_file, grbench, neo4j_admin, ottqa, rdf, stark
+    from orienteer.build.importers import (
+        corpus,
+        graph_file,
+        grbench,
+        lightrag,
+        msgraphrag,
+        neo4j_admin,
+        ottqa,
+        rdf,
+        stark,
+    )
 
+    if len(sources) == 1 and not columns.roles:  # who names columns wants tables as they are
+        knowledge: Layout | None = lightrag.found(sources[0], tally) or msgraphrag.found(sources[0], tally)
+        if knowledge is not None:
+            _check(sources[0], columns, takes_fields=False)
+            return knowledge
     graph: Layout | None = graph_file.found(sources, columns, tally) or neo4j_admin.found(sources, columns, tally)
     graph = graph or rdf.found(sources, columns, tally, language=language)
     if graph is not None:

@@ -51,7 +51,7 @@ class Dump:
 
 
 def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
-    """Mark what is symmetric, and return the labels of types. Raises `BadInput` for an edge that leads to no node."""
+    """Mark what is symmetric, and return what is said of types. Raises `BadInput` for an edge that leads to no node."""
     dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
     if len(dangling):
         row = int(dangling[0])
@@ -59,7 +59,7 @@ def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
         raise BadInput(f"{file}, line {line}: {edge} has an end that is no node; export the graph again")
     edges.symmetric.update(meta.get("symmetric", ()))
     also_called = {name: tuple(words) for name, words in meta.get("also_called", {}).items()}
-    return Labels(dict(meta.get("labels", {})), also_called)
+    return Labels(dict(meta.get("labels", {})), also_called, tuple(meta.get("text_types", ())))
 
 
 def found(sources: Sequence[Path]) -> Dump | None:

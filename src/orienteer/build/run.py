@@ -78,7 +78,8 @@ def import_graph(
             if not builder.node_count:
                 raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
             if target is not None:
-                builder.publish(labels=reading.labels.labels, also_called=reading.labels.also_called)
+                said = reading.labels
+                builder.publish(labels=said.labels, also_called=said.also_called, text_types=said.text_types)
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
 

@@ -12,7 +12,7 @@ from orienteer.build.report import Report
 from orienteer.build.run import ImportOptions, Progress, holds_tables, import_graph
 from orienteer.display import counted
 from orienteer.errors import GraphBusy, NotAGraph
-from orienteer.graph.format import Manifest, is_graph, read_manifest, read_pointer
+from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
 from orienteer.locks import locked
 
 WAIT_SECONDS = 0.1
@@ -28,8 +28,7 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
     """
     if is_graph(path):
         return path
-    if not path.exists():
-        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
+    _require_sources(path)
     tell = _silent if progress is None else progress
     target = cached_path(path, cache=cache)
     locks = cache / "locks"
@@ -52,6 +51,13 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
                 tell("waiting for another process that makes it", 0)
             is_waiting = True
             time.sleep(WAIT_SECONDS)
+
+
+def _require_sources(path: Path) -> None:
+    if not path.exists():
+        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
+    if is_broken_off(path):
+        raise broken_off(path)
 
 
 def _is_fresh(target: Path) -> bool:

@@ -12,8 +12,9 @@ A text of nothing but punctuation and articles stays as it is.
 EM       1 where the answer is one of the gold answers. Where the type is `set`: where it holds all of them and no more.
 F1       harmonic mean of precision and recall of words, the best over the gold answers. For `set`: over all of them
          together. In scripts without spaces a character is a word.
-SubEM    1 where one of the gold answers stands in the answer, as whole words; lenient: also inside of words. For `set`:
-         where all of them do.
+SubEM    1 where one of the gold answers stands in the answer, as whole words. For `set`: where all of them do. Lenient:
+         also inside of words, and anywhere in the whole response, whatever `Answer:` says at its end; GraphSearch
+         (002, appendix D) asks no more than that, and does not say how texts are normalised.
 SetF1    of items, for `set` alone; see `items_in`.
 
 Where gold is a boolean or a number, by its type or because all gold answers are such words, only its value counts: True
@@ -35,12 +36,12 @@ from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.measures import unknown_measure
 
-ANSWERS = ("EM", "F1", "SubEM")
-"""What a table shows of answers unless other measures are named."""
 LENIENT = " (lenient)"
+ANSWERS = ("EM", "F1", "SubEM", f"SubEM{LENIENT}")
+"""What a table shows of answers unless other measures are named."""
 _BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _ARTICLES = frozenset({"a", "an", "the"})
-_MARKER = re.compile(r"\banswer\s*:", re.IGNORECASE)
+_MARKER = re.compile(r"\banswer\s*[:：]", re.IGNORECASE)
 # Scripts that are written without spaces: Thai, Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
@@ -68,16 +69,18 @@ class AnswerMeasure:
     kind: str
     is_lenient: bool
 
-    def __call__(self, answer: str, gold: Gold, *, known: Sequence[str] = ()) -> float | None:
+    def __call__(self, answer: str, gold: Gold, *, known: Sequence[str] = (), whole: str = "") -> float | None:
         """Return the value, from 0 to 1; None where it does not apply: SetF1 of what is no set.
 
-        `known` are names that the answer may hold wrongly, such as those of the hits. Raises `ValueError` where there
-        is no gold answer.
+        `known` are names that the answer may hold wrongly, such as those of the hits; `whole` is the response that the
+        answer ends, where there is more of it. Raises `ValueError` where there is no gold answer.
         """
         if self.kind == "SetF1" and gold.answer_type != "set":
             return None
         if self.kind in _OF_ITEMS:
             return _OF_ITEMS[self.kind](answer, gold, lenient=self.is_lenient, known=known)
+        if self.name == f"SubEM{LENIENT}" and whole and _kind(gold) == "words":
+            answer = whole
         return _OF_WORDS[self.kind](answer, gold, lenient=self.is_lenient)
 
 
@@ -89,11 +92,16 @@ def answer_measure(name: str) -> AnswerMeasure:
     return AnswerMeasure(name, kind, kind != name)
 
 
-def short_answer(answer: str, cited: Iterable[str] = ()) -> str:
-    """Return what an answer says: without its citations, and only what follows the last `Answer:` where it has one."""
+def without_citations(answer: str, cited: Iterable[str]) -> str:
+    """Return an answer without the ids of hits in square brackets."""
     for node_id in cited:
         answer = answer.replace(f"[{node_id}]", "")
-    return _MARKER.split(answer)[-1].strip()
+    return answer
+
+
+def short_answer(answer: str, cited: Iterable[str] = ()) -> str:
+    """Return what an answer says: without its citations, and only what follows the last `Answer:` where it has one."""
+    return _MARKER.split(without_citations(answer, cited))[-1].strip()
 
 
 def normalise(text: str, *, lenient: bool = False) -> str:

@@ -14,7 +14,7 @@ from orienteer.errors import BadOption, BudgetExhausted, Error, MissingExtra
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.journal import Pair
 from orienteer.evaluation.replies import KeepingModel, Replies
-from orienteer.evaluation.runs import Line, work_of
+from orienteer.evaluation.runs import ANSWER, Line, work_of
 from orienteer.evaluation.sweep import Variant
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
@@ -141,12 +141,16 @@ class Asker:
 
 def _outcome(task: Task, result: Result) -> Outcome:
     example = task.example
+    hits = {hit.id for hit in result.hits}
+    cited = [node for one in result.trajectories if one.method == ANSWER for node in one.selected if node not in hits]
     line = Line(
         id=example.question.id,
         method=task.variant.label,
         question=example.question.text,
         hits=result.hits,
         answer=result.answer,
+        long_answer=result.long_answer,
+        cited=tuple(dict.fromkeys(cited)),
         gold=example.gold,
         fields=example.fields,
         usage=result.usage,

@@ -19,6 +19,8 @@ class Gold(Record):
     answers: tuple[str, ...] = ()
     """Every answer where the type is `set`; else other ways to write the one answer."""
     answer_type: AnswerType | None = None
+    evidence: tuple[str, ...] = ()
+    """Texts that the answer rests on, where the benchmark gives texts in place of nodes."""
 
 
 class Example(Record):

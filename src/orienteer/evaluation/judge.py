@@ -96,12 +96,13 @@ def judge_run(
 
     What this judge has said of the very same request is not asked again, so a run that was cut off goes on. Lines that
     failed, gave no answer or have no gold to be judged by are not asked about; `scoring` counts the first two as 0.
-    `evidence` is needed for the E-Score: see `gold_evidence`. The listener hears each verdict as it comes.
+    `evidence` is needed for the E-Score where the questions bring none themselves: see `gold_evidence`. The listener
+    hears each verdict as it comes.
 
     Raises `BadOption` for an unknown score, `GraphBusy` where another process writes this run, `ModelError` where the
     first calls all fail, `BudgetExhausted` where the allowance is spent; what was judged until then is kept.
     """
-    _check(scores, evidence)
+    _check(run, scores, evidence)
     lines = {(line.id, line.method): line for line in run.lines}.values()  # asked again: the last counts
     asked = (_asked(line, score, evidence) for score in dict.fromkeys(scores) for line in lines)
     file = run.path / JUDGED
@@ -152,6 +153,11 @@ def gold_evidence(graph: Graph) -> Callable[[Line], str]:
     return shown
 
 
+def carries_evidence(run: StoredRun) -> bool:
+    """Tell whether questions of a run bring the texts of their gold evidence."""
+    return any(line.gold.evidence for line in run.lines)
+
+
 def prompt_hashes(scores: Sequence[str] = SCORES) -> dict[str, str]:
     """Return the SHA-256 of the judge's prompt for each score."""
     return {score: _sha256(_prompt(score)) for score in scores}
@@ -176,11 +182,11 @@ class _Asked:
         return _sha256("\n".join(message.model_dump_json() for message in self.messages))
 
 
-def _check(scores: Sequence[str], evidence: Callable[[Line], str] | None) -> None:
+def _check(run: StoredRun, scores: Sequence[str], evidence: Callable[[Line], str] | None) -> None:
     for score in scores:
         if score not in CRITERIA:
             raise BadOption(f"a judge gives no {score!r}; it gives {', '.join(SCORES)}")
-    if "E-Score" in scores and evidence is None:
+    if "E-Score" in scores and evidence is None and not carries_evidence(run):
         raise BadOption("the E-Score is given by the gold evidence, and none was handed over: leave out the E-Score")
 
 
@@ -189,15 +195,22 @@ def _asked(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _A
     if line.error is not None or not line.answer:
         return None
     if score == "E-Score":
-        known = ("Evidence", evidence(line) if evidence is not None else "")
+        known = ("Evidence", _evidence(line, evidence))
     else:
         heading = "Known answer, all of it" if line.gold.answer_type == "set" else "Known answer, any of"
         known = (heading, "\n".join(f"- {one}" for one in line.gold.answers))
     if not known[1]:
         return None
-    parts = (("Question", line.question), known, ("Answer to be marked", line.answer))
+    parts = (("Question", line.question), known, ("Answer to be marked", line.response or ""))
     shown = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
     return _Asked(line, score, (Message(role="system", content=_prompt(score)), Message(role="user", content=shown)))
+
+
+def _evidence(line: Line, shown: Callable[[Line], str] | None) -> str:
+    """Return the evidence that a question brings, else what is shown of its gold nodes."""
+    if line.gold.evidence:
+        return "\n\n".join(text[:EVIDENCE_CHARACTERS] for text in line.gold.evidence[:EVIDENCE_NODES])
+    return shown(line) if shown is not None else ""
 
 
 def _judge(one: _Asked, model: LanguageModel, allowance: Run) -> Judged:
@@ -210,7 +223,7 @@ def _judge(one: _Asked, model: LanguageModel, allowance: Run) -> Judged:
         model=model.name,
         prompt_sha256=_sha256(_prompt(one.score)),
         request_sha256=one.request_sha256,
-        answer_sha256=_sha256(one.line.answer or ""),
+        answer_sha256=_sha256(one.line.response or ""),
     )
     try:
         reply = call(model, one.messages, run=allowance, schema=schema, sampling=Sampling(temperature=0.0))

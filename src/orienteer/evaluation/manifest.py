@@ -9,11 +9,13 @@ import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 from orienteer.evaluation.runs import Manifest
 from orienteer.graph.store import Graph
+from orienteer.knowledge.table import BASES
 from orienteer.methods import METHODS
 
 _FIXED = ("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer")
@@ -32,17 +34,23 @@ def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
     """Return the sha256 of each prompt file of these methods, and of the prompt for answers where there are any.
 
     The prompts of a method are the files that bear its name: `ark.md`, `ark-faithful.md`; a method over another has
-    those of both. A file that bears no method's name is shared by all that need a model.
+    those of both. A file that bears no method's name is shared by all that need a model, or by all retrievers.
     """
     names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
     needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)
-    folder = files("orienteer.strategies") / "prompts"
-    prompts = sorted((file for file in folder.iterdir() if file.is_file()), key=lambda file: file.name)
+    shared = {"orienteer.strategies": needs_model, "orienteer.knowledge": bool(names & {*BASES, "graphsearch"})}
+    found = [(file, is_shared) for package, is_shared in shared.items() for file in _prompts(package)]
     return {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in prompts
-        if _bears(file.name, names) or (needs_model and not _bears(file.name, {*METHODS, "answer"}))
+        for file, is_shared in found
+        if _bears(file.name, names) or (is_shared and not _bears(file.name, {*METHODS, "answer"}))
     }
+
+
+def _prompts(package: str) -> list[Traversable]:
+    """Return the prompt files of a package by name."""
+    folder = files(package) / "prompts"
+    return sorted((file for file in folder.iterdir() if file.is_file()), key=lambda file: file.name)
 
 
 def _bears(file_name: str, names: Iterable[str]) -> bool:

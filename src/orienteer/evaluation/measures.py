@@ -9,6 +9,7 @@ Precision@k  relevant among the first k / k, also where the ranking is shorter.
 MRR          1 / place of the first relevant node in the whole ranking, 0 without one.
 MAP          precision at the place of each relevant node of the ranking, added up, / R. TREC's AP.
 nDCG@k       sum of relevance / log2(place + 1) over the first k, / the same sum of the best possible ranking.
+Evidence@n   of no ranking: relevant nodes seen up to step n of the trajectories / R (GraphSearch, figure 6b).
 
 `k` is a whole number from 1 up, or `all` for the whole ranking (`Precision@all` is over its length). STaRK's official
 figures drop hits whose node type cannot answer before they rank; where a data set has such a rule (`candidates`), the
@@ -30,6 +31,7 @@ from orienteer.records import Ranked, Trajectory
 RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
 """What a table shows of rankings unless other measures are named: those that the papers print."""
 RAW = " (raw)"
+EVIDENCE = "Evidence"
 _EXAMPLES = ("Hit@1", "Hit@5", "Recall@20", "Recall@all", "Precision@5", "nDCG@10", "MRR", "MAP")
 _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*|all))?")
 
@@ -107,6 +109,14 @@ def rank_measure(name: str) -> RankMeasure:
     raise BadOption(unknown_measure(name, _EXAMPLES))
 
 
+def evidence_step(name: str) -> int | None:
+    """Return the step that a measure `Evidence@n` is of, 0 for `Evidence@all`; None for any other measure."""
+    parts = _NAME.fullmatch(name)
+    if parts is None or parts["kind"] != EVIDENCE or parts["k"] is None:
+        return None
+    return 0 if parts["k"] == "all" else int(parts["k"])
+
+
 def unknown_measure(name: str, known: Iterable[str]) -> str:
     """Say that there is no such measure, and what there is."""
     known = tuple(known)
@@ -124,9 +134,10 @@ def ranking_of(hits: Iterable[Ranked], candidates: Iterable[str] | None) -> tupl
 def evidence_recall(trajectories: Iterable[Trajectory], gold: Mapping[str, float]) -> list[float]:
     """Return the share of the relevant nodes that were seen in observations up to each step (GraphSearch, figure 6b).
 
-    Agents that work side by side take their steps together: step n is everybody's n-th. As long as the longest of the
-    trajectories; a caller who averages over questions lets a list that has ended keep its last value. Raises
-    `ValueError` where no gold node is relevant.
+    A method whose retrievals are to be read so records a step for each round, its observations holding the ids that
+    the round gave. Agents that work side by side take their steps together: step n is everybody's n-th. As long as the
+    longest of the trajectories; a caller who averages over questions lets a list that has ended keep its last value.
+    Raises `ValueError` where no gold node is relevant.
     """
     relevant = {node for node, relevance in gold.items() if relevance > 0}
     total = _relevant(gold)

@@ -44,6 +44,9 @@ WORKERS = 8
 """Questions at once under methods that need a model: all their waiting is on it."""
 FAILURES = 20
 """Questions in a row whose model fails, after which a run ends: a dead server is no measurement."""
+NO_ANSWERS = "answers were asked for without a model: methods that only rank give none"
+ANSWERS_ONLY = "vanilla"
+"""The method that ranks nothing."""
 _FEWEST_PLACES = 8  # for calls under way at once
 
 Outcomes: TypeAlias = Generator[Outcome, None, None]
@@ -118,6 +121,8 @@ def evaluate(
     if config.workers is not None and config.workers < 1:
         raise BadOption(f"there are {config.workers} workers: it must be 1 or more")
     asked = variants(methods, options=options, settings=settings)
+    if not config.answers and any(one.method.name == ANSWERS_ONLY for one in asked):
+        raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
     examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     if model is None:
         model = _model(asked, config, budget, settings)
@@ -286,7 +291,11 @@ def _manifest(
         random_seed=config.random_seed,
         answers=config.answers,
         budget={} if model is None else asdict(budget),
-        notes=(*notes_on(questions, examples, graph), *([NOTE] if graph.text_index.is_compiled else [])),
+        notes=(
+            *notes_on(questions, examples, graph),
+            *([NOTE] if graph.text_index.is_compiled else []),
+            *([NO_ANSWERS] if config.answers and model is None else []),
+        ),
         **versions(),
     )
 

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from orienteer.build.documents.sentences import tokens
 from orienteer.errors import BadInput
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.locks import locked
@@ -35,6 +36,7 @@ MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
     "replies",
 )
 LOCK = ".lock"
+ANSWER = "answer"  # the method that the trajectory of an answer from hits names
 _BLOCK = 1 << 16  # bytes that are read at once
 SET_JOINS = frozenset({"intersect"})
 NO_RETRIEVAL = frozenset({"add_to_answer", "remove_from_answer", "finish", "schema"})
@@ -49,6 +51,8 @@ class Work(Record):
     """Calls of tools that read the graph."""
     set_joins: int = 0
     tools: dict[str, int] = {}
+    context_tokens: int = 0
+    """Tokens of the prompts and observations that a model was shown, each once; our own count, not a model's."""
 
 
 def work_of(trajectories: Sequence[Trajectory]) -> Work:
@@ -65,7 +69,16 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
         set_joins=sum(count for name, count in calls.items() if name in SET_JOINS)
         + sum(one.set_joins for one in trajectories),
         tools=dict(sorted(calls.items())),
+        context_tokens=_context_tokens(trajectories),
     )
+
+
+def _context_tokens(trajectories: Sequence[Trajectory]) -> int:
+    """Count what a model was shown, system prompts left out; where none was asked, what was observed."""
+    asked = [one for one in trajectories if one.model is not None]
+    said = [message.content or "" for one in asked for message in one.opening if message.role == "user"]
+    seen = [seen.text for one in asked or trajectories for step in one.steps for seen in step.observations]
+    return sum(map(tokens, [*said, *seen]))
 
 
 class Line(Record):
@@ -77,6 +90,10 @@ class Line(Record):
     question: str
     hits: tuple[Ranked, ...] = ()
     answer: str | None = None
+    long_answer: str | None = None
+    """What the answer rests on, from methods that say so."""
+    cited: tuple[str, ...] = ()
+    """Ids that the answer cites in square brackets and that are no hits: of entities, in a ranking of passages."""
     gold: Gold = Gold()
     fields: dict[str, JsonValue] = {}
     usage: Usage = Usage()
@@ -91,6 +108,16 @@ class Line(Record):
     def ranking(self) -> tuple[str, ...]:
         """Return the ids of the hits, best first."""
         return tuple(hit.id for hit in self.hits)
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """Return the ids that may stand in square brackets in what was said."""
+        return *self.ranking, *self.cited
+
+    @property
+    def response(self) -> str | None:
+        """Return all that was said: the long answer where there is one, and the short one at its end."""
+        return self.answer if not (self.answer and self.long_answer) else f"{self.long_answer}\nAnswer: {self.answer}"
 
 
 class Told(Record):

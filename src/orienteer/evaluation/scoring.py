@@ -12,12 +12,21 @@ from typing import TypeAlias
 
 from orienteer.errors import BadOption
 from orienteer.evaluation import answers
-from orienteer.evaluation.answers import answer_measure, short_answer
+from orienteer.evaluation.answers import answer_measure, short_answer, without_citations
 from orienteer.evaluation.judge import CRITERIA, FULL_MARKS, SCORES, Judged, read_judged
-from orienteer.evaluation.measures import RANKING, RAW, rank_measure, ranking_of, unknown_measure
+from orienteer.evaluation.measures import (
+    EVIDENCE,
+    RANKING,
+    RAW,
+    evidence_recall,
+    evidence_step,
+    rank_measure,
+    ranking_of,
+    unknown_measure,
+)
 from orienteer.evaluation.runs import Line, StoredRun, by_method
 
-_RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10")
+_RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
 Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judged]
 """Verdicts by question, method and score."""
@@ -45,6 +54,8 @@ def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> Score
     if name in _JUDGED_NAMES:
         found = verdicts_of(run) if verdicts is None else verdicts
         return Scorer(name, _judged(name, found), is_of_answers=True, scale=1.0 if name == "QwenScore" else FULL_MARKS)
+    if (step := evidence_step(name)) is not None:
+        return Scorer(name, _seen(run, step))
     try:
         return Scorer(name, _ranked(name, run.manifest.candidates))
     except BadOption as error:
@@ -91,7 +102,7 @@ def verdicts_of(run: StoredRun) -> Verdicts:
     For each score those of the judge, a model with a prompt, that spoke last: the marks of two are not mixed. A verdict
     on another answer than the line now holds does not count.
     """
-    said = {(line.id, line.method): line.answer for line in run.lines}
+    said = {(line.id, line.method): line.response for line in run.lines}
     found = read_judged(run.path)
     judges = {one.score: (one.model, one.prompt_sha256) for one in found}
     return {
@@ -118,14 +129,35 @@ def _ranked(name: str, candidates: Sequence[str] | None) -> Callable[[Line], flo
     return of
 
 
+def _seen(run: StoredRun, step: int) -> Callable[[Line], float | None]:
+    """Return the share of the gold nodes seen up to a step, 0 for the last; None of a method that observes nothing."""
+    gold = {line.id: line.gold.nodes for line in run.lines if is_ranked(line)}
+    curves: dict[tuple[str, str], list[float]] = {}
+    walked: set[str] = set()
+    for question, method, found in run.trajectories():
+        if any(step.observations for one in found for step in one.steps):
+            walked.add(method)
+        if question in gold:
+            curves[question, method] = evidence_recall(found, gold[question])
+
+    def of(line: Line) -> float | None:
+        if not is_ranked(line) or line.method not in walked:
+            return None
+        curve = curves.get((line.id, line.method), []) if line.error is None else []
+        return (curve[:step] if step else curve)[-1] if curve else 0.0
+
+    return of
+
+
 def _answered(name: str) -> Callable[[Line], float | None]:
     measure = answer_measure(name)
 
     def of(line: Line) -> float | None:
         if not line.gold.answers:
             return None
-        said = line.answer if line.error is None and line.answer is not None else ""
-        score = measure(short_answer(said, line.ranking), line.gold, known=[hit.name for hit in line.hits])
+        said, whole = ("", "") if line.error is not None else (line.answer or "", line.response or "")
+        known, whole = [hit.name for hit in line.hits], without_citations(whole, line.citations)
+        score = measure(short_answer(said, line.citations), line.gold, known=known, whole=whole)
         return score if said or score is None else 0.0
 
     return of
@@ -168,4 +200,6 @@ def lacks_verdict(line: Line, score: str, verdicts: Verdicts) -> bool:
 
 
 def _has_gold(line: Line, score: str) -> bool:
-    return bool(line.gold.answers) or (score == "E-Score" and is_ranked(line))
+    if score == "E-Score":
+        return is_ranked(line) or bool(line.gold.evidence)
+    return bool(line.gold.answers)

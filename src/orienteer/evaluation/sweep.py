@@ -41,6 +41,8 @@ class Variant:
         """
         found = _settled(self.method, {**common, **self.options})
         if (over := self.method.over) is not None:
+            if self.method.slot == "base" and "passages" in found:
+                common = {**common, "k": found["passages"]}  # what its searches ask for, not how many hits there are
             found |= {f"{over.name}.{name}": value for name, value in _settled(over, {**common, **self.seeds}).items()}
         return found
 

@@ -66,7 +66,7 @@ class Row(Record):
     usage: Usage
     """Of all questions together."""
     work: dict[str, float]
-    """Means for a question: calls, iterations, retrievals, set_joins."""
+    """Means for a question: calls, iterations, retrievals, set_joins, tokens, context_tokens."""
 
 
 def rows(
@@ -188,12 +188,14 @@ def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[Scorer], rando
 
 
 def _work(lines: Sequence[Line]) -> dict[str, float]:
-    """Return what a question takes on average: calls of a model, turns, calls of tools that read, and set joins."""
+    """Return what a question takes on average: calls of a model, turns, calls of tools that read, set joins, tokens."""
     totals = {
         "calls": sum(line.usage.calls for line in lines),
         "iterations": sum(line.work.iterations for line in lines),
         "retrievals": sum(line.work.retrievals for line in lines),
         "set_joins": sum(line.work.set_joins for line in lines),
+        "tokens": sum(line.usage.tokens for line in lines),
+        "context_tokens": sum(line.work.context_tokens for line in lines),
     }
     return {name: total / len(lines) for name, total in totals.items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -17,7 +17,7 @@ import orienteer
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, format
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
-from orienteer.graph.format import EdgeCount, Manifest
+from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
 from orienteer.graph.indexing import NodeIndexer
 from orienteer.graph.properties import PropertyWriter
 from orienteer.graph.properties import write as write_properties
@@ -149,9 +149,17 @@ class GraphBuilder:
         return table
 
     def publish(
-        self, *, labels: Mapping[str, str] | None = None, also_called: Mapping[str, Sequence[str]] | None = None
+        self,
+        *,
+        labels: Mapping[str, str] | None = None,
+        also_called: Mapping[str, Sequence[str]] | None = None,
+        text_types: Collection[str] = (),
     ) -> Manifest:
-        """Write the indexes and make this the graph. Raises `BadInput` for a graph without nodes."""
+        """Write the indexes and make this the graph. Raises `BadInput` for a graph without nodes.
+
+        Where what was read has these types, and all other nodes were made of it, how rare a word is and how long a text
+        are told by the former alone: a passage is ranked as if the others were not there.
+        """
         if not self._rows:
             raise BadInput("there are no nodes: a graph needs at least one")
         for writer in (self._names, self._texts, self._aliases, self._extras):
@@ -161,7 +169,10 @@ class GraphBuilder:
         place = np.empty(len(ids), np.int32)
         place[order] = np.arange(len(ids), dtype=np.int32)
         types = np.array(self._types, np.uint16)[order]
-        indexing = self._indexer.finish(place, self._identifiers())
+        measured = self._of_types(text_types)
+        indexing = self._indexer.finish(place, self._identifiers(), measured=measured)
+        if measured is not None:
+            self._provenance[TEXT_TYPES] = sorted(text_types)
         self._write_nodes(ids, np.array(order))
         write_properties(self._work, list(self._properties.values()), place)
         text = indexing.result()  # edges want the room
@@ -193,6 +204,11 @@ class GraphBuilder:
         self._spool.rmdir()
         self._progress("publishing", len(ids))
         return format.publish(self._path, self._work, manifest, self._digests)
+
+    def _of_types(self, names: Collection[str]) -> NDArray[np.bool_] | None:
+        """Mark the nodes of some types, in the order in which they came; None where no node has one of them."""
+        numbers = [self._node_types[name] for name in names if name in self._node_types]
+        return np.isin(np.array(self._types, np.uint16), numbers) if numbers else None
 
     def _write_edges(
         self, place: NDArray[np.int32], types: NDArray[np.uint16]

@@ -53,6 +53,10 @@ class EdgeCount(Record):
     count: int
 
 
+TEXT_TYPES = "text_types"
+"""What the provenance calls the node types that all others were made of."""
+
+
 class Manifest(Record):
     """What a generation says of itself."""
 
@@ -94,10 +98,22 @@ def is_graph(path: Path) -> bool:
     return (path / POINTER).is_file()
 
 
+def is_broken_off(path: Path) -> bool:
+    """Tell whether a path holds no graph, only what a writer leaves that was killed before it could publish one."""
+    return path.is_dir() and not is_graph(path) and (path / ".lock").exists() and all(map(_is_ours, path.iterdir()))
+
+
+def broken_off(path: Path) -> NotAGraph:
+    """Return the error for such a path."""
+    return NotAGraph(f"{path} is no graph: what was to make it was broken off, or is under way still: run it again")
+
+
 def read_pointer(path: Path) -> Pointer:
     """Return what the pointer file says. Raises `NotAGraph` for anything that is not a graph this version reads."""
     file = path / POINTER
     if not file.is_file():
+        if is_broken_off(path):
+            raise broken_off(path)
         if path.exists():
             raise NotAGraph(
                 f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER, "

@@ -87,23 +87,32 @@ class NodeIndexer:
             self._rows += len(nodes)
         return self._writers
 
-    def finish(self, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]]) -> Future[dict[str, float]]:
+    def finish(
+        self,
+        place: NDArray[np.int32],
+        identifiers: Sequence[tuple[int, str]],
+        *,
+        measured: NDArray[np.bool_] | None = None,
+    ) -> Future[dict[str, float]]:
         """Write all files beside what the caller does; the result is the statistics that a manifest keeps.
 
-        Row r becomes row `place[r]`. `identifiers` are further names of rows.
+        Row r becomes row `place[r]`. `identifiers` are further names of rows. The mean length is that of the measured
+        rows, of all where none are marked.
         """
         self._hand_over()
         self._wait()
-        return self._worker.submit(self._finish, place, identifiers)
+        return self._worker.submit(self._finish, place, identifiers, measured)
 
-    def _finish(self, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]]) -> dict[str, float]:
+    def _finish(
+        self, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]], measured: NDArray[np.bool_] | None
+    ) -> dict[str, float]:
         names, postings = self._index()
         self._writers = None  # what they hold goes with this call
         with postings:
             names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
             names.finish(self._folder, place)
             del names
-            return postings.finish(place)
+            return postings.finish(place, measured=measured)
 
 
 def _add(writers: _Writers, rows: Sequence[int], nodes: Sequence[Node]) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from orienteer.errors import AmbiguousNode, NotAGraph, UnknownNode, nearest
-from orienteer.graph.format import Manifest
+from orienteer.graph.format import TEXT_TYPES, Manifest
 from orienteer.graph.properties import Properties
 from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Folder
-from orienteer.index.bm25 import TextIndex
+from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node, Schema, Triple
 
+_READ = ("document", "chunk", "table")  # what is read has these types, whoever made the graph of it
+_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
 
 
@@ -31,7 +36,9 @@ class Nodes:
         self.node_types = folder.array("node_type", "u2")
         self._aliases = folder.strings("aliases")
         self.tokenizer = _tokenizer(manifest, path)
-        self.text_index = TextIndex(folder, manifest.text["mean_length"], is_compiled=compiled)
+        self.text_index = TextIndex(
+            folder, manifest.text["mean_length"], is_compiled=compiled, measured=self._measured(manifest)
+        )
         """The postings of names, aliases and texts."""
         self.name_index = NameIndex(folder, self.tokenizer)
         """The nodes by name."""
@@ -90,6 +97,20 @@ class Nodes:
         """Tell whether the graph is one of chunks, which `build` made: its nodes say where they come from."""
         return bool(self.manifest.provenance.get("made_by") == "build")
 
+    @cached_property
+    def text_types(self) -> tuple[str, ...]:
+        """The node types that hold what was read, where entities and facts were made of it; empty for all types."""
+        known = self.manifest.provenance.get(TEXT_TYPES)
+        if known is None and any(one.type == "states" and one.target == "fact" for one in self.manifest.triples):
+            known = _READ
+        return tuple(name for name in self.manifest.node_types if name in (known or ()))
+
+    def _measured(self, manifest: Manifest) -> Mask | None:
+        """Mark the nodes whose texts tell how rare a word is; None where all do."""
+        known = manifest.provenance.get(TEXT_TYPES)
+        numbers = [number for number, name in enumerate(manifest.node_types) if name in (known or ())]
+        return np.isin(self.node_types, numbers) if numbers else None
+
     def node_ids(self) -> Iterator[str]:
         """Return all ids, in order."""
         return iter(self.ids)
@@ -125,6 +146,15 @@ class Nodes:
             if spelled := [row for row in rows if any(map(same, (self.names[row], *self.aliases_at(row))))]:
                 return spelled
         return rows
+
+    @cached_property
+    def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
+        """The rows by the words of their name without its trailing `(...)`, of those that have one."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        for row, name in enumerate(self.names):
+            if name.endswith(")") and (short := _BRACKETED.sub("", name)) != name:
+                found.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
+        return found
 
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
         """Return names of nodes that look like a text."""

@@ -211,15 +211,16 @@ def embed_graph(
     *,
     cache: Path,
     is_parts: bool = False,
+    node_types: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Made:
-    """Embed every node and publish the vectors with their recall. Vectors in the cache are not made again.
+    """Embed every node, or those of some types, and publish the vectors with their recall.
 
-    What is embedded is kept as it comes: after a kill, or a server that failed, the same call goes on where it was.
-    Raises `ModelError`, `GraphBusy`, `NotAGraph`.
+    Vectors in the cache are not made again. What is embedded is kept as it comes: after a kill, or a server that
+    failed, the same call goes on where it was. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
     """
     started, before = time.perf_counter(), embedder.usage
-    texts = _Texts(graph, embedder, is_parts=is_parts)
+    texts = _Texts(graph, embedder, is_parts=is_parts, node_types=node_types)
     folder = folder_of(cache, embedder.fingerprint)
     unique = np.unique(texts.keys, axis=0, return_index=True)[1]
     missing = np.sort(unique[VectorCache(folder).find(texts.keys[unique]) < 0])
@@ -232,7 +233,7 @@ def embed_graph(
             raise Error(f"{folder} lost vectors while they were being made: was it cleared? Run it again")
         return done.take(places)
 
-    about = _about(graph, embedder=embedder.name, dimension=done.dimension, nodes=len(graph), vectors=len(texts))
+    about = _about(graph, embedder=embedder.name, dimension=done.dimension, nodes=texts.nodes, vectors=len(texts))
     about = about.model_copy(update={"fingerprint": embedder.fingerprint, "is_parts": is_parts})
     about = _publish(graph, about, texts.first, take)
     seconds, spent = time.perf_counter() - started, _spent(before, embedder.usage)
@@ -300,12 +301,13 @@ def _publish(
 class _Texts:
     """What is embedded of a graph, by place: never all of it in memory."""
 
-    def __init__(self, graph: Graph, embedder: Embedder, *, is_parts: bool) -> None:
+    def __init__(self, graph: Graph, embedder: Embedder, *, is_parts: bool, node_types: Sequence[str]) -> None:
         self._graph, self._embedder, self._is_parts = graph, embedder, is_parts
         self.cut = 0
         counts = np.zeros(len(graph), np.int64)
         keys: list[Keys] = []
-        for row in range(len(graph)):
+        mask = graph.mask(list(node_types) or None)
+        for row in range(len(graph)) if mask is None else np.flatnonzero(mask).tolist():
             text = self._text(row)
             parts = embedder.parts(text)
             if not is_parts:
@@ -314,6 +316,7 @@ class _Texts:
             counts[row] = len(parts)
             keys.append(keys_of(parts))
         self.keys = np.concatenate(keys) if keys else keys_of([])
+        self.nodes = int(np.count_nonzero(counts))
         self.first = np.zeros(len(graph) + 1, np.int64)
         np.cumsum(counts, out=self.first[1:])
 

@@ -45,12 +45,27 @@ class EdgeWeights:
             self._known = np.full(len(self._extras), np.nan, np.float32)
         known = self._known  # two threads may each make one: both hold the same, as far as they hold anything
         missing = np.unique(numbers[np.isnan(known[numbers])])
-        found = []
-        for number, raw in zip(missing.tolist(), self._extras.take(missing.astype(np.int64)), strict=True):
-            carried = json.loads(raw)
+        told = self._extras.take(missing.astype(np.int64))
+        found = [_plain(one) for one in told]
+        whole = [at for at, weight in enumerate(found) if weight is None]
+        every = json.loads(b"[%b]" % b",".join(told[at] for at in whole))  # one call: half the time
+        for at, carried in zip(whole, every, strict=True):
             rows = carried.get("properties", {}).get("rows")
             if isinstance(rows, list) and rows and all(isinstance(row, int) for row in rows):
-                self._rows[number] = tuple(rows)
-            found.append(carried.get("weight", 1.0))
-        known[missing] = found
+                self._rows[int(missing[at])] = tuple(rows)
+            found[at] = carried.get("weight", 1.0)
+        known[missing] = np.array(found, np.float32)
         return known
+
+
+def _plain(carried: bytes) -> float | None:
+    """Return the weight in what an edge carries, as JSON, where the end tells it and there are no rows; else None."""
+    if b'"rows"' in carried:
+        return None
+    if b'"weight"' not in carried:
+        return 1.0
+    try:
+        # What ends in a number and one bracket ends in a value of its own, not in one of a property or of a text.
+        return float(carried.rpartition(b'"weight": ')[2].removesuffix(b"}"))
+    except ValueError:
+        return None

@@ -61,8 +61,13 @@ class Posting(NamedTuple):
 class TextIndex:
     """Ranks nodes by BM25. Safe to share among threads."""
 
-    def __init__(self, folder: Folder, mean_length: float, *, is_compiled: bool = False) -> None:
+    def __init__(
+        self, folder: Folder, mean_length: float, *, is_compiled: bool = False, measured: Mask | None = None
+    ) -> None:
+        """Open the index. How rare a term is the measured nodes tell, all of them where none are marked."""
         self.mean_length = mean_length
+        self.measured = measured
+        """The nodes by which scores are measured; None for all."""
         self._terms = folder.array("term", "u8")
         self._begins = folder.array("posting", "i8")
         self._best = folder.array("best", "f4")
@@ -74,6 +79,7 @@ class TextIndex:
         self._block_best = folder.array("block_best", "f4")
         self.lengths = folder.array("length", "i4")
         self.count = len(self.lengths)
+        self._texts = self.count if measured is None else int(np.count_nonzero(measured))
         self._local = threading.local()
         self._known: dict[str, Posting | None] = {}
         self._compiled = self._load_compiled() if is_compiled else None
@@ -97,12 +103,13 @@ class TextIndex:
         if place == len(self._terms) or self._terms[place] != wanted:
             return None
         begin, end = int(self._begins[place]), int(self._begins[place + 1])
-        idf = self.idf(end - begin)
+        held = end - begin if self.measured is None else np.count_nonzero(self.measured[self._rows[begin:end]])
+        idf = self.idf(int(held))
         return Posting(term, idf, begin, end, int(self._blocks[place]), idf * float(self._best[place]))
 
     def idf(self, count: int) -> float:
         """Return the inverse document frequency of a term that this many nodes have."""
-        return math.log1p((self.count - count + 0.5) / (count + 0.5))
+        return math.log1p((self._texts - count + 0.5) / (count + 0.5))
 
     def rows_of(self, posting: Posting) -> Rows:
         """Return the nodes that have a term."""

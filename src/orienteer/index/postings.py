@@ -191,8 +191,13 @@ class PostingsWriter:
         self._spooled_terms += len(counted.terms)
         self._spooled += len(counted.rows)
 
-    def finish(self, place_of_row: NDArray[np.int32] | None = None) -> dict[str, float]:
-        """Write all files; return the statistics that a manifest keeps. Row r becomes row `place_of_row[r]`."""
+    def finish(
+        self, place_of_row: NDArray[np.int32] | None = None, *, measured: NDArray[np.bool_] | None = None
+    ) -> dict[str, float]:
+        """Write all files; return the statistics that a manifest keeps. Row r becomes row `place_of_row[r]`.
+
+        The mean length is that of the measured rows, of all where none are marked.
+        """
         self.close()
         row_place = place_of_row if place_of_row is not None else np.arange(self._rows, dtype=np.int32)
         lengths = np.zeros(self._rows, np.int32)
@@ -203,7 +208,8 @@ class PostingsWriter:
         place = np.empty(len(order), np.int32)  # of each term among the sorted hashes
         place[order] = np.arange(len(order), dtype=np.int32)
         save(self._folder, "term", hashes[order])
-        mean = float(lengths.mean()) if len(lengths) and lengths.any() else 1.0
+        of_mean = lengths if measured is None else lengths[row_place[measured]]
+        mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
         first_terms = np.searchsorted(self._buckets[order], np.arange(_BUCKETS + 1))
         with _Joined(self._folder, saturation(mean, lengths), self._kernels) as joined:
             for bucket, found in enumerate(self._spooled_runs()):

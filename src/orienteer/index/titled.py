@@ -41,7 +41,10 @@ class Titled:
         others = np.setdiff1d(titled, found.rows).astype(np.int32)
         rows = np.concatenate([found.rows, others])
         scores = np.concatenate([found.scores, self._searcher.scores(query, others)])
-        scores += self._bonus * self._best(query) * np.isin(rows, titled)
+        # The best of the whole graph stands first in what was found there: it need not be searched for again.
+        is_whole = among is None and len(found.scores) > 0 and (mask is None or bool(mask.all()))
+        best = self._best(query, (lambda _: max(0.0, float(found.scores[0]))) if is_whole else None)
+        scores += self._bonus * best * np.isin(rows, titled)
         order = np.lexsort((rows, -scores))[:k]
         return Scored(rows[order], scores[order])
 

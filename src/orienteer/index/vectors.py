@@ -126,17 +126,18 @@ class VectorIndex:
                 found[part][has] = sums / np.where(lengths > 0, lengths, 1)
         return found
 
-    def ends(self, vector: Vector, *, best: int = 1) -> Ends:
-        """Return the highest and the lowest score in the whole graph, as exactly as a search finds them."""
+    def ends(self, vector: Vector, *, best: int = 1, mask: Mask | None = None) -> Ends:
+        """Return the highest and the lowest score of all rows, or of those under the mask, as exactly as a search."""
         query, best = self._query(vector), self._best(best)
-        if not len(self):
+        places = self._allowed(None, mask)
+        count = len(self) if places is None else len(places)
+        if not count:
             return Ends(0.0, 0.0)
-        places = None
-        if not self.is_exact and best == 1 and len(self) > _FEW:
-            apart = self._apart(query)
+        if not self.is_exact and best == 1 and count > _FEW:
+            apart = self._apart(query, places)
             farthest = np.uint16(self.dimension)
             found = np.concatenate([_lowest(apart, _NEAR), _lowest(farthest - apart, _NEAR)])
-            places = self._places(np.unique(self._owner[found]))[0]
+            places = self._places(np.unique(self._owner[found if places is None else places[found]]))[0]
         rows, coarse = self._pooled(self._coarse(query, places), places, best)
         ends = (coarse >= coarse.max() - 2 * query.slack) | (coarse <= coarse.min() + 2 * query.slack)
         scores = self._scores(query, rows[ends], best)

@@ -260,7 +260,9 @@ class OpenAIModel:
             case status if status >= 500:
                 return ModelError(f"{self.base_url} failed with {status} in each of {tries}: {said}")
             case status:
-                return ModelRefused(f"{self.base_url} refused the request to {self._name!r} with {status}: {said}")
+                return ModelRefused(
+                    f"{self.base_url} refused the request to {self._name!r} with {status}: {said}", status
+                )
 
 
 def open_client(config: OpenAIConfig, base_url: str) -> openai.OpenAI:

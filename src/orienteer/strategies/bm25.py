@@ -51,7 +51,8 @@ class Bm25:
 
     def _hits(self, query: str, words: Words) -> tuple[Ranked, ...]:
         graph, config = self._graph, self.config
-        found = graph.search(query, config.k, node_types=config.node_types or None, where=config.where)
+        node_types = config.node_types or graph.text_types or None
+        found = graph.search(query, config.k, node_types=node_types, where=config.where)
         rows = [graph.row(hit.id) for hit in found]
         matches = words.matches(np.array(rows, np.int32))
         return tuple(

@@ -1,4 +1,7 @@
-"""What the methods share whose one tool is a search: an agent that thinks, searches, answers, and its ranking."""
+"""What the methods share whose one tool is a search: an agent that thinks, searches, answers, and its ranking.
+
+On a graph of documents the search is one of passages, shown whole, `k` of them, unless other node types are asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,14 @@ from typing import ClassVar, NamedTuple
 
 from orienteer.display import counted
 from orienteer.graph.store import Graph
-from orienteer.protocols import LanguageModel, Run
+from orienteer.knowledge.evidence import PASSAGES
+from orienteer.llm.prompts import prompt_of
+from orienteer.protocols import LanguageModel, Run, Tool
 from orienteer.records import Message, Question, Ranked, Sampling, Trajectory
 from orienteer.strategies.agent import Agent, AgentConfig
 from orienteer.strategies.hits import present
-from orienteer.strategies.workflow import WorkflowConfig, prompt_of
+from orienteer.strategies.passages import REPLY_TOKENS, SEARCH, SearchPassages
+from orienteer.strategies.workflow import WorkflowConfig
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.search import SearchInGraph
@@ -67,9 +73,15 @@ class Searcher:
         return self._ranked(trajectory, toolbox.session)
 
     def _toolbox(self) -> Toolbox:
-        session = Session(self._graph, saves_sets=False, mode=self._config.mode)
-        tools = (SearchInGraph(session, is_plain=True), AddToAnswer(session, is_plain=True), Finish(session))
-        return Toolbox(session, tools)
+        graph, config = self._graph, self._config
+        search: Tool
+        if PASSAGES.isdisjoint(config.node_types or graph.types.nodes):
+            session = Session(graph, saves_sets=False, mode=config.mode)
+            search = SearchInGraph(session, is_plain=True)
+        else:
+            session = Session(graph, REPLY_TOKENS, saves_sets=False, mode=config.mode)
+            search = SearchPassages(session, config.k)
+        return Toolbox(session, (search, AddToAnswer(session, is_plain=True), Finish(session)))
 
     def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox, lessons: str) -> Trajectory:
         prompt = prompt_of("reflexion" if lessons else "react")
@@ -117,7 +129,7 @@ class Searcher:
 def _last_found(trajectory: Trajectory) -> tuple[str, ...]:
     """Return the nodes of the last observation of a search that found any."""
     for step in reversed(trajectory.steps):
-        searched = {call.id for call in step.reply.message.tool_calls if call.name == "search_in_graph"}
+        searched = {call.id for call in step.reply.message.tool_calls if call.name in ("search_in_graph", SEARCH)}
         for seen in reversed(step.observations):
             if seen.call_id in searched and seen.nodes:
                 return seen.nodes

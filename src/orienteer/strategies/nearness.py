@@ -54,7 +54,7 @@ def nearest_nodes(
     except BudgetExhausted as error:
         note = f"the question could not be embedded: {error}"
         return Result(question=question.text, method=method, stopped_by=error.limit, notes=(note,))
-    mask = graph.mask(config.node_types or None, config.where)
+    mask = graph.mask(config.node_types or graph.text_types or None, config.where)
     found = searcher.search(question.text, config.k, mask=mask)
     return Result(
         question=question.text,

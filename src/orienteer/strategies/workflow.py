@@ -6,13 +6,11 @@ the first trajectory, which replays without a model.
 
 from __future__ import annotations
 
-import hashlib
+import copy
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
-from importlib.resources import files
 from string import Template
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,6 +23,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.llm import call
 from orienteer.llm.calls import Check
+from orienteer.llm.prompts import prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
@@ -74,7 +73,7 @@ class WorkflowConfig:
 
 
 class Workflow:
-    """One question on its course. Not shared among threads."""
+    """One question on its course. Not shared among threads: a course that asks several things at once forks it."""
 
     def __init__(
         self,
@@ -160,7 +159,11 @@ class Workflow:
 
         What a reasoning model thinks aloud before it speaks is left out.
         """
-        return after_thinking(self._reply(prompt, _Asked(), values).message.content or "")
+        return after_thinking(self.ask_aloud(prompt, **values))
+
+    def ask_aloud(self, prompt: str, /, **values: object) -> str:
+        """Return all that the model says to a prompt, also what it thinks aloud."""
+        return self._reply(prompt, _Asked(), values).message.content or ""
 
     def ask_for(
         self,
@@ -256,6 +259,28 @@ class Workflow:
         """Keep the trajectory of an agent that the course has sent out."""
         self._asked.append(trajectory)
 
+    def walk(self, step: Step) -> None:
+        """Keep a tool call that the course has made by itself."""
+        self._walked.append(step)
+        self.run.tell(step)
+
+    def fork(self, run: Run | None = None) -> Workflow:
+        """Return a part of the course for another thread, which keeps its own record; it has no set of tools' results.
+
+        `run` is what its calls are claimed from, where that is another.
+        """
+        part = copy.copy(self)
+        part.run = self.run if run is None else run
+        part.notes, part.marks, part._walked, part._asked = [], [], [], []
+        return part
+
+    def join(self, part: Workflow) -> None:
+        """Take in what a part has done, after what was done so far: in whose order is for the caller to choose."""
+        self.notes += part.notes
+        self.marks += part.marks
+        self._walked += part._walked
+        self._asked += part._asked
+
     def _reply(self, prompt: str, asked: _Asked, values: Mapping[str, object]) -> Reply:
         assert self._model is not None  # a course without a model has no prompts
         text = prompt_of(prompt)
@@ -298,19 +323,3 @@ class Counted(NamedTuple):
 
     total: int
     observation: Observation
-
-
-class Prompt(NamedTuple):
-    """What a prompt's file holds: above its line `---` the system message, below it the user's with placeholders."""
-
-    system: str
-    user: str
-    sha256: str
-
-
-@cache
-def prompt_of(name: str) -> Prompt:
-    """Return the prompt of a name."""
-    text = files("orienteer.strategies").joinpath(f"prompts/{name}.md").read_text(encoding="utf-8")
-    system, _, user = text.partition("\n---\n")
-    return Prompt(system.strip(), user.strip(), hashlib.sha256(text.encode()).hexdigest())

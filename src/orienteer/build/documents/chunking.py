@@ -10,7 +10,7 @@ Deviations from the paper, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -45,9 +45,10 @@ class Piece:
 
 def pieces(blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | None = None) -> Iterator[Piece]:
     """Cut prose into chunks, in order: semantically where there is an embedder, else by tokens."""
-    found = [sentence for block in blocks for sentence in sentences(block, most=config.tokens)]
+    overlap = config.overlap if embedder is None else 0
+    found = [sentence for block in blocks for sentence in sentences(block, most=config.tokens - overlap)]
     if embedder is None:
-        parts = _by_tokens(_sections(found, config.tokens), config.tokens)
+        parts = _by_tokens(_sections(found, config.tokens), config.tokens, overlap)
     else:
         parts = _by_meaning(found, config, embedder)
     for part in parts:
@@ -69,22 +70,42 @@ def _sections(found: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
         yield waiting
 
 
-def _by_tokens(sections: Iterable[Sequence[Sentence]], most: int) -> Iterator[list[Sentence]]:
-    """Fill chunks with sentences; a section's chunks are about equally long, so that none is a mere rest."""
+def _by_tokens(sections: Iterable[Sequence[Sentence]], most: int, overlap: int) -> Iterator[list[Sentence]]:
+    """Fill chunks with sentences; a section's chunks are about equally long, so that none is a mere rest.
+
+    Each but the first of a section begins with the last sentences of the one before, as many as the overlap holds.
+    """
     for section in sections:
-        total = sum(one.tokens for one in section)
-        count = -(-total // most) or 1
-        wanted = total / count
-        chunk: list[Sentence] = []
-        size = 0
-        for sentence in section:
-            if chunk and (size + sentence.tokens > most or size + sentence.tokens / 2 > wanted):
-                yield chunk
-                chunk, size = [], 0
-            chunk.append(sentence)
-            size += sentence.tokens
-        if chunk:
+        before: Sequence[Sentence] = ()
+        is_one = sum(one.tokens for one in section) <= most
+        for chunk in _filled(section, most if is_one else most - overlap):
+            yield [*_repeated(before, overlap), *chunk]
+            before = chunk
+
+
+def _repeated(chunk: Sequence[Sentence], most: int) -> list[Sentence]:
+    """Return the last sentences of a chunk. Where they lead, and what leads to them, stays with that chunk."""
+    size, start = 0, len(chunk)
+    while start and size + chunk[start - 1].tokens <= most:
+        start -= 1
+        size += chunk[start].tokens
+    return [replace(one, links=(), place=replace(one.place, anchors=())) for one in chunk[start:]]
+
+
+def _filled(section: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
+    total = sum(one.tokens for one in section)
+    count = -(-total // most) or 1
+    wanted = total / count
+    chunk: list[Sentence] = []
+    size = 0
+    for sentence in section:
+        if chunk and (size + sentence.tokens > most or size + sentence.tokens / 2 > wanted):
             yield chunk
+            chunk, size = [], 0
+        chunk.append(sentence)
+        size += sentence.tokens
+    if chunk:
+        yield chunk
 
 
 def _by_meaning(found: Sequence[Sentence], config: BuildConfig, embedder: Embedder) -> Iterator[list[Sentence]]:

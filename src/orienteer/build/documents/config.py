@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from orienteer.errors import BadOption
 
@@ -14,8 +14,12 @@ SIMILARITIES = ("topic", "content", "title", "column", "entities")
 _LEAST = {
     **dict.fromkeys(["tokens", "cell_characters"], 16),
     **dict.fromkeys(["least_sentences", "segment_rows", "least_rows", "most_rows", "largest_mb"], 1),
-    **dict.fromkeys(["shared_most", "strongest", "near"], 1),
+    **dict.fromkeys(["shared_most", "strongest", "near", "co_occurring"], 1),
 }
+
+
+EXTRACTING = {"tokens": 400, "overlap": 50}
+"""GraphSearch (002), section 4.1, for its chunks; the overlap is that of its public code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +27,9 @@ class BuildConfig:
     """How documents are cut and what joins the pieces."""
 
     tokens: int = 256
-    """Most tokens of a chunk: words, parts of long words, and marks. What MiniLM reads of a text."""
+    """Most tokens of a chunk: words, parts of long words, marks. What MiniLM reads of a text; 400 with --extract."""
+    overlap: int = 0
+    """Tokens, in whole sentences, that a chunk cut by tokens repeats of the one before it. With --extract it is 50."""
     percentile: float = 20.0
     """Semantic chunking cuts where adjacent windows are no more alike than this percentile. SAGE, section 2.1.A."""
     least_sentences: int = 3
@@ -54,6 +60,20 @@ class BuildConfig:
     """Fixed thresholds in place of percentiles, as in `content=0.8,topic=0.7`."""
     near: int = 50
     """Nearest neighbours a chunk has as candidates, for each similarity."""
+    entity_types: tuple[str, ...] = ()
+    """Types of entities that a model extracts; of any type where none is given."""
+    gleanings: int = 0
+    """Calls, 0 or 1, that ask a model for what it missed when it read a chunk. LightRAG and GraphRAG have 1."""
+    phrases: bool = True
+    """Extract phrases in lower case beside names, where there is no model."""
+    co_occurring: int = 30
+    """Edges to names that stand beside it, the strongest of each name, where there is no model."""
+    synonyms: bool = False
+    """Join entities whose names mean nearly the same, where there is an embedder: it embeds every name."""
+    gold: bool = False
+    """Extract, besides, a data set's own triples: 2WikiMultiHopQA's evidences, which are gold of its questions."""
+    vectors: tuple[str, ...] = ()
+    """Node types that get vectors; all where none is given. Facts are many."""
     faithful: bool = False
     """The paper's recipe and nothing else: no edges of names, cuts by meaning alone, documents not told apart."""
     largest_mb: int = 100
@@ -67,6 +87,10 @@ class BuildConfig:
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be {least} or more")
+        if not 0 <= self.overlap <= self.tokens // 2:
+            raise BadOption(f"overlap is {self.overlap}: it must be 0 to {self.tokens // 2}, half of tokens")
+        if self.gleanings not in (0, 1):
+            raise BadOption(f"gleanings is {self.gleanings}: it must be 0 or 1")
         for name in ("percentile", "similar_percentile"):
             if not 0 < getattr(self, name) < 100:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must lie between 0 and 100")
@@ -76,10 +100,31 @@ class BuildConfig:
         if not 0 < self.name_share <= 1:
             raise BadOption(f"name_share is {self.name_share}: it must lie above 0 and be 1 at the most")
 
+    @classmethod
+    def extracting(cls, **options: Any) -> BuildConfig:  # Any: what a field holds
+        """Return the options of a build that extracts: chunks of 400 tokens, 50 of them those of the one before.
+
+        GraphSearch (002), section 4.1.
+        """
+        return cls(**{**EXTRACTING, **options})
+
     @property
     def has_names(self) -> bool:
         """Tell whether names join chunks: the paper has no such edges."""
         return self.names and not self.faithful
+
+    def check_use(self, form: str | None, *, has_model: bool, has_embedder: bool) -> None:
+        """Raise `BadOption` where an option would say nothing, given the form of the extraction if there is one."""
+        if self.gold and form is None:
+            raise BadOption("gold triples are extracted: say --extract triples, or leave gold out")
+        if (self.entity_types or self.gleanings) and (form is None or not has_model):
+            raise BadOption("entity_types and gleanings are told to a model that extracts: give --extract and --model")
+        if self.synonyms and (form is None or not has_embedder):
+            raise BadOption("synonyms join what is extracted, by an embedder: give --extract and --embedder")
+        if self.vectors and not (has_embedder and self.similar):
+            raise BadOption(
+                "vectors are what an embedder gives: name one (--embedder), leave similar on, or vectors out"
+            )
 
     def fixed_thresholds(self) -> dict[str, float]:
         """Return the thresholds that were given, by similarity. Raises `BadOption`."""

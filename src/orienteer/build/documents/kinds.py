@@ -10,7 +10,8 @@ What depends on the whole corpus, such as how rare a shared name is, stands on e
 
 from __future__ import annotations
 
-DOCUMENT, CHUNK, TABLE = "document", "chunk", "table"
+DOCUMENT, CHUNK, TABLE = READ = "document", "chunk", "table"
+"""Node types that files are read into; whatever else a knowledge base holds is made of these, all of them together."""
 
 PART_OF = "part_of"
 """Chunk or table to its document."""

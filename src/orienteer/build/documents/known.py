@@ -1,4 +1,4 @@
-"""Sources that are known as a whole: OTT-QA's tables and passages, and corpora in one JSON file."""
+"""Sources that are known as a whole: OTT-QA's tables and passages, corpora in one JSON file, HyperGraphRAG's texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 from orienteer.build.documents.blocks import Block, Document, Grid, Prose
 from orienteer.build.documents.files import File
-from orienteer.build.importers import corpus, ottqa
+from orienteer.build.documents.markdown import read_plain
+from orienteer.build.importers import contexts, corpus, ottqa
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ def found(source: Path) -> Known | None:
     passages = corpus.found(source)
     if passages is not None:
         return Known(_files(passages.files, source), lambda: _corpus(passages))
-    return None
+    texts = contexts.found(source)
+    return None if texts is None else Known(_files((texts,), source), lambda: _contexts(texts))
 
 
 def _files(paths: tuple[Path, ...], source: Path) -> tuple[File, ...]:
@@ -47,6 +49,12 @@ def _ottqa(tables: ottqa.Tables) -> Iterator[Document]:
 def _corpus(passages: corpus.Corpus) -> Iterator[Document]:
     for node in passages.passages():
         yield _passage(node.id, node.name if node.name != node.id else "", node.text, passages.file.name)
+
+
+def _contexts(file: Path) -> Iterator[Document]:
+    """Yield long texts without titles, to be cut like any document; each is named by its place in the list."""
+    for place, text in enumerate(contexts.texts(file)):
+        yield Document(f"{file.name}#{place}", "", read_plain(text), file.name, has_title=False)
 
 
 def _passage(node_id: str, title: str, text: str, file: str) -> Document:

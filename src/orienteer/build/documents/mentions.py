@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,8 @@ class Names:
     titled: dict[int, tuple[int, ...]]
     """Parts that a name is the title of."""
     mentions: tuple[Mention, ...]
+    keys: tuple[str, ...] = ()
+    """The names as they are compared: `key_of`, of a title also without its bracket."""
 
     def of(self, part: int) -> NDArray[np.int32]:
         """Return the numbers of the names of a part."""
@@ -167,6 +170,7 @@ class _Gathered:
             mentions=tuple(
                 Mention(one.part, new[one.name], one.row, one.column) for one in self._mentions if one.name in new
             ),
+            keys=tuple(compress(self._numbers, keep.tolist())),
         )
 
 

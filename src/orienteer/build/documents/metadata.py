@@ -119,7 +119,7 @@ class Annotator:
         """
         pool = ThreadPoolExecutor(self.concurrency, "metadata")
         try:
-            for some in _batches(nodes):
+            for some in batched(nodes):
                 yield from pool.map(self._one, some)
                 self._done += len(some)
                 self.progress("asking the model about chunks", self._done)
@@ -216,7 +216,8 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _batches(nodes: Iterable[Node]) -> Iterator[Sequence[Node]]:
+def batched(nodes: Iterable[Node]) -> Iterator[Sequence[Node]]:
+    """Return nodes some at a time, as many as are asked about before any answer is taken up."""
     some: list[Node] = []
     for node in nodes:
         some.append(node)

@@ -6,10 +6,12 @@ import hashlib
 import json
 import sqlite3
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from orienteer.errors import BadOption
 from orienteer.records import JsonValue, Message
 
 FILE = "replies.sqlite"
@@ -29,14 +31,18 @@ def is_replies(folder: Path) -> bool:
 
 
 class Replies:
-    """Replies by request. Safe among threads and processes; a reply that was kept outlives the process that kept it."""
+    """Replies by request. Safe among threads and processes; a reply that was kept outlives the process that kept it.
+
+    Raises `BadOption` where the folder cannot be written.
+    """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.Lock()
-        self._file = sqlite3.connect(folder / FILE, timeout=_WAIT_SECONDS, check_same_thread=False)
-        self._file.execute("PRAGMA journal_mode = WAL")
-        self._file.execute("CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID")
+        self._folder, self._lock = folder, threading.Lock()
+        with self._trouble():
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = sqlite3.connect(folder / FILE, timeout=_WAIT_SECONDS, check_same_thread=False)
+            self._file.execute("PRAGMA journal_mode = WAL")
+            self._file.execute("CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID")
 
     def __enter__(self) -> Replies:
         return self
@@ -48,11 +54,21 @@ class Replies:
 
     def get(self, key: str) -> str | None:
         """Return the reply to a request, None where there is none."""
-        with self._lock:
+        with self._lock, self._trouble():
             row = self._file.execute("SELECT content FROM reply WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
     def put(self, key: str, content: str) -> None:
         """Keep a reply."""
-        with self._lock, self._file:
+        with self._lock, self._trouble(), self._file:
             self._file.execute("INSERT OR REPLACE INTO reply VALUES (?, ?)", (key, content))
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise BadOption(
+                f"the cache of replies {self._folder} cannot be read and written ({error}): set ORIENTEER_CACHE to a "
+                "folder that can"
+            ) from error

@@ -7,6 +7,7 @@ from typing import Any
 
 from orienteer.build.documents.files import Skipped
 from orienteer.build.documents.metadata import Estimate
+from orienteer.build.extraction.rejects import Extracted
 from orienteer.display import counted
 from orienteer.records import Record, Usage
 
@@ -47,6 +48,8 @@ class BuildReport(_Looked):
     """Figures of the similarities, as the paper's appendix has them; None where there were no vectors."""
     embedded: int | None = None
     """Texts that were embedded, not found in the cache; None where there was no embedder."""
+    extracted: Extracted | None = None
+    """What was extracted from the chunks; None where nothing was."""
     usage: Usage | None = None
     """What a model was paid for; None where none was asked."""
     seconds: float = 0.0
@@ -65,6 +68,7 @@ class BuildReport(_Looked):
         lines = [", ".join([*parts, counted(self.tables, "table segment")]), counted(self.edges, "edge")]
         width = max((len(f"{count:,}") for count in self.edge_types.values()), default=0)
         lines += [f"  {count:>{width},} {name}" for name, count in self.edge_types.items()]
+        lines += [self.extracted.render()] if self.extracted is not None else []
         lines += _changes(self)
         lines += _skipped((*self.unreadable, *self.skipped), is_verbose=is_verbose)
         if self.embedded is not None:
@@ -81,7 +85,9 @@ class BuildEstimate(_Looked):
 
     model: str | None = None
     metadata: Estimate | None = None
-    """None where no model would be asked."""
+    """None where no model would write metadata."""
+    extraction: Estimate | None = None
+    """None where no model would extract."""
 
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the estimate as text for people, without its notes."""
@@ -90,8 +96,9 @@ class BuildEstimate(_Looked):
             f"{counted(self.tables, 'table segment')}; nothing was written"
         ]
         lines += _changes(self)
-        if self.metadata is not None:
-            lines.append(self.metadata.render(str(self.model)))
+        for name, estimate in (("metadata", self.metadata), ("extraction", self.extraction)):
+            if estimate is not None:
+                lines.append(f"{name} by {estimate.render(str(self.model))}")
         return "\n".join([*lines, *_skipped((*self.unreadable, *self.skipped), is_verbose=is_verbose)])
 
 

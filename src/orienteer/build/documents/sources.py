@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import orienteer
 from orienteer.build.documents import known
 from orienteer.build.documents.files import File, listing
+from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.format import Manifest
 
 MADE_BY = "build"
@@ -77,7 +78,10 @@ def files_of(sources: Sequence[Path]) -> tuple[File, ...]:
 
 
 def is_stale(manifest: Manifest) -> bool:
-    """Say whether a file of a chunk graph has changed, is gone, or has been joined by another since it was made."""
+    """Say whether a file of a chunk graph has changed, is gone, or has been joined by another since it was made.
+
+    A folder whose layout only a reader can tell, of an extra that is not installed, goes by the files it was made of.
+    """
     stamps = {one.path: one for one in stamps_of(manifest).values()}
     if not all(one.is_of(Path(path)) for path, one in stamps.items()):
         return True
@@ -86,5 +90,11 @@ def is_stale(manifest: Manifest) -> bool:
     if not all(path.exists() for path in given):
         return True
     known = stamps.keys() | left_out
+    try:
+        files = files_of(given)
+    except MissingExtra:  # a graph is opened without what read its sources
+        return False
+    except BadInput:  # a build could not read what the folder holds now, so it has changed
+        return True
     # The sources are kept resolved, so that a file's path is what was stamped unless it is a link.
-    return any(str(file.path) not in known and str(file.path.resolve()) not in known for file in files_of(given))
+    return any(str(file.path) not in known and str(file.path.resolve()) not in known for file in files)

@@ -9,15 +9,16 @@ from typing import Any
 
 from orienteer.build.documents.config import BuildConfig, Chunking
 from orienteer.build.documents.files import File
-from orienteer.build.documents.kinds import DOCUMENT
+from orienteer.build.documents.kinds import DOCUMENT, READ
 from orienteer.build.documents.sources import Stamp, given_of, is_chunk_graph, stamps_of
+from orienteer.build.extraction.forms import FORMS, Form
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.format import is_graph, piece
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import PIECE
 from orienteer.records import JsonValue, Node
 
-_OTHERS = frozenset(["chunks", "model", "embedder"])
+_OTHERS = frozenset(["chunks", "model", "embedder", "extract", "extracting_model"])
 """Options that stand beside the configuration."""
 
 
@@ -49,6 +50,11 @@ class Previous:
     def chunking(self) -> Chunking:
         """How its prose was cut."""
         return "semantic" if self.options.get("chunks") == "semantic" else "tokens"
+
+    @property
+    def extract(self) -> Form | None:
+        """What was extracted from its chunks; None for nothing."""
+        return next((form for form in FORMS if form == self.options.get("extract")), None)
 
     @property
     def config(self) -> BuildConfig:
@@ -97,6 +103,8 @@ class Previous:
         graph = self._graph
         placed: dict[str, list[tuple[int, str, bool, int, int]]] = {}
         for row in range(len(graph)):
+            if graph.type_at(row) not in READ:
+                continue
             known = graph.properties.of(row)
             is_document = graph.type_at(row) == DOCUMENT
             owner = graph.ids[row] if is_document else str(known.get("document", graph.ids[row]))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from orienteer.build.documents.config import BuildConfig
 from orienteer.build.documents.joining import link_edges, mention_edges, order_edges, shared_edges
 from orienteer.build.documents.kinds import SYMMETRIC, WEIGHTED
-from orienteer.build.documents.mentions import find_names
+from orienteer.build.documents.mentions import Names, find_names
 from orienteer.build.documents.shelf import Shelf
 from orienteer.build.documents.similar import compare, fields_of, similar_edges
 from orienteer.build.documents.statistics import statistics
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.records import Edge
+from orienteer.records import Edge, Node
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder
@@ -56,6 +57,24 @@ class Weaving:
                     f"two passages have the id {node.id!r}: build the corpora one by one, or give each its own ids"
                 ) from error
 
+    @cached_property
+    def names(self) -> Names:
+        """The names of the corpus, found once."""
+        return find_names(self._shelf, self._config, progress=self._progress)
+
+    def further_nodes(self, nodes: Callable[[Callable[[str], bool]], Iterable[Node]]) -> None:
+        """Add nodes that are made of what the shelf holds, given what tells which ids are taken."""
+        for node in nodes(self._builder.has):
+            self._builder.add_node(node)
+
+    def further_edges(self, edges: Iterable[EdgeBatch], *, symmetric: frozenset[str]) -> None:
+        """Add what joins such nodes. Their weights are no measure for edges between chunks."""
+        for batch in edges:
+            self._builder.add_edges(batch)
+            for kind in batch.types:
+                self.counts[kind] = self.counts.get(kind, 0) + 1
+        self._builder.edges.symmetric.update(symmetric & self.counts.keys())
+
     def edges(self, embedder: Embedder | None) -> None:
         """Add the edges: of order and links; of names, where they are wanted; of vectors, where there are any."""
         for batch in chain.from_iterable(self._joined(embedder)):
@@ -71,15 +90,14 @@ class Weaving:
         is_similar = config.similar and embedder is not None
         if not config.has_names and not is_similar:
             return
-        names = find_names(shelf, config, progress=self._progress)
         if config.has_names:
-            yield batches(mention_edges(names))
-            yield shared_edges(names, config)
+            yield batches(mention_edges(self.names))
+            yield shared_edges(self.names, config)
         if embedder is not None and is_similar:
             kinds = fields_of(shelf)
-            several = compare(kinds, names, embedder, config, is_measured=self._is_measured)
+            several = compare(kinds, self.names, embedder, config, is_measured=self._is_measured)
             self.similarity = statistics(several, kinds, config, is_measured=self._is_measured)
-            yield similar_edges(several, names, config)
+            yield similar_edges(several, self.names, config)
 
     def _count(self, batch: EdgeBatch, kind: str) -> None:
         """Count the edges of a type, and keep their greatest weight."""

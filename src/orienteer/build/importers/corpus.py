@@ -6,14 +6,13 @@ They become a graph without edges. A passage of a list is named by its place in 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orienteer.build.importers.described import described
-from orienteer.build.importers.files import opened, opened_text, stem
+from orienteer.build.importers.files import opened_text, stem, whole_json
 from orienteer.build.importers.jsonl import parse
 from orienteer.build.labels import Labels
 from orienteer.build.nodes import CHUNK_TYPE
@@ -46,12 +45,7 @@ class Corpus:
         return self._list() if self.file.suffix == ".json" else self._lines()
 
     def _list(self) -> Iterator[Node]:
-        with opened(self.file) as raw:
-            data = raw.read()
-        try:
-            passages = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"{self.file} is no whole JSON file ({error}); fetch the file again") from error
+        passages = whole_json(self.file)
         if not isinstance(passages, list) or not all(isinstance(one, dict) for one in passages):
             raise BadInput(f"{self.file} is no list of passages with title and text")
         for place, fields in enumerate(passages):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from orienteer.errors import BadInput
 
@@ -62,3 +63,13 @@ def opened_text(path: Path) -> Iterator[TextIO]:
             yield text
         finally:
             text.detach()
+
+
+def whole_json(path: Path) -> Any:  # Any: JSON
+    """Return what a JSON file holds. Raises `BadInput` where it is none, or not whole."""
+    with opened(path) as raw:
+        data = raw.read()
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error

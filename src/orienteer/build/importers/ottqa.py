@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from orienteer.build.importers import format_of
-from orienteer.build.importers.files import opened
+from orienteer.build.importers.files import whole_json
 from orienteer.build.importers.table import NODE_ROWS
 from orienteer.build.labels import Labels
 from orienteer.errors import BadInput
@@ -159,12 +159,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: whatever a file forma
 
 
 def _object(path: Path) -> dict[str, Any]:  # Any: JSON
-    with opened(path) as raw:
-        data = raw.read()
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error
+    value = whole_json(path)
     if not isinstance(value, dict):
         raise BadInput(f"{path} is no JSON object; fetch the file again")
     return value

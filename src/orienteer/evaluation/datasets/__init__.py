@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
-from orienteer.evaluation.datasets import grbench, jsonl, multihop, ottqa, stark, trec
+from orienteer.evaluation.datasets import grbench, hypergraphrag, jsonl, multihop, ottqa, stark, trec
 from orienteer.evaluation.datasets.dataset import Dataset
 from orienteer.evaluation.examples import QuestionSet
 from orienteer.graph.store import Graph
@@ -15,6 +15,7 @@ DATASETS: tuple[Dataset, ...] = (
     grbench.DATASET,
     ottqa.DATASET,
     *multihop.DATASETS,
+    hypergraphrag.DATASET,
     trec.DATASET,
     jsonl.DATASET,
 )

@@ -15,9 +15,18 @@ from typing import NamedTuple
 
 from orienteer.build.importers.files import suffix
 from orienteer.build.values import number
-from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import Row, digest, examples_of, fields, files_in, keys, required, rows
+from orienteer.evaluation.datasets.reading import (
+    Row,
+    digest,
+    examples_of,
+    fields,
+    files_in,
+    keys,
+    required,
+    rows,
+    the_one,
+)
 from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.records import Question
@@ -43,11 +52,7 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read the questions; with a graph find the nodes that the answers name."""
-    found = _found(path)
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found) or "none"
-        raise BadInput(f"{path} holds {len(found)} files of GRBench's questions ({names}): name the file itself")
-    file = found[0]
+    file = the_one(_found(path), path, of="GRBench's questions")
     table = rows(file)
     has_domains = any(row.get("domain") for row in table)
     examples = examples_of(table, lambda row: _example(row, file, has_domains=has_domains), path=file)

@@ -10,7 +10,7 @@ from orienteer.build.importers.files import suffix
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, rows, unique
+from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, rows, the_one, unique
 from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.records import Question
@@ -30,11 +30,7 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read the questions; one without an id gets its place in the file, from 1."""
-    found = _found(path)
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found) or "none"
-        raise BadInput(f"{path} holds {len(found)} files of questions ({names}): name the file itself")
-    file = found[0]
+    file = the_one(_found(path), path, of="questions")
     examples = [_example(row, number, file) for number, row in enumerate(rows(file), 1)]
     unique((one.question.id for one in examples), path=file)
     return QuestionSet("jsonl", tuple(of_split(examples, split, path=file)), digest([file]))

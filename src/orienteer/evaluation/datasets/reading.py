@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -194,3 +194,11 @@ def _promised(path: Path) -> str | None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as raw:
         return hashlib.file_digest(raw, "sha256").hexdigest()
+
+
+def the_one(found: Sequence[Path], path: Path, *, of: str) -> Path:
+    """Return the one file that was found. Raises `BadInput` where there are none, or several."""
+    if len(found) != 1:
+        names = ", ".join(one.name for one in found) or "none"
+        raise BadInput(f"{path} holds {len(found)} files of {of} ({names}): name the file itself")
+    return found[0]

@@ -62,6 +62,11 @@ class Material:
         return tuple(dict.fromkeys(name for name in (self.headline, *SWITCHED) if name in known))
 
     @cached_property
+    def is_even(self) -> bool:
+        """Tell whether every method has results of the same questions."""
+        return len({(one.run.manifest.questions_sha256, frozenset(one.lines)) for one in self.columns}) == 1
+
+    @cached_property
     def sweeps(self) -> list[Sweep]:
         """What was swept in these runs."""
         return sweeps(self.columns)

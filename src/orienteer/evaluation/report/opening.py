@@ -54,6 +54,7 @@ def header(material: Material) -> Html:
         tag("p", "Evaluation", class_="kicker"),
         tag("h1", about),
         tag("p", said, class_=f"verdict {_OUTCOMES.get(found.outcome, 'open') if found else 'open'}", id="verdict"),
+        note(f"The verdict is on {_common(found)}, the table on more.") if found and not material.is_even else html(),
         _basis(found) if found else html(),
         _conditions([run.manifest for run in material.runs]),
     )
@@ -64,7 +65,8 @@ def table(material: Material) -> Html:
     measures = _measures(material)
     counts = [name for name in _COUNTS if name in _ALWAYS or any(getattr(c.row, name) for c in material.columns)]
     costs = [name for name in _COSTS if any(_cost(one, name) for one in material.columns)]
-    best = {name: max(values) for name in measures if (values := _means(material.columns, name))}
+    is_even = material.is_even
+    best = {name: max(values) for name in measures if is_even and (values := _means(material.columns, name))}
     known = {one.model_dump_json(): one for run in material.runs for one in published_rows(run.manifest)}
     body = [_row(one, counts, measures, costs, best) for one in material.columns]
     body += [_published(one, counts, measures, costs) for one in known.values()]
@@ -74,7 +76,7 @@ def table(material: Material) -> Html:
     ]
     made = tag("table", tag("thead", *heads), tag("tbody", *body), class_="sortable wide-head")
     said = [
-        "Means, with 95 % bootstrap intervals under them; the best of ours in each column is marked. A heading sorts.",
+        f"Means, with 95 % bootstrap intervals under them; {_BEST if is_even else _UNEVEN}. A heading sorts.",
         *(f"{name}: {_MEANT[name]}." for name in counts),
         *([_PUBLISHED] if known else []),
         *(f"{one.method} ({one.published}): {one.note}." for one in known.values() if one.note),
@@ -101,12 +103,16 @@ def trade(material: Material) -> Html:
     return section("trade", "Quality against latency and cost", panels(made), note(" ".join(said)))
 
 
+def _common(found: Comparison) -> str:
+    return f"{found.n:,} questions that every method was asked"
+
+
 def _basis(found: Comparison) -> Html:
     """Return the differences that the verdict rests on, folded."""
     rows = [_pair(one, found.pairs) for one in found.pairs]
     heads = ("", "points", "", "95 % interval", "p after Holm", "better", "worse")
     made = tag("table", tag("thead", tag("tr", *(tag("th", name) for name in heads))), tag("tbody", *rows))
-    told = [f"{found.measure} on {found.n:,} questions that every method was asked."]
+    told = [f"{found.measure} on {_common(found)}."]
     told += [f"{one.method} counts as {_KINDS[one.kind]}." for one in found.standings]
     inside = html(scrolled(made) if rows else html(), bullets([*told, *found.notes]))
     return tag("details", tag("summary", "What this rests on"), inside, class_="basis")
@@ -226,8 +232,6 @@ def _estimate(found: Estimate | None, best: float | None) -> Html:
 def _cost(one: Column, name: str) -> float | None:
     """Return what a question takes on average; None where a price is not known."""
     row = one.row
-    if name == "tokens":
-        return row.usage.tokens / row.n
     if name == "USD":
         return None if row.usage.usd is None else row.usage.usd / row.n
     return row.milliseconds["p50"] if name == "ms" else row.work[name]
@@ -258,12 +262,14 @@ def _written(name: str, value: float) -> str:
     return f"{value:.4f}" if name == "USD" else figure(value)
 
 
-_COSTS = ("calls", "tokens", "USD", "iterations", "retrievals", "set_joins")
+_COSTS = ("calls", "tokens", "USD", "iterations", "retrievals", "set_joins", "context_tokens")
 _KINDS = {
     "flat": "a flat list: it ranks by the texts of nodes alone",
     "text agent": "an agent over texts: neither a flat list nor a witness for the graph",
     "graph": "a method that uses the graph's edges",
 }
+_BEST = "the best of ours in each column is marked"
+_UNEVEN = "none is marked as the best, for the methods were not asked the same questions"
 _PUBLISHED = (
     "Rows marked published are figures out of papers, on other releases of the data, other models and other software: "
     "landmarks, not rivals to be told apart by a point."

@@ -8,7 +8,19 @@ from orienteer.display import counted
 from orienteer.evaluation.judge import CRITERIA, FULL_MARKS, read_judged
 from orienteer.evaluation.report import charts
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import NOTHING, Html, bullets, cell, cut, html, note, scrolled, section, tag
+from orienteer.evaluation.report.markup import (
+    NOTHING,
+    Html,
+    bullets,
+    cell,
+    cut,
+    html,
+    note,
+    scrolled,
+    section,
+    share,
+    tag,
+)
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.report.packing import has_steps
 from orienteer.evaluation.report.walks import Walks
@@ -21,7 +33,8 @@ _LISTED = 40  # questions that are named under one error
 def evidence(material: Material, walks: Walks) -> Html | None:
     """Return how much of the gold nodes agents had seen after each step; None where there are no steps."""
     # A lone call for the answer is a step that sees nothing: what only ranked has no curve.
-    shown = {one.name: curve for one in material.chosen if any(curve := walks.curve(one))}
+    seen = {one.name: curve for one in material.chosen if any(curve := walks.curve(one))}
+    shown = {name: curve for name, curve in seen.items() if len(curve) > 1}
     if not shown:
         return None
     colours = {one.name: one.colour for one in material.columns}
@@ -30,6 +43,8 @@ def evidence(material: Material, walks: Walks) -> Html | None:
         "Agents side by side take their steps together; a question that ended keeps its last share, one that "
         "failed has 0."
     )
+    if at_once := ", ".join(f"{name} {share(curve[0])}" for name, curve in seen.items() if len(curve) == 1):
+        said += f" In one step, without a curve: {at_once}."
     drawn = charts.curves(shown, colours, "step", "evidence recall")
     return section("evidence", "Evidence seen, step by step", tag("figure", drawn), note(said))
 
@@ -118,7 +133,7 @@ def _mark(one: Column, name: str, found: Estimate | None) -> Html:
 
 
 _REMEDIES = {
-    "evidence": "Evidence step by step: no method of these runs took steps over questions with gold nodes.",
+    "evidence": "Evidence step by step: no method of these runs took two steps or more over questions with gold nodes.",
     "judged": "Judged answers: run with --answers, then eval judge RUN --model NAME.",
     "landscape": "A landscape over swept options: eval sweep DIR QUESTIONS --method M --set NAME=V1,V2 -o RUN.",
 }

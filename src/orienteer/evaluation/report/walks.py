@@ -14,7 +14,7 @@ from orienteer.evaluation.runs import NO_RETRIEVAL, StoredRun
 from orienteer.evaluation.scoring import is_ranked
 from orienteer.records import Observed, ToolCall, Trajectory
 
-GLOBAL = frozenset({"search_in_graph"})
+GLOBAL = frozenset({"search_in_graph", "search_passages"})
 NEIGHBOURHOOD = frozenset({"follow", "search_in_neighborhood"})
 
 

@@ -41,6 +41,12 @@ _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each w
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
 ]
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="M", help="auto by default; orienteer methods lists them. One over another: graphsearch:hippo."
+    ),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
 ]
@@ -50,7 +56,7 @@ def ask(
     out: Output,
     directory: Directory,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
-    method: Annotated[str | None, typer.Option(metavar="M", help="See: orienteer methods. auto by default.")] = None,
+    method: MethodName = None,
     *,
     model: ModelFlags,
     k: K = 20,
@@ -263,10 +269,16 @@ def _show(out: Output, event: Event, *, has_agents: bool) -> None:
         out.note(f"[{event.agent + 1}] said: {said if out.verbosity else short}{cut}")
     elif event.kind == "observation":
         agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
-        lines = event.observation.text.strip().splitlines() or [""]
+        text = event.observation.text.strip()
         out.note(f"{agent}{event.call.name}({_compact(event.call.arguments)})")
-        for line in lines if out.verbosity else lines[:1]:
+        for line in (text.splitlines() or [""]) if out.verbosity else [_gist(text)]:
             out.note(f"    {line}")
+
+
+def _gist(text: str) -> str:
+    """Return the first line, and the one below where that is a heading, which says nothing by itself."""
+    first, *others = text.splitlines() or [""]
+    return f"{first} {others[0]}" if others and first.endswith(":") else first
 
 
 def _compact(arguments: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -45,8 +47,18 @@ EmbedderName = Annotated[
 ]
 ModelName = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A model that writes metadata of every chunk, as its server spells it."),
+    typer.Option(
+        metavar="NAME", help="A model that reads every chunk: it extracts with --extract, else it writes metadata."
+    ),
 ]
+Extract = Annotated[
+    Literal["triples", "entities", "hyper"] | None,
+    typer.Option(
+        metavar="triples|entities|hyper",
+        help="Make a knowledge base: also entities and facts, by the model that is named, else by statistics.",
+    ),
+]
+Metadata = Annotated[bool, typer.Option("--metadata", help="Have the model write metadata where it extracts, too.")]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write no graph.")
@@ -72,27 +84,47 @@ def build(
     strict: Strict = False,
     chunks: Chunks = None,
     embedder: EmbedderName = None,
+    extract: Extract = None,
     model: ModelName = None,
+    metadata: Metadata = False,
     base_url: BaseUrl = None,
     dry_run: DryRun = False,
     plots: Plots = None,
     set_options: SetOptions = None,
 ) -> None:
-    """Make a graph of documents and tables: chunks, joined by order, links, titles and names."""
+    """Make a graph of documents and tables: chunks, joined by order, links, titles and names, and what they say."""
     from orienteer.build.documents.config import BuildConfig
     from orienteer.build.documents.run import BuildOptions, build_graph, estimate_build
+    from orienteer.build.documents.updating import Previous
     from orienteer.options import check, pairs_of
 
     if not sources and not update:
         raise UsageError("nothing to read: name a folder of documents, or a document")
     if target is None and (update or not dry_run):
         raise UsageError("nowhere to write: say where the graph is to be with -o DIR")
-    config = BuildConfig(**check(BuildConfig, pairs_of(set_options or ())))
-    options = BuildOptions(force=force, strict=strict, update=update, chunks=chunks, plots=plots, config=config)
+    if metadata and model is None:
+        raise UsageError("--metadata is written by a model: name one with --model")
+    values = check(BuildConfig, pairs_of(set_options or ()))
+    by_tokens = extract is not None and chunks != "semantic"
+    make: Callable[..., BuildConfig] = BuildConfig.extracting if by_tokens else BuildConfig
+    if update and target is not None:
+        make = partial(replace, Previous(target).config)
+    options = BuildOptions(
+        force=force,
+        strict=strict,
+        update=update,
+        chunks=chunks,
+        extract=extract,
+        metadata=metadata,
+        plots=plots,
+        config=make(**values) if values else None,
+    )
     configured = settings().with_flags(base_url=base_url)
     shared: dict[str, Any] = {  # Any: what both take
         "options": options,
-        "embedder": _embedder(configured, embedder or (_embedder_of(target) if update and target else None), options),
+        "embedder": _embedder(
+            out, configured, embedder or (_embedder_of(target) if update and target else None), options
+        ),
         "model": configured.open_model(model) if model is not None else None,
         "cache": configured.cache,
         "progress": out.progress,
@@ -120,7 +152,7 @@ def _embedder_of(target: Path) -> str:
     return str(Previous(target).options.get("embedder", "none"))
 
 
-def _embedder(configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
+def _embedder(out: Output, configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
     """Return what tells meanings, None where nothing does: a served one is never taken unless it is named here."""
     if named == "none":
         return None
@@ -129,9 +161,10 @@ def _embedder(configured: Settings, named: str | None, options: BuildOptions) ->
         return None  # every text would go to a server, and may cost money
     try:
         return configured.open_embedder(name)
-    except MissingExtra:
+    except MissingExtra as error:
         if named is not None or options.chunks == "semantic":
             raise
+        out.note(f"note: {error}")
         return None
 
 

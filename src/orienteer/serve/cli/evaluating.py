@@ -217,15 +217,16 @@ def judge(
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Answers at once.")] = _JUDGES,
 ) -> None:
     """Let a model mark the answers of a run; what it has marked is not asked again."""
-    from orienteer.evaluation.judge import SCORES, gold_evidence, judge_run
+    from orienteer.evaluation.judge import SCORES, carries_evidence, gold_evidence, judge_run
 
-    scores = score or [name for name in SCORES if name != "E-Score" or graph is not None]
-    if "E-Score" in scores and graph is None:
+    found = _read(path)
+    has_evidence = graph is not None or carries_evidence(found)
+    scores = score or [name for name in SCORES if name != "E-Score" or has_evidence]
+    if "E-Score" in scores and not has_evidence:
         raise UsageError("the E-Score reads the gold nodes: name the graph with --graph, or leave the E-Score out")
     configured = model.settings()
     if configured.model is None:
         raise BadOption("no model is named to judge: add --model, or set ORIENTEER_MODEL")
-    found = _read(path)
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model(configured.model)
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
     spent = Judging(out)

@@ -70,8 +70,8 @@ def _taken(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str
     header = ["ms p50", "ms p95", *(name.replace("_", " ") for name in work), *(["USD"] if costs else [])]
     lines = [header]
     for row in rows:
-        times = [_milliseconds(row.milliseconds.get(name)) for name in ("p50", "p95")]
-        done = [f"{row.work.get(name, 0):.3g}" for name in work]
+        times = [_figure(row.milliseconds.get(name)) for name in ("p50", "p95")]
+        done = [_figure(row.work.get(name, 0)) for name in work]
         lines.append([*times, *done, *([_usd(row.usage.usd)] if costs else [])])
     return [*lines, *(["-"] * len(header) for _ in published)]
 
@@ -86,7 +86,7 @@ def comparison(out: Output, found: Comparison) -> None:
                 one.method,
                 one.kind,
                 f"{share(one.mean)} [{share(one.low, 2)}, {share(one.high, 2)}]",
-                _milliseconds(one.cost.milliseconds),
+                _figure(one.cost.milliseconds),
                 f"{one.cost.calls:.3g}",
                 _usd(one.cost.usd),
             ]
@@ -173,7 +173,7 @@ def _width(lines: Sequence[Sequence[str]]) -> int:
     return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
 
 
-def _milliseconds(value: float | None) -> str:
+def _figure(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

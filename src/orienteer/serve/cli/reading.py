@@ -41,6 +41,7 @@ def info(out: Output, directory: Directory) -> None:
         "bytes": sum(record.bytes for record in manifest.files.values()),
         "format": manifest.format,
         "provenance": manifest.provenance,
+        "extraction": _extraction(manifest.provenance.get("options") or {}),
         "indexes": ["lexical", "names", *read_pointer(graph.path).pieces],
         "stale": is_stale(manifest),
     }
@@ -48,6 +49,12 @@ def info(out: Output, directory: Directory) -> None:
         out.json(facts)
     else:
         render.info(out, facts)
+
+
+def _extraction(options: Mapping[str, Any]) -> dict[str, Any] | None:  # Any: JSON
+    """Return in which form a build extracted, and the model that did; None of a graph without."""
+    form = options.get("extract")
+    return None if form is None else {"form": form, "model": options.get("extracting_model")}
 
 
 def schema(out: Output, directory: Directory) -> None:

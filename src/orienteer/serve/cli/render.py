@@ -30,6 +30,9 @@ def result(out: Output, found: Result) -> None:
     if found.answer is not None:
         out.print()
         out.print(found.answer)
+    if found.long_answer is not None:
+        out.print()
+        out.print(found.long_answer)
 
 
 def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:
@@ -82,6 +85,8 @@ def info(out: Output, facts: Mapping[str, Any]) -> None:
     rows = [[name, f"{facts[name]:,}"] for name in ("nodes", "edges", "bytes")]
     rows += [["format", str(facts["format"])], ["indexes", ", ".join(facts["indexes"])]]
     rows += [["made by", str(facts["provenance"].get("made_by", "unknown"))]]
+    if made := facts["extraction"]:
+        rows += [["extracted", f"{made['form']}, by {made['model'] or 'statistics'}"]]
     rows += [["source", str(one)] for one in facts["provenance"].get("given", ())]
     rows += [["stale", "yes: a source has changed or is gone"]] if facts["stale"] else []
     out.table(rows)

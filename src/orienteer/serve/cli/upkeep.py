@@ -17,9 +17,11 @@ from orienteer.serve.cli.output import Output
 
 GROUPS: Mapping[str, str] = {"cache": "What is kept so that it need not be made, or paid for, again."}
 _EXTRAS = {
+    "communities": "graspologic_native",
     "cypher": "ladybug",
     "dense": "onnxruntime",
     "docs": "markitdown",
+    "fast": "numba",
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
 }

@@ -105,6 +105,7 @@ class Walk:
         """The edge types of the graph that are walked; None for all."""
         self._kinds: KindMask | None = graph.kind_mask(self.edge_types, None)
         self._meaning = Meaning(graph, config)
+        self._read = graph.mask(graph.text_types or None)
 
     @property
     def has_layer(self) -> bool:
@@ -114,7 +115,7 @@ class Walk:
     def around(self, seeds: NDArray[np.int32]) -> Rows:
         """Return all nodes one edge away from these seeds."""
         rows = np.unique(seeds)
-        own = self._graph.adjacency.entries(rows, self._kinds).neighbor
+        own = self._entries(rows).neighbor
         return np.unique(own if self._layer is None else np.append(own, self._layer.around(rows).neighbor))
 
     def from_(self, seeds: NDArray[np.int32], strength: Floats, query: str) -> Reached:
@@ -136,6 +137,11 @@ class Walk:
         evidence = total / most if most else total
         return Reached(rows, evidence, edges.owner[best], edges.at[best], edges.kind[best])
 
+    def _entries(self, rows: NDArray[np.int32]) -> Entries:
+        """Return the edges of the graph; where entities were made of what was read, those within the latter."""
+        entries = self._graph.adjacency.entries(rows, self._kinds)
+        return entries if self._read is None else entries.where(self._read[entries.neighbor])
+
     def _own(self, config: SageConfig) -> list[str] | None:
         wanted = list(config.edge_types) or None
         if wanted is not None and self._layer is not None:
@@ -145,7 +151,7 @@ class Walk:
         return [name for name in (self._graph.types.edges if wanted is None else wanted) if name not in NAME_EDGES]
 
     def _edges(self, seeds: NDArray[np.int32], query: str) -> Said:
-        entries = self._graph.adjacency.entries(seeds, self._kinds)
+        entries = self._entries(seeds)
         kinds, counted = entries.kind.astype(np.int64), self._meaning.of(entries, query)
         own = Said(entries.owner, entries.neighbor, entries.at, kinds, counted)
         if self._layer is None:

@@ -190,6 +190,8 @@ class Expansion:
 
 def _units(graph: Graph) -> tuple[str, ...]:
     """Return the node types of a graph of documents that hold its text."""
+    if graph.text_types:
+        return tuple(name for name in graph.text_types if name != DOCUMENT)
     types = graph.types.nodes
     if not graph.is_made_of_documents or DOCUMENT not in types:
         return ()

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from orienteer.graph.store import Graph
+from orienteer.llm.prompts import prompt_of
 from orienteer.strategies.spark.examples import Example
 from orienteer.strategies.spark.plan import shown
 from orienteer.strategies.spark.profile import property_uses, triples_by_size, types_by_size
-from orienteer.strategies.workflow import prompt_of
 from orienteer.tools.render import one_line
 
 CHARACTERS_A_TOKEN = 4

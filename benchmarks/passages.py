@@ -1,0 +1,362 @@
+"""Passages of questions over several of them, by every retriever that needs no model, beside the best flat list.
+
+    python benchmarks/passages.py DATA[=GRAPH]... [--method NAME]... [--part NAME]... [--cache DIR] [--graphs DIR]
+
+DATA is a folder with a corpus and questions about it, such as musique. Its chunk graph is built and embedded in a
+temporary folder, or taken from `DATA=GRAPH`. Figures are Recall@k of gold passages in points, with 95 % intervals; the
+best flat list is the best one for each k of BM25, vectors, hybrids of .3 to .6 and reciprocal places, each with and
+without a bonus of .2 for titles that stand in the question. Gains are paired. Parts:
+
+    main       every method that is named, or all
+    walk       what each part of `hippo` carries
+    titles     titles withheld from names and edges, and first names of the texts taken for titles
+    together   all corpora in one, each one's questions asked of it; further corpora of `--beside DATA`
+    misses     why `hippo` misses gold passages at 5
+
+`--graphs` keeps what `titles` and `together` build. No model is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.mentions import find_names
+from orienteer.build.documents.run import BuildOptions, build_graph
+from orienteer.evaluation.datasets import load
+from orienteer.evaluation.examples import Example
+from orienteer.graph import format
+from orienteer.graph.store import Graph
+from orienteer.graph.vectors import embed_graph
+from orienteer.index.embedders import open_embedder
+from orienteer.index.fusion import vote
+from orienteer.knowledge.hippo import Hippo
+from orienteer.knowledge.incidence import PIECE, Incidence, lists_of, open_incidence, write_names
+from orienteer.knowledge.query import Query
+from orienteer.knowledge.spaces import Spaces
+from orienteer.knowledge.table import BASES, open_base
+from orienteer.llm.budget import Allowance
+from orienteer.records import Node
+from rankings import Ranker, Table, ask, best_of, flats, recalls, remembering, sage, show, summary
+from sage import made
+from woven import first_named, in_order, silent, untitled, weave
+
+KS = (2, 5, 10, 20)
+GAINS = (5, 20)
+OWN = ("sage", "ark")
+"""Methods that are no retrievers of knowledge bases."""
+WALKS: Mapping[str, dict[str, Any]] = {
+    "hippo": {},
+    "hippo, .3 BM25": {"mode": "hybrid:0.3"},
+    "hippo, .5 BM25": {"mode": "hybrid:0.5"},
+    "hippo, .6 BM25": {"mode": "hybrid:0.6"},
+    "hippo, BM25 alone": {"mode": "lexical"},
+    "hippo, vectors alone": {"mode": "dense"},
+    "hippo, no bonus for titles": {"titles": 0.0},
+    "hippo, names lead to all holders alike": {"fit": 0.0},
+    "hippo, neither of these two": {"titles": 0.0, "fit": 0.0},
+    "hippo, tau 0": {"tau": 0.0},
+    "hippo, tau .5": {"tau": 0.5},
+    "hippo, question names not in the restart": {"names": 0.0},
+    "hippo, question names alone": {"names": 1.0},
+    "hippo, sharpness 1": {"sharpness": 1.0},
+    "hippo, sharpness 4": {"sharpness": 4.0},
+    "hippo, sharpness 8": {"sharpness": 8.0},
+    "hippo, sharpness 32": {"sharpness": 32.0},
+    "hippo, damping .5": {"damping": 0.5},
+    "hippo, damping .8": {"damping": 0.8},
+    "hippo, 12 rounds": {"rounds": 12},
+    "hippo, begun from 1,000": {"depth": 1000},
+}
+"""One choice after the other undone."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A chunk graph and the questions that are asked of it."""
+
+    name: str
+    graph: Graph
+    examples: Sequence[Example]
+
+
+def base(name: str, graph: Graph, k: int, label: str = "", **options: Any) -> Ranker:  # Any: what its config takes
+    """Return a retriever of a knowledge base, seen as the passages of its evidence."""
+    opened = open_base(name, graph, {"k": k, **options})
+    is_answer = Spaces(graph).answers
+
+    def rank(question: str) -> list[int]:
+        found = opened.gather(Query(question), Allowance()).nodes
+        rows = [graph.row(one.item.id) for one in found if one.item.id in graph]  # communities may be none of its nodes
+        return [row for row in rows if is_answer[row]][:k]
+
+    return Ranker(label or name, rank)
+
+
+def ark(graph: Graph, k: int, mode: str) -> Ranker:
+    """Return what ARK's two tools give without its model: a search, and one around each hit, fused by ARK's votes.
+
+    Sizes are the paper's (001, section 3.1 and A.2): 5 of the whole graph, 20 of a neighbourhood; the question is the
+    query of each.
+    """
+    graph = Graph.open(graph.path)  # the one given remembers searches of the whole alone
+    is_answer = Spaces(graph).answers
+
+    def rank(question: str) -> list[int]:
+        hits = [hit.id for hit in graph.search(question, 5, mode=mode)]
+        around = [[one.id for one in graph.neighbors(hit, question, k=20, mode=mode).hits] for hit in hits]
+        rows = [graph.row(one.id) for one in vote([hits, *around])]
+        return [row for row in rows if is_answer[row]][:k]
+
+    return Ranker(f"ark's tools, {mode}", rank)
+
+
+def methods(graph: Graph, names: Iterable[str]) -> list[Ranker]:
+    """Return methods by name: retrievers of knowledge bases, `sage`, and ARK's tools without its model."""
+    own: Mapping[str, Callable[[], list[Ranker]]] = {
+        "sage": lambda: [sage("sage", graph, max(KS))],
+        "ark": lambda: [ark(graph, max(KS), mode) for mode in ("lexical", "hybrid")],
+    }
+    return [one for name in names for one in (own[name]() if name in own else [base(name, graph, max(KS))])]
+
+
+def measured(asked: Asked, rankers: Sequence[Ranker], *, flat: Sequence[Ranker] | None = None) -> dict[str, Any]:
+    """Print and return the figures of some rankers, beside the best flat list for each k."""
+    graph = asked.graph
+    k, parts = max(KS), "document" in graph.types.nodes or len(graph.types.nodes) > 1
+    plain = flat if flat is not None else flats(graph, k, parts=parts)
+    titled = [] if flat is not None else flats(graph, k, is_titled=True, parts=parts)
+    found = ask(asked.examples, [*plain, *titled, *rankers])
+    tables = {one.name: recalls(graph, asked.examples, one, KS) for one in found}
+    every: dict[str, Table] = {one.name: tables[one.name] for one in (*plain, *titled)}
+    best, names = best_of(every)
+    embedder = graph.searcher.vectors.about.embedder
+    print(f"\n{asked.name}: {len(asked.examples)} questions, {len(graph):,} nodes, {embedder}")
+    print(f"best flat list for each k: {', '.join(names)}")
+    rows = {"best flat": summary(best, KS, {})}
+    rows |= {one.name: summary(tables[one.name], KS, {"best flat": best}) for one in rankers}
+    show(rows)
+    show({one.name: rows[one.name] for one in rankers}, gains=("best flat",), ks=GAINS)
+    spent = {one.name: one.milliseconds for one in found}
+    print("milliseconds a question, lists remembered: ", end="")
+    print(", ".join(f"{one.name} {spent[one.name]:.1f}" for one in rankers))
+    return rows
+
+
+def main_part(bench: Bench) -> dict[str, Any]:
+    """Every method."""
+    return {one.name: measured(one, methods(one.graph, bench.methods)) for one in bench.asked}
+
+
+def walk_part(bench: Bench) -> dict[str, Any]:
+    """The walk, one choice after the other undone."""
+    return {one.name: measured(one, _walks(one.graph)) for one in bench.asked}
+
+
+def _walks(graph: Graph) -> list[Ranker]:
+    kinds = (("only titles as names", True), ("only names that are no titles", False))
+    return [
+        *(base("hippo", graph, max(KS), label, **options) for label, options in WALKS.items()),
+        *(_partial_walk(f"hippo, {label}", graph, titles) for label, titles in kinds),
+    ]
+
+
+def _partial_walk(label: str, graph: Graph, is_title: bool) -> Ranker:
+    """Return the walk over those names alone that are titles, or that are none."""
+    walking = Hippo(graph)
+    incidence = walking._incidence
+    assert incidence is not None
+    walking._incidence = _among(incidence, (incidence.titled.counts() > 0) == is_title)
+
+    def rank(question: str) -> list[int]:
+        return [graph.row(one.item.id) for one in walking.gather(Query(question), Allowance()).nodes]
+
+    return Ranker(label, rank)
+
+
+def _among(incidence: Incidence, keep: NDArray[np.bool_]) -> Incidence:
+    """Return the same passages with the marked names alone; the others stay as numbers that stand nowhere."""
+    owners = np.repeat(np.arange(len(incidence.passages), dtype=np.int32), incidence.held.counts())
+    kept = keep[incidence.held.members]
+    held = lists_of(owners[kept], incidence.held.members[kept], len(incidence.passages))
+    titles = np.repeat(keep, incidence.titled.counts())
+    named = np.repeat(np.arange(len(keep), dtype=np.int32), incidence.titled.counts())
+    return replace(
+        incidence,
+        held=held,
+        holders=held.turned(len(keep)),
+        titled=lists_of(named[titles], incidence.titled.members[titles], len(keep)),
+        find=lambda text: (found := incidence.find(text))[keep[found]],
+    )
+
+
+def titles_part(bench: Bench) -> dict[str, Any]:
+    """The same where no passage has a title that names and edges could be made of; the flat scores keep them."""
+    written: dict[str, Any] = {}
+    for label, seen in (("first names for titles", first_named), ("titles withheld", untitled)):
+        for one in bench.asked:
+            graph = bench.woven(f"{one.name}-{label.replace(' ', '-')}", list(in_order(one.graph)), seen)
+            rankers = [
+                base("hippo", graph, max(KS)),
+                base("hippo", graph, max(KS), "hippo, no bonus for titles", titles=0.0),
+                sage("sage", graph, max(KS)),
+                sage("sage, no bonus for titles", graph, max(KS), titles=0.0),
+            ]
+            written[f"{one.name}, {label}"] = measured(replace(one, name=f"{one.name}, {label}", graph=graph), rankers)
+    return written
+
+
+def together_part(bench: Bench) -> dict[str, Any]:
+    """All corpora in one, each passage once, and the questions of each."""
+    ids: dict[tuple[str, str], str] = {}
+    nodes: list[Node] = []
+    kept: dict[str, str] = {}
+    for name, graph in [*((one.name, one.graph) for one in bench.asked), *bench.beside()]:
+        for node in in_order(graph):
+            if node.type == "chunk" and "document" not in node.properties:
+                fresh = replace(node, id=f"{name}:{node.id}", properties={})
+                if (node.name, node.text) not in ids:
+                    nodes.append(fresh)
+                kept[fresh.id] = ids.setdefault((node.name, node.text), fresh.id)
+    graph = bench.woven("together", nodes, lambda node: node)
+    written = {}
+    for one in bench.asked:
+        golds = [dict.fromkeys((kept[f"{one.name}:{node}"] for node in each.gold.nodes), 1.0) for each in one.examples]
+        examples = [
+            each.model_copy(update={"gold": each.gold.model_copy(update={"nodes": gold})})
+            for each, gold in zip(one.examples, golds, strict=True)
+        ]
+        whole = Asked(f"{one.name} in one corpus", graph, examples)
+        written[one.name] = measured(whole, methods(graph, bench.methods))
+    return written
+
+
+def misses_part(bench: Bench) -> dict[str, Any]:
+    """Print what kind of miss each gold passage is that is not among the first 5 of the walk."""
+    return {one.name: _misses(one) for one in bench.asked}
+
+
+def _misses(asked: Asked) -> dict[str, Any]:
+    graph = asked.graph
+    incidence = open_incidence(graph, Spaces(graph))
+    assert incidence is not None
+    ranker = base("hippo", graph, 100)
+    kinds: Counter[str] = Counter()
+    by_type: dict[str, list[float]] = {}
+    for example in asked.examples:
+        found = ranker.rank(example.question.text)
+        gold = [graph.row(node) for node in example.gold.nodes]
+        kind = str(example.fields.get("type", "?"))
+        by_type.setdefault(kind, []).append(len(set(found[:5]) & set(gold)) / len(gold))
+        named = set(incidence.find(example.question.text).tolist())
+        for row in set(gold) - set(found[:5]):
+            kinds[_kind(incidence, row, [one for one in gold if one != row], named, found)] += 1
+    total = sum(len(example.gold.nodes) for example in asked.examples)
+    print(f"\n{asked.name}: {sum(kinds.values())} of {total} gold passages are not among the first 5")
+    for label, count in kinds.most_common():
+        print(f"  {count:4} {label}")
+    for kind, some in sorted(by_type.items()):
+        print(f"  Recall@5 of {len(some)} questions of type {kind}: {100 * float(np.mean(some)):.1f}")
+    return dict(kinds)
+
+
+def _kind(incidence: Incidence, row: int, others: Sequence[int], named: set[int], found: Sequence[int]) -> str:
+    """Say why a gold passage is missed: what of the way to it is not there, or that others are nearer."""
+    place = int(incidence.places(np.array([row], np.int32))[0])
+    near = "at 6 to 20" if row in found[:20] else "below 20"
+    held = set(incidence.held.of(place).tolist())
+    titles = {name for name in held if place in incidence.titled.of(name)}
+    if titles & named:
+        return f"its title stands in the question, {near}"
+    if held & named:
+        return f"it holds a name of the question, {near}"
+    shared = [set(incidence.held.of(int(one)).tolist()) for one in incidence.places(np.array(others, np.int32))]
+    if any(one & titles for one in shared):
+        return f"another gold passage mentions its title, {near}"
+    if any(one & held for one in shared):
+        return f"it shares another name with a gold passage, {near}"
+    return f"it shares no name with the question or a gold passage, {near}"
+
+
+class Bench:
+    """The graphs, their questions, and where further graphs are kept."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.cache = options.cache or folder / "cache"
+        self.graphs = options.graphs or folder / "graphs"
+        self._beside: list[Path] = options.beside
+        self.methods: list[str] = options.method or [*BASES, *OWN]
+        self.asked = [self._asked(one) for one in options.data]
+
+    def _asked(self, one: str) -> Asked:
+        data, _, given = one.partition("=")
+        started = time.perf_counter()
+        graph = Graph.open(given) if given else made(Path(data), self.graphs, self.cache)
+        open_incidence(graph, Spaces(graph))
+        print(f"{Path(data).name}: graph and names in {time.perf_counter() - started:.1f} s")
+        questions = load(Path(data), graph=graph)
+        return Asked(questions.name, remembering(graph), [each for each in questions.examples if each.gold.nodes])
+
+    def beside(self) -> Iterator[tuple[str, Graph]]:
+        """Return the chunks of further corpora, without edges of names or vectors."""
+        for data in self._beside:
+            path = self.graphs / f"{data.name}-chunks"
+            if not path.exists():
+                config = BuildConfig(names=False, similar=False)
+                build_graph([data], path, options=BuildOptions(chunks="tokens", config=config))
+            yield data.name, Graph.open(path)
+
+    def woven(self, name: str, nodes: Sequence[Node], seen: Callable[[Node], Node]) -> Graph:
+        """Return a graph of these nodes whose names and edges of names were found in them as `seen` shows them."""
+        path = self.graphs / name
+        if not path.exists():
+            print(f"\n{name}: {weave(nodes, path, seen)}")
+            graph = Graph.open(path)
+            names = find_names([seen(node) for node in nodes], BuildConfig(), progress=silent)
+            write = partial(write_names, graph, Spaces(graph).passages, names=names)
+            format.publish_piece(path, PIECE, write)
+            embed_graph(graph, open_embedder("minilm"), cache=self.cache)
+        return remembering(Graph.open(path))
+
+
+PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
+    "main": main_part,
+    "walk": walk_part,
+    "titles": titles_part,
+    "together": together_part,
+    "misses": misses_part,
+}
+
+
+def main() -> None:
+    """Measure the parts that are named; `main` where none is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="+", metavar="DATA[=GRAPH]")
+    parser.add_argument("--method", action="append", choices=[*BASES, *OWN])
+    parser.add_argument("--part", action="append", choices=list(PARTS))
+    parser.add_argument("--beside", action="append", type=Path, default=[], metavar="DATA")
+    parser.add_argument("--cache", type=Path, help="where vectors are kept between runs")
+    parser.add_argument("--graphs", type=Path, help="where graphs are kept between runs")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="orienteer-") as folder:
+        bench = Bench(options, Path(folder))
+        written = {name: PARTS[name](bench) for name in options.part or ["main"]}
+    if options.json:
+        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""HyperGraphRAG's questions over one domain each, of which GraphSearch takes Medicine, Agriculture and Legal.
+
+`datasets/DOMAIN/questions.json` (Medicine is `hypertension`): a list of `{question, golden_answers, context, nary,
+nhop}`. The answers are other ways to write one; `context` are the texts that the question was made from, some of them
+twice. The corpus is `contexts/DOMAIN_contexts.json`, which `orienteer build` reads. The files name no passages: where a
+graph is given, gold are the chunks and tables that hold these texts whole, the first where several do.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from orienteer.evaluation.datasets.dataset import Dataset, of_split
+from orienteer.evaluation.datasets.reading import (
+    Row,
+    digest,
+    examples_of,
+    fields,
+    files_in,
+    keys,
+    listed,
+    rows,
+    the_one,
+)
+from orienteer.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.graph.store import Graph
+from orienteer.records import Question
+
+COLUMNS = frozenset({"question", "golden_answers", "context"})
+PASSAGES = ("chunk", "table")
+PLACE = "\0place"
+"""Of a question in its file, from 1, which stands for an id: the files give none."""
+
+
+def _found(path: Path) -> list[Path]:
+    return [file for file in files_in(path) if file.suffix == ".json" and keys(file) >= COLUMNS]
+
+
+def recognises(path: Path) -> bool:
+    """Say whether there is one JSON file of questions with `golden_answers` and `context`."""
+    return len(_found(path)) == 1
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+    """Read the questions; each is named by its place in the file, from 1."""
+    file = the_one(_found(path), path, of="HyperGraphRAG's questions")
+    table = [{**row, PLACE: str(place)} for place, row in enumerate(rows(file), 1)]
+    examples: Sequence[Example] = examples_of(table, _example, path=file)
+    if graph is not None:
+        examples = _placed(examples, graph)
+    chosen = tuple(of_split(examples, split, path=file))
+    notes = _notes if graph is not None else None
+    return QuestionSet(
+        "hypergraphrag", chosen, digest([file]), notes=notes(chosen) if notes is not None else (), remarks=notes
+    )
+
+
+def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
+    bare = sum(not one.gold.nodes for one in examples)
+    if not bare:
+        return ()
+    return (f"{bare} of {len(examples)} questions have evidence that no one passage of the graph holds whole",)
+
+
+def _example(row: Row) -> Example:
+    text = row["question"]
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"{text!r} is no question")
+    return Example(
+        question=Question(id=row[PLACE], text=text),
+        gold=Gold(answers=_texts(row["golden_answers"]), evidence=_texts(row["context"])),
+        fields=fields(row, but=(PLACE, *COLUMNS)),
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for one in listed(value) if isinstance(one, str) and one.strip()))
+
+
+def _placed(examples: Sequence[Example], graph: Graph) -> list[Example]:
+    """Return the questions with the passages that hold their evidence; gold that is not whole is none."""
+    holders = _holders(graph, {text for one in examples for text in one.gold.evidence})
+    made = []
+    for one in examples:
+        found = [holders.get(text) for text in one.gold.evidence]
+        nodes = {} if None in found else {node: 1.0 for node in found if node is not None}
+        made.append(one.model_copy(update={"gold": one.gold.model_copy(update={"nodes": nodes})}))
+    return made
+
+
+def _holders(graph: Graph, wanted: Collection[str]) -> dict[str, str]:
+    """Return for each text the first passage, by id, that holds it whole; spaces and case do not count."""
+    kinds = [name for name in PASSAGES if name in graph.types.nodes]
+    mask = graph.mask(kinds) if kinds else None
+    places = range(len(graph)) if mask is None else np.flatnonzero(mask).tolist()
+    passages = [_plainly(graph.texts[row]) for row in places]
+    starts = list(accumulate((len(one) + 1 for one in passages), initial=0))
+    whole = "\n".join(passages)  # one long text to look in; no text holds the end of a line now
+    found = {text: whole.find(_plainly(text)) for text in wanted}
+    return {text: graph.ids[places[bisect_right(starts, at) - 1]] for text, at in found.items() if at >= 0}
+
+
+def _plainly(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+DATASET = Dataset(
+    name="hypergraphrag",
+    about="Questions over guidelines, agriculture, law and others, made from facts of these texts (MIT).",
+    url="https://github.com/LHRLAB/HyperGraphRAG (evaluation/README.md says where datasets and contexts lie)",
+    looks_for="a JSON list of questions with golden_answers and context",
+    recognises=recognises,
+    read=read,
+)

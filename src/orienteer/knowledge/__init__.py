@@ -1,0 +1,1 @@
+"""Knowledge bases: what a graph holds about a question, as evidence. One interface for all retrievers."""

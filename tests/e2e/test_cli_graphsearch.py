@@ -1,0 +1,43 @@
+"""`--method graphsearch` as a person runs it: both forms, the trace and its replay, a server that is gone."""
+
+import json
+import re
+
+import pytest
+
+from fakes import FakeServer
+from fakes.deep_search import EDGES, NODES, QUESTION, Script, faithful, lean
+
+
+@pytest.fixture
+def folder(build):
+    return build(NODES, EDGES).path
+
+
+@pytest.mark.parametrize(("options", "calls"), [((), 10), (("--set", "faithful=true"), 23)])
+def test_ask_prints_the_short_answer_and_the_long_one_and_its_trace_replays(folder, cli, home, options, calls):
+    script = Script({**faithful(), **lean()})
+    with FakeServer(script.answer) as server:
+        model = ("--model", "m", "--base-url", server.url)
+        asked = ("ask", folder, QUESTION, "--method", "graphsearch:light", *model, *options)
+        ran = cli(*asked, "-q", "--trace", "t.jsonl")
+        data = cli(*asked, "--json").json
+    assert ran.code == 0
+    assert f"\n{data['answer']}\n\n{data['long_answer']}\n" in ran.out
+    assert re.fullmatch(r"22 \[c\d\]", data["answer"])
+    assert data["usage"]["calls"] == calls
+    assert data["long_answer"].startswith("Titian died in Venice [")
+    (first, *others) = [json.loads(line) for line in (home / "t.jsonl").read_text().splitlines()]
+    assert len(others) == calls
+    assert all(one["method"].startswith("graphsearch:light: graphsearch-") for one in others)
+    replayed = cli("trace", "replay", "t.jsonl", folder, "--json").json
+    assert replayed["calls"] == replayed["equal"] == len(first["steps"]) == 6
+
+
+def test_a_server_that_is_gone_is_an_error(folder, cli):
+    with FakeServer(Script(lean()).answer) as server:
+        url = server.url
+    ran = cli("ask", folder, QUESTION, "--method", "graphsearch", "--model", "m", "--base-url", url, "-q")
+    assert ran.code == 1
+    assert ran.out == ""
+    assert "cannot be reached" in ran.err
