@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.incidence import PIECE, lists_of, write_names
 from orienteer.build.documents.mentions import find_names
 from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.evaluation.datasets import load
@@ -43,7 +44,7 @@ from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders import open_embedder
 from orienteer.index.fusion import vote
 from orienteer.knowledge.hippo import Hippo
-from orienteer.knowledge.incidence import PIECE, Incidence, lists_of, open_incidence, write_names
+from orienteer.knowledge.incidence import Incidence, open_incidence
 from orienteer.knowledge.query import Query
 from orienteer.knowledge.spaces import Spaces
 from orienteer.knowledge.table import BASES, open_base
@@ -325,7 +326,7 @@ class Bench:
             print(f"\n{name}: {weave(nodes, path, seen)}")
             graph = Graph.open(path)
             names = find_names([seen(node) for node in nodes], BuildConfig(), progress=silent)
-            write = partial(write_names, graph, Spaces(graph).passages, names=names)
+            write = partial(write_names, graph, names)
             format.publish_piece(path, PIECE, write)
             embed_graph(graph, open_embedder("minilm"), cache=self.cache)
         return remembering(Graph.open(path))

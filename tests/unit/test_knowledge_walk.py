@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orienteer.build.documents.incidence import ABOUT, PIECE, Lists, lists_of, write_names
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.graph import format
 from orienteer.graph.store import Graph
 from orienteer.knowledge import incidence as incidence_module
-from orienteer.knowledge.incidence import ABOUT, PIECE, Incidence, Lists, lists_of, open_incidence
+from orienteer.knowledge.incidence import Incidence, open_incidence
 from orienteer.knowledge.spaces import Spaces
 from orienteer.knowledge.walk import GraphWalk, NameWalk, carriers
 from orienteer.locks import locked
@@ -196,7 +197,7 @@ def test_names_are_not_put_beside_a_graph_that_replaced_theirs(graph, tmp_path):
     names = incidence_module.find_names([], incidence_module.BuildConfig(), progress=lambda *_: None)
     Graph.from_records(PASSAGES[:2], [], path=graph.path, force=True)
     with pytest.raises(NotAGraph, match="was replaced"):
-        incidence_module.write_names(graph, np.ones(4, np.bool_), tmp_path, names)
+        write_names(graph, names, tmp_path)
 
 
 def test_names_of_another_format_are_found_anew(graph):

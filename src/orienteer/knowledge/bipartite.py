@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.build.documents.incidence import Lists
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.knowledge.flow import MOST_ENDS
-from orienteer.knowledge.incidence import Incidence, Lists
+from orienteer.knowledge.incidence import Incidence
 from orienteer.knowledge.spaces import Spaces
 
 TITLED = 0.7

@@ -30,6 +30,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.build.documents.incidence import Numbers, lists_of
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitlesIn
@@ -40,7 +41,7 @@ from orienteer.index.titled import Titled
 from orienteer.knowledge.evidence import Evidence
 from orienteer.knowledge.fact_seeds import MEMBER, Facts, FactSeeds
 from orienteer.knowledge.gatherer import Gatherer
-from orienteer.knowledge.incidence import Incidence, Numbers, lists_of, open_incidence
+from orienteer.knowledge.incidence import Incidence, open_incidence
 from orienteer.knowledge.query import Analyzer, GatherConfig, Query
 from orienteer.knowledge.spaces import Spaces
 from orienteer.knowledge.walk import Floats, GraphWalk, NameWalk, Walked, carriers

@@ -12,33 +12,37 @@ import logging
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.incidence import (
+    PIECE,
+    Found,
+    Lists,
+    Numbers,
+    found_of,
+    listed,
+    read_names,
+    write_names,
+)
 from orienteer.build.documents.mentions import Names, find_names
 from orienteer.build.documents.names import LEAST_CHUNKS, LONGEST
-from orienteer.errors import GraphBusy, NotAGraph
+from orienteer.errors import GraphBusy
 from orienteer.graph import format
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitlesIn
-from orienteer.index.arrays import Folder, Rows, StringWriter, encode, save
+from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.knowledge.evidence import DOCUMENT
 from orienteer.knowledge.spaces import Spaces
-from orienteer.records import Node, Record
+from orienteer.records import Node
 
 logger = logging.getLogger(__name__)
 
-PIECE = "names"
-ABOUT = "names.json"
-_FORMAT = 1
 MENTIONS, TITLED = "mentions", "titled"
 """Edge types from a passage to an entity that it names, and to the one that its title names."""
 _COMMON = 0.02  # share of the nodes that may have the one word of a name, as in graph/titles.py
@@ -46,49 +50,6 @@ _PATIENCE = 60.0  # seconds that another process may take to make the piece
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _WORD = re.compile(r"\w+")
 _JOINTS = (" ", "-", "'", "’")
-
-_LISTS = ("held", "holders", "titled")
-Numbers = NDArray[np.int32]
-
-
-class IncidenceAbout(Record):
-    """What names that lie beside a graph say of themselves."""
-
-    format: int = _FORMAT
-    generation: str
-    passages: int
-    names: int
-    mentions: int
-    files: dict[str, int] = {}
-    """The bytes of each file."""
-
-
-class Lists(NamedTuple):
-    """For each of several things a list of numbers."""
-
-    begins: NDArray[np.int64]  # (things + 1,)
-    members: Numbers  # list after list, ascending within one
-
-    def of(self, thing: int) -> Numbers:
-        """Return the list of one thing."""
-        return self.members[int(self.begins[thing]) : int(self.begins[thing + 1])]
-
-    def counts(self) -> NDArray[np.int64]:
-        """Return the length of each list."""
-        return np.diff(self.begins)
-
-    def turned(self, size: int) -> Lists:
-        """Return for each of so many members the things whose lists it is in."""
-        owners = np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), self.counts())
-        order = np.argsort(self.members, kind="stable")
-        return lists_of(self.members[order], owners[order], size)
-
-
-def lists_of(things: Numbers, members: Numbers, size: int) -> Lists:
-    """Return a list for each of so many things, of members that stand in the order of their things."""
-    begins = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(things, minlength=size), out=begins[1:])
-    return Lists(begins, np.asarray(members, np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +111,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
     if not len(entries.owner):
         return None
     holder, name = passages.searchsorted(entries.owner), rows.searchsorted(entries.neighbor)
-    held = _listed(holder, name, len(passages), len(rows))
+    held = listed(holder, name, len(passages), len(rows))
     is_title = np.isin(entries.kind >> 1, [graph.types.edges.index(one) for one in known if one == TITLED])
     titles = TitlesIn(graph)
 
@@ -163,32 +124,13 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
         written=lambda number: str(graph.names[int(rows[number])]),
         held=held,
         holders=held.turned(len(rows)),
-        titled=_listed(name[is_title], holder[is_title], len(rows), len(passages)),
+        titled=listed(name[is_title], holder[is_title], len(rows), len(passages)),
         find=find,
         rows=rows,
     )
 
 
-def _listed(things: NDArray[np.int64], members: NDArray[np.int64], size: int, width: int) -> Lists:
-    """Return the distinct members of each thing, ascending."""
-    keys = np.unique(things * width + members)
-    return lists_of((keys // width).astype(np.int32), (keys % width).astype(np.int32), size)
-
-
 # -------------------------------------------------------------------------------------------- names by statistics
-
-
-class _Found(NamedTuple):
-    """What is kept of the names of passages."""
-
-    held: Lists
-    holders: Lists
-    titled: Lists
-    keys: Sequence[str]
-    """The names as they are compared, sorted."""
-    numbers: Numbers
-    """The number of the name of each key."""
-    written: Sequence[str]
 
 
 def _kept(graph: Graph, passages: Mask) -> Incidence:
@@ -200,13 +142,11 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
     note = f"{graph.path} was replaced since it was opened: names were found in what is open"
     while format.read_pointer(graph.path).generation == graph.manifest.generation:
         folder = format.piece(graph.path, PIECE)
-        found = _read(folder, graph.manifest.generation) if folder is not None and folder.is_dir() else None
-        if found is not None:
+        found = read_names(folder, graph.manifest.generation) if folder is not None and folder.is_dir() else None
+        if found is not None and len(found.held.begins) == passages.sum() + 1:
             return _incidence(graph, passages, found)
         try:
-            format.publish_piece(
-                graph.path, PIECE, lambda work: write_names(graph, passages, work, _names_of(graph, passages))
-            )
+            format.publish_piece(graph.path, PIECE, lambda work: write_names(graph, _names_of(graph, passages), work))
         except GraphBusy:
             if time.monotonic() > deadline:
                 raise
@@ -217,10 +157,10 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
             note = f"names are found by every process anew, for {graph.path} cannot be written: {error.strerror}"
             break
     logger.warning("%s", note)
-    return _incidence(graph, passages, _found(graph, passages, _names_of(graph, passages)), note)
+    return _incidence(graph, passages, found_of(graph, _names_of(graph, passages)), note)
 
 
-def _incidence(graph: Graph, passages: Mask, found: _Found, note: str = "") -> Incidence:
+def _incidence(graph: Graph, passages: Mask, found: Found, note: str = "") -> Incidence:
     return Incidence(
         passages=np.flatnonzero(passages).astype(np.int32),
         written=found.written.__getitem__,
@@ -234,65 +174,6 @@ def _incidence(graph: Graph, passages: Mask, found: _Found, note: str = "") -> I
 
 def _names_of(graph: Graph, passages: Mask) -> Names:
     return find_names(_Ordered(graph, passages), BuildConfig(), progress=_silent)
-
-
-def _found(graph: Graph, passages: Mask, names: Names) -> _Found:
-    """Return where each of these names stands, by the numbers of the graph's passages."""
-    # (parts,): the number of the passage that each part is
-    place = np.flatnonzero(passages).searchsorted([graph.row(part.id) for part in names.parts])
-    count, width = len(names.parts), len(names.names)
-    owner = place[np.repeat(np.arange(count), np.diff(names.begins))]
-    held = _listed(owner, names.members.astype(np.int64), count, width)
-    pairs = [(name, place[part]) for name, parts in names.titled.items() for part in parts]
-    titles = np.array(pairs, np.int64).reshape(-1, 2)
-    order = sorted(range(width), key=names.keys.__getitem__)
-    return _Found(
-        held=held,
-        holders=held.turned(width),
-        titled=_listed(titles[:, 0], titles[:, 1], width, count),
-        keys=[names.keys[name] for name in order],
-        numbers=np.array(order, np.int32),
-        written=names.names,
-    )
-
-
-def write_names(graph: Graph, passages: Mask, folder: Path, names: Names) -> None:
-    """Write the names of a graph's passages into a folder. Raises `NotAGraph` where the graph was replaced."""
-    if format.read_pointer(graph.path).generation != graph.manifest.generation:
-        raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: open it again")
-    found = _found(graph, passages, names)
-    for label, lists in zip(_LISTS, found[:3], strict=True):
-        save(folder, f"{label}_begin", lists.begins)
-        save(folder, label, lists.members)
-    save(folder, "number", found.numbers)
-    with StringWriter(folder, "key") as keys, StringWriter(folder, "written") as written:
-        keys.extend(map(encode, found.keys))
-        written.extend(map(encode, found.written))
-    about = IncidenceAbout(
-        generation=graph.manifest.generation,
-        passages=len(found.held.begins) - 1,
-        names=len(found.written),
-        mentions=len(found.held.members),
-        files={file.name: file.stat().st_size for file in sorted(folder.iterdir())},
-    )
-    (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")
-
-
-def _read(folder: Path, generation: str) -> _Found | None:
-    """Map what `write_names` wrote; None where that is of another graph or format. Raises `NotAGraph` for damage."""
-    remedy = f"remove the folder {folder}, and the next question makes it again"
-    try:
-        about = IncidenceAbout.model_validate_json((folder / ABOUT).read_bytes())
-        sizes = {name: (folder / name).stat().st_size for name in about.files}
-    except (FileNotFoundError, ValidationError) as error:
-        raise NotAGraph(f"{folder} is damaged ({error}): {remedy}") from error
-    if (about.generation, about.format) != (generation, _FORMAT):
-        return None
-    if wrong := [name for name, size in about.files.items() if sizes[name] != size]:
-        raise NotAGraph(f"{folder / wrong[0]} is cut off: {remedy}")
-    arrays = Folder(folder, about.files)
-    held, holders, titled = (Lists(arrays.array(f"{one}_begin", "i8"), arrays.array(one, "i4")) for one in _LISTS)
-    return _Found(held, holders, titled, arrays.strings("key"), arrays.array("number", "i4"), arrays.strings("written"))
 
 
 class _Ordered:
@@ -321,7 +202,7 @@ class _Ordered:
 class _NamesIn:
     """Finds names in a text by their words, the longest first. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, found: _Found) -> None:
+    def __init__(self, graph: Graph, found: Found) -> None:
         self._graph, self._keys, self._numbers = graph, found.keys, found.numbers
         self._is_title = found.titled.counts() > 0  # (names,)
         self._most = max(LEAST_CHUNKS, _COMMON * len(graph))

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.knowledge.incidence import Incidence, Lists, Numbers
+from orienteer.build.documents.incidence import Lists, Numbers
+from orienteer.knowledge.incidence import Incidence
 
 Floats = NDArray[np.float32]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from orienteer.errors import BadOption
@@ -138,3 +138,9 @@ class BuildConfig:
             except ValueError:
                 raise BadOption(f"thresholds: {value!r} is no number, in {text!r}") from None
         return found
+
+    def changed(self) -> dict[str, Any]:  # Any: what a field holds
+        """Return the options that are not as they are by default, as JSON."""
+        defaults = asdict(type(self)())
+        values = {name: value for name, value in asdict(self).items() if value != defaults[name]}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

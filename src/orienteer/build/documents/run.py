@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +215,9 @@ class _Build:
             builder.describe(self._provenance(sources, gathering, weaving, extracting))
             with self._stage("indexes"):
                 manifest = builder.publish() if extracting is None else extracting.publish(builder)
+        if extracting is None:  # else its entities are the names
+            with self._stage("names"):
+                weaving.publish_names(target)
         with self._stage("vectors"):
             self._embed(target)
         if previous is not None and previous.had_vectors and self._embedder is None:
@@ -371,7 +374,7 @@ class _Build:
             "chunks": self._chunking,
             **({} if self._extract is None else {"extract": self._extract}),
             **{kind: one.name for kind, one in named.items() if one is not None},
-            **changed_options(self._config),
+            **self._config.changed(),
         }
 
     @contextmanager
@@ -387,13 +390,6 @@ def _scratch(target: Path | None = None) -> Iterator[Path]:
     prefix = "orienteer-" if target is None else ".new-shelf-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=target) as folder:
         yield Path(folder)
-
-
-def changed_options(config: BuildConfig) -> Mapping[str, Any]:  # Any: what a field holds
-    """Return the options that are not as they are by default, as JSON."""
-    defaults = asdict(BuildConfig())
-    values = {name: value for name, value in asdict(config).items() if value != defaults[name]}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _silent(stage: str, count: int) -> None:

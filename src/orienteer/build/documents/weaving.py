@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.incidence import PIECE, write_names
 from orienteer.build.documents.joining import link_edges, mention_edges, order_edges, shared_edges
 from orienteer.build.documents.kinds import SYMMETRIC, WEIGHTED
 from orienteer.build.documents.mentions import Names, find_names
@@ -17,6 +19,8 @@ from orienteer.build.documents.statistics import statistics
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.format import publish_piece
+from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 
 if TYPE_CHECKING:
@@ -61,6 +65,15 @@ class Weaving:
     def names(self) -> Names:
         """The names of the corpus, found once."""
         return find_names(self._shelf, self._config, progress=self._progress)
+
+    def publish_names(self, target: Path) -> None:
+        """Put the names beside the graph that was published, where they were found for its edges.
+
+        Who asks it finds them otherwise. Raises `GraphBusy`.
+        """
+        if "names" in vars(self):
+            graph = Graph.open(target)
+            publish_piece(target, PIECE, lambda work: write_names(graph, self.names, work))
 
     def further_nodes(self, nodes: Callable[[Callable[[str], bool]], Iterable[Node]]) -> None:
         """Add nodes that are made of what the shelf holds, given what tells which ids are taken."""
