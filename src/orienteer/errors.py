@@ -8,6 +8,7 @@ Error                    catch this at a boundary; anything else is a bug
 │   ├── BadQuery         a Cypher statement is not allowed, or not understood
 │   ├── MissingExtra     an optional dependency is not installed
 │   ├── NotAGraph        the path is no graph directory, or one that cannot be opened
+│   ├── UnsafeSandbox    nothing on this machine can hold a model's code as asked for
 │   └── Unknown          a name that the graph does not hold; lists the nearest ones
 │       ├── UnknownNode
 │       ├── AmbiguousNode
@@ -61,6 +62,10 @@ class MissingExtra(UsageError):
 
 class NotAGraph(UsageError):
     """The path is no graph directory, or one that cannot be opened."""
+
+
+class UnsafeSandbox(UsageError):
+    """Nothing on this machine can hold a model's code as asked for; the message says what would."""
 
 
 class Unknown(UsageError):
