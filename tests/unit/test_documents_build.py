@@ -13,12 +13,17 @@ import pytest
 from fakes.embedder import WordEmbedder
 from orienteer.build.documents.config import BuildConfig
 from orienteer.build.documents.files import holds_prose, listing
+from orienteer.build.documents.incidence import PIECE
 from orienteer.build.documents.run import VECTORS_GONE, BuildOptions, build_graph
 from orienteer.build.documents.sources import is_stale
 from orienteer.build.sources import graph_directory
 from orienteer.errors import BadInput, BadOption, DuplicateNode
+from orienteer.graph import format
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
+from orienteer.knowledge import incidence
+from orienteer.knowledge.incidence import open_incidence
+from orienteer.knowledge.spaces import Spaces
 from orienteer.strategies.hits import source_of
 
 GUIDE = """# Guide
@@ -446,3 +451,46 @@ def test_unclear_tables_alone_are_refused_as_before(tmp_path):
     (tmp_path / "tables" / "x.csv").write_text("q,w\n1,2\n", encoding="utf-8")
     with pytest.raises(BadInput, match="not clear"):
         graph_directory(tmp_path / "tables", cache=tmp_path / "cache")
+
+
+# ------------------------------------------------------------------------------------- names, a piece of the graph
+
+
+def names_of(incidence):
+    """Return the ids of the passages that hold each name, and of those that it titles."""
+    ids = incidence.passages.tolist()
+
+    def of(lists, number):
+        return [ids[one] for one in lists.of(number)]
+
+    count = len(incidence.holders.begins) - 1
+    return {incidence.written(one): (of(incidence.holders, one), of(incidence.titled, one)) for one in range(count)}
+
+
+def test_a_build_hands_on_the_names_that_who_asks_would_find(folder, tmp_path, monkeypatch):
+    built(folder, tmp_path / "with")
+    built(folder, tmp_path / "without", config=BuildConfig(names=False))
+    assert format.piece(tmp_path / "with", PIECE) is not None
+    assert format.piece(tmp_path / "without", PIECE) is None
+    unnamed = Graph.open(tmp_path / "without")
+    found_anew = open_incidence(unnamed, Spaces(unnamed))
+    monkeypatch.setattr(incidence, "find_names", lambda *_, **__: pytest.fail("found again"))
+    graph = Graph.open(tmp_path / "with")
+    handed_on = open_incidence(graph, Spaces(graph))
+    assert list(graph.node_ids()) == list(unnamed.node_ids())
+    assert names_of(handed_on) == names_of(found_anew) != {}
+
+
+def test_an_update_hands_on_the_names_of_the_graph_as_it_is_now(folder, tmp_path):
+    built(folder, tmp_path / "graph")
+    before = format.piece(tmp_path / "graph", PIECE)
+    (folder / "new.md").write_text("# Karl Holm\n\nKarl Holm knew Ada Holm. Karl Holm sails.\n", encoding="utf-8")
+    built(folder, tmp_path / "graph", update=True)
+    assert format.piece(tmp_path / "graph", PIECE) != before
+    graph = Graph.open(tmp_path / "graph")
+    assert "Karl Holm" in names_of(open_incidence(graph, Spaces(graph)))
+
+
+def test_names_of_an_extracted_graph_are_its_entities_and_no_piece(folder, tmp_path):
+    built(folder, tmp_path / "graph", extract="entities")
+    assert format.piece(tmp_path / "graph", PIECE) is None

@@ -1,8 +1,8 @@
 """Which names stand in which passages of a graph, and which passages a name titles: what a walk goes over.
 
 Names are the entities of a graph that has them: what its passages have edges `mentions` and `titled` to. In a graph of
-passages alone they are found by statistics of the corpus, as `orienteer build` finds them for its edges; that is kept
-beside the graph, a piece of its generation, and made where it is missed.
+passages alone they are those that `orienteer build` found by statistics of the corpus and kept beside the graph
+(`orienteer.build.documents.incidence`); they are found when they are missed.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ _EXTRAS = {
     "fast": "numba",
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
+    "sandbox": "pydantic_monty",
 }
 _SECRETS = frozenset({"api_key"})
 _KINDS = ("graphs", "vectors", "replies")  # what the cache holds
