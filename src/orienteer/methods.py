@@ -208,6 +208,13 @@ _TABLE = (
         paper="Jin et al. 2024",
     ),
     Method(
+        "polyg",
+        "orienteer.strategies.polyg:PolyG",
+        needs_model=True,
+        summary="what a question leaves open decides how the graph is asked: surroundings, paths or Cypher",
+        paper="Liu et al. 2025 (PolyG); GraphScout (003), A.4",
+    ),
+    Method(
         "4stepfocus",
         "orienteer.strategies.four_step_focus:FourStepFocus",
         needs_model=True,

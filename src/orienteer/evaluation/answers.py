@@ -1,4 +1,4 @@
-"""Measures of an answer in words: EM, F1, SubEM and SetF1, each strict and lenient.
+"""Measures of an answer in words: EM, F1, SubEM, SetF1 and Rouge, each strict and lenient.
 
 Before anything is compared an answer loses its citations (ids of hits in square brackets), and where it says
 `Answer:` only what follows the last of them counts. Then both sides are normalised:
@@ -16,6 +16,8 @@ SubEM    1 where one of the gold answers stands in the answer, as whole words. F
          also inside of words, and anywhere in the whole response, whatever `Answer:` says at its end; GraphSearch
          (002, appendix D) asks no more than that, and does not say how texts are normalised.
 SetF1    of items, for `set` alone; see `items_in`.
+Rouge-1  and Rouge-2, Rouge-L: of the texts as Graph-CoT's evaluation takes them, whatever the type, the best over the
+         gold answers. For `set`: over all of them as one text, in gold's order. Lenient: of words as above; see `rouge`.
 
 Where gold is a boolean or a number, by its type or because all gold answers are such words, only its value counts: True
 is yes, 1,234 is 1234, and "no" does not stand in "unknown". EM then asks that nothing else was said; F1 is EM; SubEM
@@ -28,13 +30,15 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.measures import unknown_measure
+from orienteer.evaluation.rouge import rouge_l, rouge_n, rouge_words
 
 LENIENT = " (lenient)"
 ANSWERS = ("EM", "F1", "SubEM", f"SubEM{LENIENT}")
@@ -85,7 +89,7 @@ class AnswerMeasure:
 
 
 def answer_measure(name: str) -> AnswerMeasure:
-    """Return a measure by its name: EM, F1, SubEM, SetF1, each also with ` (lenient)`. Raises `BadOption`."""
+    """Return a measure by its name: one of `NAMES`, each also with ` (lenient)`. Raises `BadOption`."""
     kind = name.removesuffix(LENIENT)
     if kind not in NAMES:
         raise BadOption(unknown_measure(name, NAMES))
@@ -151,6 +155,17 @@ def contains(answer: str, gold: Gold, *, lenient: bool = False) -> float:
         return float(any(value in values for value in _values_said(answer, kind)))
     found = [_stands_in(one, answer, lenient=lenient) for one in gold.answers]
     return float(all(found) if gold.answer_type == "set" else any(found))
+
+
+def rouge(answer: str, gold: Gold, *, kind: str, lenient: bool = False) -> float:
+    """Return Rouge-1, Rouge-2 or Rouge-L. Raises `ValueError` where there is no gold answer."""
+    _require(gold)
+    cut = partial(words_of, lenient=True) if lenient else rouge_words
+    texts = [", ".join(gold.answers)] if gold.answer_type == "set" else gold.answers
+    said = cut(answer)
+    if kind == "Rouge-L":
+        return max(rouge_l(said, cut(one)) for one in texts)
+    return max(rouge_n(said, cut(one), int(kind[-1])) for one in texts)
 
 
 def set_f1(answer: str, gold: Gold, *, lenient: bool = False, known: Sequence[str] = ()) -> float:
@@ -294,8 +309,13 @@ def _is_kept(text: str, place: int) -> bool:
 
 
 _OF_ITEMS = {"EM": exact, "SetF1": set_f1}
-_OF_WORDS = {"F1": token_f1, "SubEM": contains}
-NAMES = ("EM", "F1", "SubEM", "SetF1")
+_ROUGE = ("Rouge-1", "Rouge-2", "Rouge-L")
+_OF_WORDS: Mapping[str, Callable[..., float]] = {
+    "F1": token_f1,
+    "SubEM": contains,
+    **{kind: partial(rouge, kind=kind) for kind in _ROUGE},
+}
+NAMES = ("EM", "F1", "SubEM", "SetF1", *_ROUGE)
 
 
 def is_answer_measure(name: str) -> bool:

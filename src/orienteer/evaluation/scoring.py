@@ -26,6 +26,8 @@ from orienteer.evaluation.measures import (
 )
 from orienteer.evaluation.runs import Line, StoredRun, by_method
 
+GRBENCH = "grbench"
+"""The data set whose papers report Rouge."""
 _RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
 Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judged]
@@ -75,6 +77,7 @@ def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[
     if run.manifest.answers and any(example.gold.answers for example in run.examples):
         named += answers.ANSWERS
         named += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
+        named += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
     for score in SCORES:
         if any(key[2] == score for key in found):
             named += [score, *CRITERIA[score]]

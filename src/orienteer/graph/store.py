@@ -44,6 +44,7 @@ from orienteer.records import (
 if TYPE_CHECKING:
     from orienteer.graph.cypher.session import Cypher
     from orienteer.graph.cypher.table import Table
+    from orienteer.graph.cypher.view import View
 
 __all__ = ["LONGEST_PATH", "Graph", "distinct"]
 
@@ -316,15 +317,17 @@ class Graph(Nodes):
         text: str,
         parameters: Mapping[str, JsonValue] | None = None,
         *,
-        limit: int = 100,
+        limit: int | None = 100,
         seconds: float = 10.0,
+        view: View | None = None,
     ) -> Table:
         """Return what a read-only Cypher statement finds, at most `limit` rows; the first call makes a copy to query.
 
-        Raises `BadQuery` for what is not allowed or not understood, `UnknownType`, `UnknownProperty`, `QueryStopped`
-        after `seconds`, and `MissingExtra` without the extra `cypher`.
+        None as the limit means as many rows as one answer may hold. A view names nodes and types as GraphScout's graphs
+        do, for this statement. Raises `BadQuery` for what is not allowed or not understood, `UnknownType`,
+        `UnknownProperty`, `QueryStopped` after `seconds`, and `MissingExtra` without the extra `cypher`.
         """
-        return self.cypher_session.query(text, parameters, limit=limit, seconds=seconds)
+        return self.cypher_session.query(text, parameters, limit=limit, seconds=seconds, view=view)
 
     @property
     def cypher_is_new(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher import syntax
 from orienteer.graph.cypher.functions import resolve
-from orienteer.graph.cypher.patterns import read_path, read_paths
+from orienteer.graph.cypher.patterns import node_labels, read_path, read_paths
 from orienteer.graph.cypher.reader import Reader
 from orienteer.graph.cypher.syntax import Expression
 
@@ -117,7 +117,7 @@ def _postfix(reader: Reader) -> Expression:
         elif reader.takes("["):
             found = _item(reader, found)
         elif reader.is_sign(":") and isinstance(found, syntax.Variable):
-            found = _has_type(reader, found.name)
+            found = syntax.HasType(found.name, node_labels(reader))
         elif reader.is_sign("{") and isinstance(found, syntax.Variable):
             found = _map_projection(reader, found)
         else:
@@ -142,15 +142,6 @@ def _whole(bound: Expression | None) -> int | None:
     if not isinstance(bound, syntax.Literal_) or type(bound.value) is not int or bound.value < 0:
         raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
     return bound.value
-
-
-def _has_type(reader: Reader, variable: str) -> Expression:
-    types: list[str] = []
-    while reader.takes(":") or (types and reader.takes("|")):
-        types.append(reader.name("node type"))
-        if reader.is_sign(":", "&"):
-            raise BadQuery("a node has one type here: write `n:A OR n:B`, or `n:A|B`")
-    return syntax.HasType(variable, tuple(types))
 
 
 def _map_projection(reader: Reader, base: syntax.Variable) -> Expression:

@@ -8,21 +8,20 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from orienteer.errors import BadQuery, GraphBusy, QueryStopped
 from orienteer.graph import format
 from orienteer.graph.cypher.copying import DATABASE, engine, read_catalog, write_copy
 from orienteer.graph.cypher.names import Catalog, Names
 from orienteer.graph.cypher.process import Process
+from orienteer.graph.cypher.results import Results
 from orienteer.graph.cypher.rewriting import written_for_engine
 from orienteer.graph.cypher.syntax import Statement
 from orienteer.graph.cypher.table import Bounds, Table
+from orienteer.graph.cypher.view import Identifiers, View
+from orienteer.graph.cypher.viewing import ViewedNames
 from orienteer.records import JsonValue
 
 if TYPE_CHECKING:
@@ -38,23 +37,24 @@ class Ladybug:
 
     def __init__(self, graph: Graph) -> None:
         engine()  # raises where it is not installed, before anything is made
-        self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
         self._turn = threading.Lock()
         self._graph = weakref.ref(graph)  # who holds the other: a circle would keep the worker longer than the graph
         folder, catalog = _copy_of(graph, self)
         self.names = Names(graph.schema, catalog)
+        self._viewed: dict[View | None, Results] = {None: Results(graph, self.names)}
         self.process = Process(folder / DATABASE)
         weakref.finalize(self, self.process.close)
 
     def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
         """Return what a statement finds. Raises as `Cypher.query` does."""
-        written = written_for_engine(statement, self.names, parameters)
+        results = self._results(statement.view)
+        written = written_for_engine(statement, results.names, parameters)
         with self._turn:
             self._renew()
             answer = self.process.ask(written.text, written.parameters, bounds)
         if answer.error is not None:
             raise _complaint(answer.error)
-        rows = tuple(tuple(map(self._value, row)) for row in answer.rows)
+        rows = tuple(tuple(map(results.value, row)) for row in answer.rows)
         return Table(
             columns=written.columns,
             rows=rows,
@@ -82,65 +82,15 @@ class Ladybug:
         with self._turn:
             self.process.close()
 
-    # --------------------------------------------------------------------------------------------------- values
-
-    def _value(self, value: Any) -> JsonValue:  # Any: JSON, with the engine's own keys
-        if not isinstance(value, list | dict):
-            plain: JsonValue = value
-            return plain
-        if isinstance(value, list):
-            return [self._value(one) for one in value]
-        if "_NODES" in value:
-            return {"nodes": self._value(value["_NODES"]), "edges": self._value(value["_RELS"])}
-        if "_SRC" in value:
-            return self._edge(value)
-        if "_ID" in value:
-            return self._node(value)
-        return {key: self._value(one) for key, one in value.items()}
-
-    def _node(self, value: dict[str, Any]) -> JsonValue:
-        columns = self._node_keys
-        return {
-            "id": value["id"],
-            "type": self._table_types[value["_LABEL"]],
-            "name": value["name"],
-            "properties": {columns[key]: one for key, one in value.items() if key in columns and one is not None},
-        }
-
-    def _edge(self, value: dict[str, Any]) -> JsonValue:
-        columns = self._edge_keys
-        found: dict[str, JsonValue] = {
-            "source": self._id(value["_SRC"]),
-            "type": self._edge_types[value["_LABEL"]],
-            "target": self._id(value["_DST"]),
-        }
-        if carried := {columns[key]: one for key, one in value.items() if key in columns and one is not None}:
-            found["properties"] = carried
-        return found
-
-    def _id(self, place: Mapping[str, int]) -> str:
-        node_type = self.names.catalog.table_numbers[str(place["table"])]
-        return str(self._ids[int(self._rows[node_type][place["offset"]])])
-
-    @cached_property
-    def _rows(self) -> dict[str, NDArray[np.int64]]:
-        return {name: np.flatnonzero(self._node_types == number) for number, name in enumerate(self._type_names)}
-
-    @cached_property
-    def _table_types(self) -> dict[str, str]:
-        return {table: name for name, table in self.names.catalog.node_tables.items()}
-
-    @cached_property
-    def _edge_types(self) -> dict[str, str]:
-        return {table: name for name, table in self.names.catalog.edge_tables.items()}
-
-    @cached_property
-    def _node_keys(self) -> dict[str, str]:
-        return {column.column: name for name, column in self.names.catalog.node_columns.items()}
-
-    @cached_property
-    def _edge_keys(self) -> dict[str, str]:
-        return {column.column: name for name, column in self.names.catalog.edge_columns.items()}
+    def _results(self, view: View | None) -> Results:
+        """Return what reads the engine's values, with the names of a view."""
+        if view not in self._viewed:
+            graph = self._graph()
+            assert view is not None and graph is not None, "whoever asks holds the graph"
+            identifiers = Identifiers(graph, view)
+            names = ViewedNames(graph.schema, self.names.catalog, view, identifiers)
+            self._viewed[view] = Results(graph, names, identifiers)
+        return self._viewed[view]
 
 
 def _copy_of(graph: Graph, owner: Ladybug) -> tuple[Path, Catalog]:

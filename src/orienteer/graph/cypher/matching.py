@@ -182,12 +182,16 @@ class Matcher:
 
     def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
         """Return the way to walk: a symmetric edge is stored once and has none."""
-        scope, schema = self.scope, self.scope.names.schema
+        scope, names, schema = self.scope, self.scope.names, self.scope.names.schema
         for one in sorted(types & set(scope.names.catalog.loops)):
             scope.note(f"{schema.label(one)}: edges from a node to itself are left out")
-        symmetric = types & schema.symmetric
+        symmetric = types & names.undirected
         if pattern.direction == "both" or not symmetric:
             return pattern.direction
+        if names.view is not None:
+            if directed := ", ".join(sorted(map(schema.label, types - symmetric))):
+                scope.note(f"{directed} keeps its direction only where it is named alone: it was walked both ways")
+            return "both"
         shown = ", ".join(sorted(map(schema.label, symmetric)))
         if symmetric == types:
             scope.note(f"{shown} has no direction: the arrow was left out")
@@ -201,7 +205,8 @@ class Matcher:
             tables = self.scope.names.catalog.edge_tables
             types = _written([tables[one] for one in sorted({triple.type for triple in edge.triples})])
         length = f"* {shortest or 'TRAIL'} {hops.least}..{hops.most}" if hops else ""
-        left, right = ("<-", "-") if edge.direction == "in" else ("-", "->" if edge.direction == "out" else "-")
+        direction = edge.direction if self.scope.names.view is None else _only_way(edge)
+        left, right = ("<-", "-") if direction == "in" else ("-", "->" if direction == "out" else "-")
         return f"{left}[{edge.value}{types}{length}]{right}"
 
     # ---------------------------------------------------------------------------------------------------- types
@@ -285,7 +290,7 @@ def property_of(names: Names, owner: Value, key: str) -> Value:
     """Return a property of a node or an edge. Raises `UnknownProperty`."""
     is_own = key.casefold() in ("id", "name") and key not in names.catalog.node_columns
     if owner.kind.name == "node" and is_own:
-        return Value(f"{owner.text}.{key.casefold()}", TEXT)
+        return Value(names.identifier(owner) if key.casefold() == "id" else f"{owner.text}.name", TEXT)
     column = (names.node_column if owner.kind.name == "node" else names.edge_column)(key, owner.kind.types)
     return Value(f"{owner.text}.{quoted(column.column)}", column.value_kind)
 
@@ -306,6 +311,16 @@ def _joined(edge: _Edge) -> tuple[frozenset[str], frozenset[str]]:
     forward = _reach(edge.start.types, pairs, hops.least, hops.most)
     backward = _reach(edge.end.types, {(two, one) for one, two in pairs}, hops.least, hops.most)
     return edge.start.types & backward, edge.end.types & forward
+
+
+def _only_way(edge: _Edge) -> Direction:
+    """Return the one way in which the types of both ends let an edge point, where there is one."""
+    if edge.direction != "both" or edge.pattern.hops is not None:
+        return edge.direction
+    starts, ends = edge.start.types, edge.end.types
+    goes = any(one.source in starts and one.target in ends for one in edge.triples)
+    comes = any(one.target in starts and one.source in ends for one in edge.triples)
+    return "both" if goes == comes else "out" if goes else "in"
 
 
 def _reach(types: frozenset[str], pairs: set[tuple[str, str]], least: int, most: int) -> frozenset[str]:

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 from orienteer.errors import UnknownProperty, UnknownType, nearest
-from orienteer.graph.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Kind, list_of
+from orienteer.graph.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Kind, Value, list_of
+from orienteer.graph.cypher.view import View
 from orienteer.records import Record, Schema, Triple
 
 _MOST_SHOWN = 30
@@ -72,9 +73,22 @@ def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str,
 class Names:
     """Looks names up in a graph's schema and in its copy's catalog."""
 
+    view: View | None = None
+    """The view that gives the names; None where the graph has its own."""
+
     def __init__(self, schema: Schema, catalog: Catalog) -> None:
         self.schema, self.catalog = schema, catalog
         self.triples = tuple(schema.edges)
+        self.undirected = schema.symmetric
+        """Edge types whose edges fit a pattern whichever way its arrow points."""
+
+    def called(self, type_name: str) -> str:
+        """Return what results call a type."""
+        return type_name
+
+    def identifier(self, node: Value) -> str:
+        """Return the id of a node as the engine takes it."""
+        return f"{node.text}.id"
 
     # ---------------------------------------------------------------------------------------------------- types
 

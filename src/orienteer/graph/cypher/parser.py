@@ -19,6 +19,7 @@ from orienteer.graph.cypher.syntax import (
     Unwind,
     Variable,
 )
+from orienteer.graph.cypher.view import View
 
 MOST_CLAUSES = 20
 _BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN"
@@ -26,9 +27,9 @@ _WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DR
 
 
 @lru_cache(maxsize=256)  # with parameters one statement is asked many times
-def parse(text: str) -> Statement:
+def parse(text: str, view: View | None = None) -> Statement:
     """Return a statement as a tree. Raises `BadQuery` for everything that is not one reading statement."""
-    reader = Reader(text)
+    reader = Reader(text, None if view is None else view.label)
     if reader.peek().kind == "end":
         raise BadQuery("the query is empty: write MATCH ... RETURN ...")
     queries = [_query(reader)]
@@ -44,7 +45,7 @@ def parse(text: str) -> Statement:
         _check_union(queries)
     if sum(map(len, queries)) > MOST_CLAUSES:
         raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
-    return Statement(tuple(queries), all_ == {True}, frozenset(reader.parameters))
+    return Statement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view)
 
 
 def _check_union(queries: list[tuple[Clause, ...]]) -> None:

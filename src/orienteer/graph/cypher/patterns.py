@@ -62,7 +62,7 @@ def _shortest(
 def _node(reader: Reader, read: _ReadExpression) -> NodePattern:
     reader.expect("(", "of a node")
     variable = reader.variable() if reader.is_variable() else None
-    types = _types(reader, "node type")
+    types = node_labels(reader)
     properties = _properties(reader, read)
     if reader.is_word("WHERE"):
         raise BadQuery("WHERE inside a node is not supported: write it after the pattern, as MATCH (n) WHERE n.x = 1")
@@ -79,7 +79,7 @@ def _edge(reader: Reader, read: _ReadExpression) -> EdgePattern:
     properties: tuple[tuple[str, Expression], ...] = ()
     if reader.takes("["):
         variable = reader.variable() if reader.is_variable() else None
-        types = _types(reader, "edge type")
+        types = _edge_types(reader)
         hops = _hops(reader) if reader.takes("*") else None
         properties = _properties(reader, read)
         if reader.is_word("WHERE"):
@@ -93,17 +93,53 @@ def _edge(reader: Reader, read: _ReadExpression) -> EdgePattern:
     return EdgePattern(variable, types, direction, hops, properties)
 
 
-def _types(reader: Reader, what: str) -> tuple[str, ...]:
+def node_labels(reader: Reader) -> tuple[str, ...]:
+    """Read `:A|B`, in a view also `:A:domain`: the types of which a node has one, none where it may have any.
+
+    Raises `BadQuery` for more labels than a node has.
+    """
+    found: list[list[str]] = []
+    while reader.takes(":") or (found and reader.takes("|")):
+        if found:
+            reader.takes(":")
+        _refuse_signs(reader, "node type")
+        together = [reader.name("node type")]
+        while reader.is_sign("&") or (reader.domain is not None and reader.is_sign(":")):
+            reader.next()
+            _refuse_signs(reader, "node type")
+            together.append(reader.name("node type"))
+        found.append([one for one in together if not is_domain(reader.domain, one)])
+        if len(found[-1]) > 1 or (len(together) > 1 and reader.domain is None) or reader.is_sign(":"):
+            raise BadQuery(_one_type(reader.domain))
+    types = [one for together in found for one in together]
+    return () if any(not together for together in found) else tuple(types)
+
+
+def is_domain(domain: str | None, name: str) -> bool:
+    """Tell whether a name is the label that every node has in a view."""
+    return domain is not None and name.casefold() == domain.casefold()
+
+
+def _one_type(domain: str | None) -> str:
+    beside = f" beside the label {domain}" if domain is not None else ""
+    return f"a node has one type here{beside}, and node types are alternatives: write :A|B"
+
+
+def _refuse_signs(reader: Reader, what: str) -> None:
+    if reader.is_sign("!", "%", "("):
+        raise BadQuery(f"only alternatives of {what}s are supported: write :A|B")
+
+
+def _edge_types(reader: Reader) -> tuple[str, ...]:
     """Read `:A|B`, `:A|:B` and `IS A`'s older forms; all are alternatives."""
     types: list[str] = []
     while reader.takes(":") or (types and reader.takes("|")):
         if types:
             reader.takes(":")
-        if reader.is_sign("!", "%", "("):
-            raise BadQuery(f"only alternatives of {what}s are supported: write :A|B")
-        types.append(reader.name(what))
+        _refuse_signs(reader, "edge type")
+        types.append(reader.name("edge type"))
         if reader.is_sign(":", "&"):
-            raise BadQuery(f"a node or an edge has one type here, and {what}s are alternatives: write :A|B")
+            raise BadQuery("an edge has one type here, and edge types are alternatives: write :A|B")
     return tuple(types)
 
 

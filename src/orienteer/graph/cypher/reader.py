@@ -20,8 +20,10 @@ _RESERVED = _CLAUSES | {
 class Reader:
     """The tokens of a statement, and how far it is read."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, domain: str | None = None) -> None:
         self.source = text
+        self.domain = domain
+        """A label that every node has beside its type, where a view gives one."""
         self.parameters: set[str] = set()
         tokens = tokenize(text)
         self._last = len(tokens) - 1

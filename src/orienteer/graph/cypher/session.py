@@ -11,6 +11,7 @@ from orienteer.graph.cypher.names import Names
 from orienteer.graph.cypher.parser import parse
 from orienteer.graph.cypher.syntax import Statement
 from orienteer.graph.cypher.table import Bounds, Table
+from orienteer.graph.cypher.view import View
 from orienteer.records import JsonValue
 
 if TYPE_CHECKING:
@@ -56,20 +57,22 @@ class Cypher:
         text: str,
         parameters: Mapping[str, JsonValue] | None = None,
         *,
-        limit: int = LIMIT,
+        limit: int | None = LIMIT,
         seconds: float = SECONDS,
+        view: View | None = None,
     ) -> Table:
-        """Return what a statement finds, at most `limit` rows of it.
+        """Return what a statement finds, at most `limit` rows of it; None means as many as an answer may hold.
 
-        Raises `BadQuery`, `UnknownType` and `UnknownProperty` for what is not allowed or not understood, with the form
-        to use; `QueryStopped` where it takes longer than `seconds` or more memory than it may.
+        Through a view, nodes and types have the names that it gives them. Raises `BadQuery`, `UnknownType` and
+        `UnknownProperty` for what is not allowed or not understood, with the form to use; `QueryStopped` where it takes longer than `seconds` or more memory than it may.
         """
+        limit = MOST_ROWS if limit is None else limit
         if not 0 <= limit <= MOST_ROWS:
             raise BadOption(f"limit is {limit}: it must be 0 to {MOST_ROWS:,}")
         if not 0 < seconds <= 3_600:
             raise BadOption(f"seconds is {seconds:g}: it must be above 0, up to 3,600")
         bounds = Bounds(rows=limit, characters=MOST_CHARACTERS, seconds=seconds)
-        return self.engine.answer(parse(text), dict(parameters or {}), bounds)
+        return self.engine.answer(parse(text, view), dict(parameters or {}), bounds)
 
     def close(self) -> None:
         """Let go of what the engine holds; the next query takes it again."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from orienteer.graph.cypher.view import View
+
 Direction: TypeAlias = Literal["out", "in", "both"]
 
 
@@ -139,6 +141,7 @@ class HasType:
 
     variable: str
     types: tuple[str, ...]
+    """None where only the label is named that every node has in a view."""
 
 
 Expression: TypeAlias = (
@@ -258,3 +261,5 @@ class Statement:
     keeps_repeats: bool
     """UNION ALL."""
     parameters: frozenset[str]
+    view: View | None = None
+    """How the graph is to look; None for the graph as it is."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from orienteer.errors import BadQuery
 from orienteer.graph.cypher import syntax
 from orienteer.graph.cypher.functions import check_count, check_graph_kind
-from orienteer.graph.cypher.kinds import BOOLEAN, Kind, Value, rendered
+from orienteer.graph.cypher.kinds import BOOLEAN, TEXT, Kind, Value, list_of, rendered
+from orienteer.graph.cypher.patterns import is_domain
 from orienteer.graph.cypher.scope import Scope
 from orienteer.graph.cypher.syntax import Expression
 
@@ -26,8 +28,12 @@ class Typing:
         base, names = self.scope.variable(expression.variable), self.scope.names
         if base.kind.name == "edge":
             types = frozenset(one.type for name in expression.types for one in names.edge_triples(name))
+            if not expression.types:
+                raise BadQuery(f"{expression.variable!r} is an edge: only nodes have the domain's label")
             return _is_of(base.text, [names.catalog.edge_tables[one] for one in types])
         check_graph_kind(f"{expression.variable}:TYPE", base, "node")
+        if not expression.types:
+            return _is_there(base)
         types = frozenset(one for name in expression.types for one in names.node_types(name))
         return _is_of(base.text, [names.catalog.node_tables[one] for one in types])
 
@@ -36,6 +42,8 @@ class Typing:
 
         None where the expression is no such condition. Raises `UnknownType`.
         """
+        if (of_domain := self._has_domain(expression)) is not None:
+            return of_domain
         operator, left, right = _turned(expression)
         if not _is_type(left) or operator not in ("=", "<>", "IN"):
             return None
@@ -54,6 +62,41 @@ class Typing:
         condition = f"({self._table(self.write(_typed(left)))} IN [{_listed(tables)}])"
         return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
 
+    def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
+        """Return the labels of a node as a list, its type first, null for null."""
+        value = self.type_of(arguments, "node")
+        labels = ", ".join([value.text, *self._domain])
+        return Value(f"CASE WHEN {value.text} IS NOT NULL THEN [{labels}] END", list_of(value.kind))
+
+    def label_of(self, arguments: tuple[Expression, ...], place: Expression) -> Value:
+        """Return one label of a node by its place. Raises `BadQuery` where a node has none there."""
+        if place == syntax.Literal_(0):
+            return self.type_of(arguments, "node")
+        if place != syntax.Literal_(1) or not self._domain:
+            raise BadQuery("a node has one type here: labels(n)[0]")
+        value = self.write(arguments[0])
+        check_graph_kind("labels()", value, "node")
+        return Value(f"CASE WHEN {_is_there(value).text} THEN {self._domain[0]} END", TEXT)
+
+    @property
+    def _domain(self) -> list[str]:
+        """The label that every node has in a view, as the engine takes it; none without one."""
+        view = self.scope.names.view
+        return [] if view is None or view.label is None else [rendered(view.label)]
+
+    def _has_domain(self, expression: syntax.Binary) -> Value | None:
+        """Return `'domain' IN labels(n)`, true of every node in a view; None for any other condition."""
+        view, right = self.scope.names.view, expression.right
+        if view is None or expression.operator != "IN" or not _is_labels(right):
+            return None
+        if not is_domain(view.label, str(self.scope.constant(expression.left))):
+            return None
+        assert isinstance(right, syntax.Call)
+        check_count("labels", right.arguments, 1, 1)
+        value = self.write(right.arguments[0])
+        check_graph_kind("labels()", value, "node")
+        return _is_there(value)
+
     def type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
         """Return the type of a node or an edge by the graph's own name, null for null."""
         check_count("type" if what == "edge" else "labels", arguments, 1, 1)
@@ -61,7 +104,8 @@ class Typing:
         check_graph_kind("type()" if what == "edge" else "labels()", value, what)
         tables = catalog.edge_tables if what == "edge" else catalog.node_tables
         types = value.kind.types or frozenset(tables)
-        renamed = {tables[one]: one for one in sorted(types) if tables[one] != one}
+        called = {tables[one]: self.scope.names.called(one) for one in sorted(types)}
+        renamed = {table: name for table, name in called.items() if table != name}
         text = self._table(value)
         if renamed:
             cases = " ".join(f"WHEN {rendered(table)} THEN {rendered(name)}" for table, name in renamed.items())
@@ -79,12 +123,21 @@ class Typing:
 def _turned(expression: syntax.Binary) -> tuple[str, Expression, Expression]:
     """Return a comparison with the type on its left, where one side is a type."""
     operator, left, right = expression.operator, expression.left, expression.right
-    if operator == "IN" and isinstance(right, syntax.Call) and right.name == "labels":
+    if operator == "IN" and _is_labels(right):
+        assert isinstance(right, syntax.Call)
         return "=", syntax.Item(right, syntax.Literal_(0)), left
     if isinstance(left, syntax.Call) and left.name == "labels" and isinstance(right, syntax.ListOf):
         is_one = operator in ("=", "<>") and len(right.items) == 1  # labels(n) = ['Gene']
         return (operator, syntax.Item(left, syntax.Literal_(0)), right.items[0]) if is_one else (operator, left, right)
     return (operator, right, left) if not _is_type(left) and _is_type(right) else (operator, left, right)
+
+
+def _is_labels(expression: Expression) -> bool:
+    return isinstance(expression, syntax.Call) and expression.name == "labels"
+
+
+def _is_there(value: Value) -> Value:
+    return Value(f"(id({value.text}) IS NOT NULL)", BOOLEAN)
 
 
 def _is_type(expression: Expression) -> bool:

@@ -184,9 +184,7 @@ class Writer:
     @write.register
     def _(self, expression: syntax.Item) -> Value:
         if isinstance(expression.base, syntax.Call) and expression.base.name == "labels":
-            if expression.at != syntax.Literal_(0):
-                raise BadQuery("a node has one type here: labels(n)[0]")
-            return self._typing.type_of(expression.base.arguments, "node")
+            return self._typing.label_of(expression.base.arguments, expression.at)
         base, at = self.write(expression.base), self.write(expression.at)
         if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
             raise BadQuery("a property is named after a dot, as in n.name")
@@ -295,12 +293,10 @@ class Writer:
             return self._aggregate(expression)
         if expression.distinct:
             raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
-        if name in TYPE_CALLS or name == "labels":
-            kind = "edge" if name == "type" else "node"
-            value = self._typing.type_of(expression.arguments, kind)
-            if name != "labels":
-                return value
-            return Value(f"CASE WHEN {value.text} IS NOT NULL THEN [{value.text}] END", list_of(value.kind))
+        if name in TYPE_CALLS:
+            return self._typing.type_of(expression.arguments, "edge" if name == "type" else "node")
+        if name == "labels":
+            return self._typing.labels_of(expression.arguments)
         if name in ("nodes", "edges", "length", "id"):
             return self._of_graph(name, expression.arguments)
         arguments = [self.write(one) for one in expression.arguments]
@@ -349,7 +345,7 @@ class Writer:
         if name == "id":
             if value.kind.name == "node":
                 self.scope.note("id(n) is the node's id, a text: n.id")
-                return Value(f"{value.text}.id", TEXT)
+                return Value(self.scope.names.identifier(value), TEXT)
             check_graph_kind("id()", value, "edge")
             return Value(f"cast(id({value.text}), 'STRING')", TEXT)
         if name == "length" and value.kind.name in ("list", "text"):

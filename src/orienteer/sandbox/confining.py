@@ -1,0 +1,262 @@
+"""What a process gives up, for good, before it runs what nobody has read: files, network, processes, memory.
+
+It imports nothing of the package: a worker loads it as a file of its own, and starts fast. Each function takes one
+thing from the process that calls it and tells whether the system let it: who started the process decides whether that
+is enough. All of it is the kernel's work, by system calls; nothing here is a rule of Python's that Python could undo.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+import struct
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+# ------------------------------------------------------------------------------------------------------ files: Landlock
+
+_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446  # the system calls of Landlock, the same on all processors
+_NO_NEW_PRIVILEGES, _SECCOMP, _DUMPABLE = 38, 22, 4  # for prctl
+READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
+"""What `keep_files` may leave."""
+_ACTIONS = (0, 13, 14, 15, 15, 16)  # on files, that each version of Landlock can refuse; later ones as the last
+_WITH_NETWORK, _WITH_SCOPES = 4, 6  # the versions that refuse TCP, and signals and abstract sockets out of the domain
+
+
+def landlock_version() -> int:
+    """Return the version of Landlock that the system has; 0 where it has none."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    return max(0, int(_system().syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))))
+
+
+def keep_files(left: Iterable[tuple[Path, int]]) -> bool:
+    """Leave this process some files and folders, each for reading, and nothing else: no file, TCP, or signal outside.
+
+    Every thread and process that it starts later is held too.
+    """
+    version = landlock_version()
+    if version == 0:
+        return False
+    system = _system()
+    actions = (1 << _ACTIONS[min(version, len(_ACTIONS) - 1)]) - 1
+    fields = [actions]
+    if version >= _WITH_NETWORK:
+        fields.append(3)
+    if version >= _WITH_SCOPES:
+        fields.append(3)
+    ruleset = struct.pack(f"={len(fields)}Q", *fields)
+    rules = system.syscall(_RULESET, ruleset, ctypes.c_size_t(len(ruleset)), ctypes.c_uint32(0))
+    if rules < 0:
+        return False
+    try:
+        for place, allowed in left:
+            _allow(system, rules, place, allowed)
+        system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        return bool(system.syscall(_RESTRICT, rules, ctypes.c_uint32(0)) == 0)
+    finally:
+        os.close(rules)
+
+
+def _allow(system: ctypes.CDLL, rules: int, place: Path, allowed: int) -> None:
+    try:
+        beneath = os.open(place, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, PermissionError):  # nothing that could be read
+        return
+    rule = struct.pack("=Qi", allowed, beneath)
+    system.syscall(_ADD_RULE, rules, ctypes.c_int(1), rule, ctypes.c_uint32(0))
+    os.close(beneath)
+
+
+# ------------------------------------------------------------------------------------------------ system calls: seccomp
+
+
+class Processor(NamedTuple):
+    """How the kernel names a processor's system calls to a filter, and which of them a computation needs."""
+
+    name: int
+    calls: tuple[int, ...]
+    openat: int
+    fcntl: int
+
+
+# What computing, printing into a pipe and importing modules take, by name and number (x86-64, arm64): whatever is not
+# here is refused: sockets, new processes and threads, programs, signals to anybody, every change of a file or a limit.
+CALLS = {
+    **{"read": (0, 63), "write": (1, 64), "close": (3, 57), "lseek": (8, 62), "pread64": (17, 67), "readv": (19, 65)},
+    **{"futex": (202, 98), "mmap": (9, 222), "munmap": (11, 215), "mprotect": (10, 226), "mremap": (25, 216)},
+    **{"madvise": (28, 233), "brk": (12, 214), "getrandom": (318, 278), "clock_gettime": (228, 113)},
+    **{"clock_getres": (229, 114), "clock_nanosleep": (230, 115), "nanosleep": (35, 101), "gettimeofday": (96, 169)},
+    **{"time": (201, None), "fstat": (5, 80), "stat": (4, None), "lstat": (6, None), "newfstatat": (262, 79)},
+    **{"statx": (332, 291), "access": (21, None), "faccessat": (269, 48), "faccessat2": (439, 439)},
+    **{"readlink": (89, None), "readlinkat": (267, 78), "getdents64": (217, 61), "getcwd": (79, 17), "dup": (32, 23)},
+    **{"poll": (7, None), "ppoll": (271, 73), "select": (23, None), "pselect6": (270, 72)},
+    **{"rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139), "sigaltstack": (131, 132)},
+    **{"sched_yield": (24, 124), "sched_getaffinity": (204, 123), "getcpu": (309, 168), "sysinfo": (99, 179)},
+    **{"uname": (63, 160), "getrusage": (98, 165), "times": (100, 153), "getpid": (39, 172), "getppid": (110, 173)},
+    **{"gettid": (186, 178), "getuid": (102, 174), "geteuid": (107, 175), "getgid": (104, 176), "getegid": (108, 177)},
+    **{"set_robust_list": (273, 99), "rseq": (334, 293), "restart_syscall": (219, 128)},
+    **{"exit": (60, 93), "exit_group": (231, 94)},
+}
+"""The system calls that are left, with their numbers on x86-64 and arm64; None where a processor has no such call."""
+OPENAT, FCNTL = (257, 56), (72, 25)
+"""Two that are left in part: opening for reading, and what concerns a descriptor alone."""
+_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+_WRITING = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC
+_DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC: no signals, no locks
+_LOAD, _IF_EQUAL, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # of the kernel's filter language
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 13  # the call fails with EACCES
+_NUMBER, _PROCESSOR, _SECOND, _THIRD = 0, 4, 24, 32  # where a filter finds a call's number and arguments
+
+
+def filter_calls() -> bool:
+    """Leave this process the system calls that computing takes; the others fail with `PermissionError`."""
+    program = filter_program()
+    if program is None:
+        return False
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+
+    system = _system()
+    system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    told = Program(len(program) // 8, program)
+    return bool(system.prctl(_SECCOMP, 2, ctypes.byref(told), 0, 0) == 0)
+
+
+def filter_program() -> bytes | None:
+    """Return the filter in the kernel's form, eight bytes a step; None for a processor whose calls are not known."""
+    if not sys.platform.startswith("linux") or platform.machine() not in _MACHINES:
+        return None
+    column, processor = _MACHINES[platform.machine()]
+    allow, refuse = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)
+    steps = [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 1, 0, processor), refuse, (_LOAD, 0, 0, _NUMBER)]
+    for numbers in CALLS.values():
+        if (number := numbers[column]) is not None:
+            steps += [(_IF_EQUAL, 0, 1, number), allow]
+    steps += [(_IF_EQUAL, 0, 4, OPENAT[column]), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _WRITING), refuse, allow]
+    most = len(_DESCRIPTOR_COMMANDS)
+    steps += [(_IF_EQUAL, 0, most + 3, FCNTL[column]), (_LOAD, 0, 0, _SECOND)]
+    steps += [(_IF_EQUAL, most - place, 0, one) for place, one in enumerate(_DESCRIPTOR_COMMANDS)]
+    steps += [refuse, allow, refuse]
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+# -------------------------------------------------------------------------------------------------------- user, network
+
+
+def leave_network() -> bool:
+    """Move this process to a network of its own that holds nothing. Only who administers the system may, as a rule."""
+    system = _system()
+    new_network = 0x40000000
+    return hasattr(system, "unshare") and bool(system.unshare(new_network) == 0)
+
+
+def change_user(probe: Path) -> bool:
+    """Make the superuser's process one of a user who owns nothing and shares nothing, if that one can read a folder.
+
+    Tells whether the process is not the superuser's. Where it stays so, it has lost every privilege but the name's.
+    """
+    if os.getuid() != 0 and os.geteuid() != 0:
+        return True
+    system = _system()
+    bounding, capabilities = 24, range(64)
+    for one in capabilities:
+        system.prctl(bounding, one, 0, 0, 0)
+    changed = _reads_as(_other_user(), probe) and _changed_to(_other_user())
+    version, itself = 0x20080522, 0
+    system.capset(struct.pack("=II", version, itself), bytes(24))
+    system.prctl(_DUMPABLE, 0, 0, 0, 0)
+    return changed
+
+
+def _other_user() -> int:
+    """Return a user id that no account has: the limit on processes counts by user."""
+    return (1 << 30) + os.getpid()
+
+
+def _reads_as(user: int, probe: Path) -> bool:
+    try:
+        os.seteuid(user)
+    except (PermissionError, OSError):
+        return False
+    try:
+        return bool(os.listdir(probe))
+    except PermissionError:
+        return False
+    finally:
+        os.seteuid(0)
+
+
+def _changed_to(user: int) -> bool:
+    try:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    except OSError:
+        return False
+    return True
+
+
+# -------------------------------------------------------------------------------------------------------------- limits
+
+
+def limit_writing() -> bool:
+    """Let no byte be written into any file. A pipe is none."""
+    import resource
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write then fails, in place of ending the process
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return True
+
+
+def limit_memory(more: int, begun: int | None = None) -> bool:
+    """Bound this process's address space to what it has now, or had when it began, and some bytes more."""
+    import resource
+
+    statistics = Path("/proc/self/statm")
+    if begun is None:
+        if not statistics.exists():
+            return False
+        begun = int(statistics.read_text().split()[0]) * resource.getpagesize()
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (begun + more, begun + more))
+    except (ValueError, OSError):  # a system that knows the limit and refuses to set it
+        return False
+    return True
+
+
+def limit_processes() -> bool:
+    """Let no process and no thread be started. It does not bind the superuser: tells whether it binds this one."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    return os.getuid() != 0
+
+
+def limit_use(seconds: int, descriptors: int) -> None:
+    """Bound the time on the processor, and the descriptors that are open at once."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+
+def end_with(lifeline: int) -> bool:
+    """Have the kernel kill this process when the other end of a pipe closes: when who started it has died."""
+    import fcntl
+
+    set_signal = 10
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, set_signal, signal.SIGKILL)
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    return True
+
+
+def _system() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

@@ -1,0 +1,1 @@
+"""`graph-counselor`: being written by the lead; helper "rewards" leaves it alone."""

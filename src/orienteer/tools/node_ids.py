@@ -1,0 +1,223 @@
+"""`node_id_retriever`: texts to node ids, several at once. GraphScout (003), 3.2.2; the schema is that of B.4.1.
+
+The reply has the form of the paper's trace (B.2.2): `{'topk': 2, 'results': [[{'node_id', 'node_type', 'score',
+'name'}, ...], ...]}`, a list for each query. Scores are from 0 to 1:
+
+- 1.0 is a node of just this name, alias or identifier, and none but such a node has it; these come first.
+- dense: the cosine of query and node, 0 where it is less.
+- lexical: the mean of two shares: how much of the query's words the node's name, aliases and text hold, by their
+  rarity, and how alike the query and the nearest of its names are, letter by letter.
+- hybrid: the score that searches have, which is from 0 to 1; by places (rrf), of the most that it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple, Protocol, cast
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.names import NameKind
+from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
+from orienteer.records import JsonValue, Observation, ToolSpec
+from orienteer.tools.arguments import number
+from orienteer.tools.render import Words, one_line
+from orienteer.tools.session import Session
+
+NAME = "node_id_retriever"
+TOPK = 2  # GraphScout, appendix B.4.1
+MOST_QUERIES, MOST_TOPK = 50, 50
+_SURE, _UNSURE = 1.0, 0.99
+_POOL = 300  # rows by words that are looked at for each query, and more where more are asked for
+_LONGEST_QUERY = 1_000  # characters
+_LONGEST_NAME = 200  # characters that are compared letter by letter
+_CHARACTERS_A_TOKEN = 4
+SPEC = ToolSpec(
+    name=NAME,
+    description=(
+        "Retrieve top nodes ids from a heterogeneous graph by semantic similarity (batch). You can use this tool to "
+        "get target nodes ids first and then continue next steps."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "queries": {
+                "type": "array",
+                "description": "A list of query strings. Such as ['Nausea', 'MTUS1']",
+                "items": {"type": "string"},
+            },
+            "topk": {
+                "type": "integer",
+                "description": "Number of retrieved nodes per query. Default is 2.",
+                "default": TOPK,
+            },
+        },
+        "required": ["queries"],
+    },
+)
+
+
+class Naming(Protocol):
+    """How nodes and their types are called where that is not by the graph's own ids and types."""
+
+    def id_of(self, row: int) -> str:
+        """Return what the node of a row is called."""
+
+    def type_of(self, row: int) -> str:
+        """Return what its type is called."""
+
+    def rows_of(self, identifier: str) -> Sequence[int]:
+        """Return the rows that are called so."""
+
+
+class Scored(NamedTuple):
+    """A node that a query found."""
+
+    row: int
+    score: float
+
+
+class NodeIdRetriever:
+    """Nodes for texts: by name first, then as the session's searches rank."""
+
+    def __init__(self, session: Session, *, naming: Naming | None = None) -> None:
+        self._session, self._naming = session, naming
+        self.spec = SPEC
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return the best nodes of each query; what could not be done as asked is said beneath them."""
+        notes: list[str] = []
+        queries = cast(list[str], arguments["queries"])  # checked against the schema before the tool runs
+        if not queries:
+            notes.append("queries is empty: give at least one text.")
+        if len(queries) > MOST_QUERIES:
+            notes.append(f"Only the first {MOST_QUERIES} of {len(queries)} queries were answered: ask again for more.")
+        asked = number(arguments, "topk", TOPK)
+        topk = min(max(asked, 1), MOST_TOPK)
+        if topk != asked:
+            notes.append(f"topk is {asked}: it must be 1 to {MOST_TOPK}; {topk} is taken.")
+        found = [self._found(place, query, topk, notes) for place, query in enumerate(queries[:MOST_QUERIES], 1)]
+        return self._reply(topk, found, notes)
+
+    def _found(self, place: int, query: str, topk: int, notes: list[str]) -> list[Scored]:
+        """Return the nodes of one query, best first."""
+        text = " ".join(query[:_LONGEST_QUERY].split())
+        if not text:
+            notes.append(f"Query {place} is empty.")
+            return []
+        if len(query) > _LONGEST_QUERY:
+            notes.append(f"Query {place} is long: its first {_LONGEST_QUERY} characters were searched for.")
+        session = self._session
+        sure = self._called(text)[:topk]
+        left = topk - len(sure)
+        if not left:
+            return [Scored(row, _SURE) for row in sure]
+        mode = session.payable(session.mode, text, notes)
+        if mode == "lexical":
+            more = by_words(session.graph, text, left + len(sure))
+        else:
+            more = self._by_meaning(mode, text, left + len(sure))
+        others = [one for one in more if one.row not in set(sure)][:left]
+        if not sure and not others:
+            notes.append(f"Nothing in this graph is like query {place}: try other words.")
+        return [*(Scored(row, _SURE) for row in sure), *others]
+
+    def _called(self, text: str) -> list[int]:
+        """Return the rows of just this name, alias or identifier; of those that only punctuation parts, the nearest."""
+        if self._naming is not None and (rows := self._naming.rows_of(text)):
+            return list(rows)
+        return called(self._session.graph, text)
+
+    def _by_meaning(self, mode: Mode, text: str, k: int) -> list[Scored]:
+        rows, scores = self._session.graph.searcher(mode).search(text, k)
+        most = 2 / (RRF_CONSTANT + 1) if ranking_of(mode).fusion == "rrf" else 1.0  # first in both lists
+        return [
+            Scored(row, min(max(score / most, 0.0), _UNSURE))
+            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+        ]
+
+    def _reply(self, topk: int, found: Sequence[Sequence[Scored]], notes: list[str]) -> Observation:
+        """Return as many places of every list as there is room for, those that are best in their lists first."""
+        shown = [[self._shown(one) for one in hits] for hits in found]
+        room = self._session.reply_tokens * _CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
+        places = max(map(len, shown), default=0)
+        while places > 1 and len(repr({"topk": topk, "results": [hits[:places] for hits in shown]})) > room:
+            places -= 1
+        left_out = sum(max(0, len(hits) - places) for hits in shown)
+        if left_out:
+            notes.append(f"{left_out} nodes did not fit into this reply: {places} are shown of each query.")
+        said = repr({"topk": topk, "results": [hits[:places] for hits in shown]})
+        graph = self._session.graph
+        nodes = dict.fromkeys(graph.ids[one.row] for hits in found for one in hits[:places])
+        return Observation("\n".join((said, *dict.fromkeys(notes))), tuple(nodes))
+
+    def _shown(self, one: Scored) -> dict[str, JsonValue]:
+        graph, naming = self._session.graph, self._naming
+        return {
+            "node_id": graph.ids[one.row] if naming is None else naming.id_of(one.row),
+            "node_type": graph.type_at(one.row) if naming is None else naming.type_of(one.row),
+            "score": round(one.score, 2),
+            "name": one_line(graph.names[one.row]),
+        }
+
+
+def called(graph: Graph, text: str) -> list[int]:
+    """Return the rows of just this id, name, alias or identifier, names before the others.
+
+    Case does not count, nor does punctuation where no name is spelled as the text is.
+    """
+    by_id = graph.ids.find(text)
+    links = sorted(graph.name_index.called(text), key=lambda link: (link.kind, link.row))
+    folded = text.casefold()
+    spelled = [
+        link.row
+        for link in links
+        if link.kind is NameKind.IDENTIFIER
+        or folded in (one.casefold() for one in (graph.names[link.row], *graph.aliases_at(link.row)))
+    ]
+    rows = spelled or [link.row for link in links]
+    rows.sort(key=lambda row: graph.names[row] != text)  # stable: of two that differ in case, the one as it is written
+    return list(dict.fromkeys(rows if by_id is None else [by_id, *rows]))
+
+
+def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
+    """Return the `k` nodes that are likest to a text by words and by letters, words that no node has as they may be."""
+    words = Words(graph, text)
+    groups = [[one.term for one in postings] for postings in words.postings.values()]
+    for word in words.unknown:
+        groups.append([term for other in graph.name_index.spellings(word) for term in graph.tokenizer.expand(other)])
+    terms = list(dict.fromkeys(term for group in groups for term in group))
+    rows = graph.text_index.search(terms or graph.tokenizer.query(text), max(_POOL, k)).rows
+    if not len(rows):
+        return []
+    shares = _shares(graph, groups, np.sort(rows))
+    folded = text.casefold()[:_LONGEST_NAME]
+    found = [
+        Scored(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()
+    ]
+    return sorted(found, key=lambda one: -one.score)[:k]  # stable: what is alike stays in BM25's order
+
+
+def _shares(graph: Graph, groups: Sequence[Sequence[str]], rows: Rows) -> dict[int, float]:
+    """Return which share of the words each of some sorted rows holds, by rarity; any term of a group is its word."""
+    index = graph.text_index
+    rarest = max((one.idf for group in groups for term in group if (one := index.posting(term))), default=1.0)
+    held = np.zeros(len(rows))
+    total = 0.0
+    for group in groups:
+        postings = [one for term in group if (one := index.posting(term))]
+        weight = max((one.idf for one in postings), default=rarest)  # a word that no node has is as rare as any
+        total += weight
+        if postings:
+            has = np.unique(np.concatenate([index.having(one, rows) for one in postings]))
+            held[np.isin(rows, has)] += weight
+    return dict(zip(rows.tolist(), (held / total if total else held).tolist(), strict=True))
+
+
+def _alike(graph: Graph, folded: str, row: int) -> float:
+    """Return how alike a text and the nearest of a node's names are, from 0 to 1."""
+    names = (graph.names[row], *graph.aliases_at(row))
+    return max(SequenceMatcher(None, folded, name.casefold()[:_LONGEST_NAME], autojunk=False).ratio() for name in names)

@@ -1,0 +1,96 @@
+"""Which nodes a run of code has shown: whole ids in what it printed, then those of a short result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from orienteer.graph.cypher.table import Table
+from orienteer.graph.store import Graph
+from orienteer.records import JsonValue
+
+if TYPE_CHECKING:
+    from orienteer.graph.cypher.view import View
+
+_MOST = 100  # nodes that an observation carries
+_LONGEST_ID = 500  # characters
+_WORD = re.compile(r"\S+")
+_QUOTED = re.compile(r"'([^'\n]{1,500})'|\"([^\"\n]{1,500})\"")
+_AROUND = "'\"`,;:.!?()[]{}<>"  # what may stand about an id in printed text
+
+
+class Shown:
+    """Finds ids of a graph, or the identifiers of a view, in text and in rows; never inside another word."""
+
+    def __init__(self, graph: Graph, view: View | None) -> None:
+        self._ids = graph.ids
+        self._identifiers = None
+        if view is not None:
+            from orienteer.graph.cypher.view import Identifiers  # reads all ids: who has no view goes without
+
+            self._identifiers = Identifiers(graph, view)
+
+    def nodes(self, printed: str, returned: Sequence[Table]) -> tuple[str, ...]:
+        """Return ids of nodes: those printed, in order, then those of the rows where these are few; 100 at the most.
+
+        A bare number counts only where a row has it as a text: `250` is rather a count than a node.
+        """
+        values = list(dict.fromkeys(_texts(returned)))
+        held = set(values)
+        found: dict[str, None] = {}
+        for word, is_quoted in _words(printed, values):
+            if is_quoted or not word.isdigit() or word in held:
+                found.update(dict.fromkeys(self._named(word)))
+        others: dict[str, None] = {}
+        for value in values:
+            others.update(dict.fromkeys(self._named(value)))
+            if len(others) > _MOST:  # nobody has seen them all: none of them was shown
+                others.clear()
+                break
+        return tuple({**found, **others})[:_MOST]
+
+    def _named(self, text: str) -> Iterator[str]:
+        if not text or len(text) > _LONGEST_ID:
+            return
+        if self._identifiers is not None:
+            yield from (self._ids[row] for row in self._identifiers.rows(text))
+        elif self._ids.find(text) is not None:
+            yield text
+
+
+def _words(printed: str, values: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Return what may be an id in a text, in order, and whether it stood in quotes, as text does in lists and dicts."""
+    found: list[tuple[int, str, bool]] = []
+    for match in _QUOTED.finditer(printed):
+        found.append((match.start(), match[1] or match[2], True))
+    for match in _WORD.finditer(printed):
+        bare = match[0].strip(_AROUND)
+        found += [(match.start(), one, False) for one in dict.fromkeys((match[0], bare))]
+    for value in values:
+        if " " in value and len(value) <= _LONGEST_ID:
+            found += [(match.start(), value, False) for match in _whole(value).finditer(printed)]
+    return ((word, is_quoted) for _, word, is_quoted in sorted(found, key=lambda one: one[0]))
+
+
+def _whole(value: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+
+
+def _texts(returned: Sequence[Table]) -> Iterator[str]:
+    """Return every text of the rows that may be an id: a value, one in a list, the `id` of a node."""
+    for table in returned:
+        for row in table.rows:
+            for value in row:
+                yield from _text(value)
+
+
+def _text(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _text(one)
+    elif isinstance(value, dict):
+        for key in ("id", "source", "target"):
+            yield from _text(value.get(key))

@@ -1,0 +1,347 @@
+r"""Rewards of trajectories: GraphScout (003), equations 2 to 5, and the strict mode; how each can be gamed."""
+
+import json
+import re
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orienteer.evaluation.quiz.item import QuizItem
+from orienteer.evaluation.rewards import (
+    FAILED_COST,
+    FEW_NODES,
+    FEW_STRINGS,
+    MOST_COST,
+    THRESHOLD,
+    by_cases,
+    final_answer,
+    reward,
+    squad_f1,
+)
+from orienteer.records import Message, Observed, Question, Reply, Step, ToolCall, Trajectory
+
+CLUES = ("Disease::DOID:10652", "Gene::3064")
+ORDERS = [f"Anatomy::UBERON:{number:07}" for number in range(400)]
+
+
+def item(*answers, kind="entity", clues=CLUES):
+    return QuizItem(
+        id="1",
+        question="Which disease presents the symptom?",
+        answers=answers,
+        answer_type=kind,
+        pattern="<h,r,_>",
+        difficulty="simple",
+        hops=1,
+        anchors=clues[:1],
+        clue_nodes=clues,
+        gold_query="RETURN 1",
+        random_seed=0,
+        graph_sha256="",
+    )
+
+
+def code(text, printed="", *, nodes=(), error=None, name="code_interpreter"):
+    """Return a step that runs code, or calls another tool with these arguments."""
+    arguments = json.dumps({"code": text} if name == "code_interpreter" else text)
+    call = ToolCall(id="c", name=name, arguments=arguments)
+    reply = Reply(message=Message(role="assistant", tool_calls=(call,)))
+    return Step(reply=reply, observations=(Observed(call_id="c", text=printed, nodes=nodes, error=error),))
+
+
+def says(text):
+    return Step(reply=Reply(message=Message(role="assistant", content=text)))
+
+
+def ends(answer, *before, opening=()):
+    r"""Return a trajectory of these steps and a last reply with `\answer{...}`."""
+    return walk(*before, says(f"So it is clear.\n\\answer{{{answer}}}"), opening=opening)
+
+
+def walk(*steps, opening=()):
+    return Trajectory(question=Question(text="?"), method="graphscout", steps=steps, opening=opening)
+
+
+def total(trajectory, of, **given):
+    return reward(trajectory, of, **given).total
+
+
+# ------------------------------------------------------------------------------------------- equation 2: the wrapper
+
+
+@pytest.mark.parametrize("mode", ["paper", "strict"])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (),
+        (says("It is Alzheimer's disease."),),
+        (says("\\boxed{Alzheimer's disease}"),),
+        (says("\\answer{}"),),
+        (says("\\answer{  }"),),
+        (says("\\answer{Alzheimer's disease}"), code("print(1)", "1")),
+        (says("\\answer{Alzheimer's disease}"), says("I am not sure any more.")),
+    ],
+    ids=["nothing", "bare", "other", "empty", "blank", "goes on", "taken back"],
+)
+def test_equation_2_without_an_answer_a_trajectory_is_worth_nothing_whatever_it_touched(steps, mode):
+    touched = code("print(cypher('...'))", "Disease::DOID:10652 Gene::3064", nodes=CLUES)
+    found = reward(walk(touched, *steps), item("Alzheimer's disease"), mode=mode)
+    assert (found.said, found.answer, found.total) == (None, 0.0, 0.0)
+    assert found.clues == 1.0  # they were touched; they are worth nothing
+
+
+def test_the_last_reply_is_read():
+    assert final_answer(walk(says("\\answer{Salt}"), says("\\answer{Pepper}"))) == "Pepper"
+    assert final_answer(ends("Night Ferry", code("print(1)"))) == "Night Ferry"
+
+
+# ---------------------------------------------------------------------------------------- equation 3: F1 over words
+
+
+def oracle_f1(said, gold):
+    """Take SQuAD's F1 word by word, each word of gold spent once."""
+
+    def words(text):
+        bare = "".join(one for one in text.lower() if one not in set(string.punctuation))
+        return [one for one in re.sub(r"\b(a|an|the)\b", " ", bare).split() if one]
+
+    left, there = list(words(gold)), words(said)
+    common = 0
+    for word in there:
+        if word in left:
+            left.remove(word)
+            common += 1
+    if not there or not words(gold):
+        return float(there == words(gold))
+    precision, recall = common / len(there), common / len(words(gold))
+    return 2 * precision * recall / (precision + recall) if common else 0.0
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "value"),
+    [
+        ("Alzheimer's disease", "alzheimers disease", 1.0),
+        ("The Salt!", "salt", 1.0),
+        ("neuron projection", "neuron", 2 / 3),
+        ("250", "251", 0.0),
+        ("salt salt salt", "salt", 0.5),
+        ("", "salt", 0.0),
+    ],
+)
+def test_equation_3_by_hand(said, gold, value):
+    assert squad_f1(said, gold) == pytest.approx(value)
+
+
+WORDS = st.lists(st.sampled_from(["a", "the", "salt", "Salt,", "sea-salt", "night's", "250", "Ferry"]), max_size=6)
+
+
+@given(WORDS.map(" ".join), WORDS.map(" ".join))
+def test_equation_3_against_another_count(said, gold):
+    assert squad_f1(said, gold) == pytest.approx(oracle_f1(said, gold))
+    assert squad_f1(gold, said) == pytest.approx(squad_f1(said, gold))
+
+
+def test_a_set_is_one_text_in_the_papers_mode_and_an_entity_its_first_name():
+    assert total(ends("Salt, Night Ferry"), item("Night Ferry", "Salt", kind="set")) == 1.0
+    named = item("Ada Holm", "A. Holm")
+    assert reward(ends("A. Holm"), named).answer == pytest.approx(2 / 3)  # the article is dropped, the name remains
+    assert reward(ends("A. Holm"), named, mode="strict").answer == 1.0
+
+
+# --------------------------------------------------------------------------------------------- equation 4: the clues
+
+
+@pytest.mark.parametrize(
+    ("step", "touched"),
+    [
+        (says("I look at Disease::DOID:10652."), CLUES[:1]),
+        (code("cypher(\"MATCH (d {id: 'Disease::DOID:10652'}) RETURN d\")"), CLUES[:1]),
+        (code("print(x)", "[{'gene': 'Gene::3064'}]"), CLUES[1:]),
+        (code("print(x)", "two of them", nodes=(*ORDERS, *CLUES)), CLUES),
+        (code({"queries": ["Gene::3064"]}, name="node_id_retriever"), CLUES[1:]),
+        (code("print('Gene::30641', 'xGene::3064')"), ()),  # a whole word, or it is another id
+        (says("Alzheimer's disease"), ()),  # a name is no id
+    ],
+    ids=["prose", "code", "printed", "seen", "retriever", "part", "name"],
+)
+def test_equation_4_a_clue_counts_once_its_id_stands_anywhere(step, touched):
+    found = reward(ends("wrong", step), item("Alzheimer's disease"))
+    assert found.touched == touched
+    assert found.clues == len(touched) / 2
+
+
+def test_what_we_said_ourselves_touches_nothing():
+    opening = (Message(role="system", content="For example: MATCH (g {id: 'Gene::3064'})"),)
+    assert reward(ends("wrong", opening=opening), item("right")).touched == ()
+
+
+def test_an_item_without_clues_has_no_share():
+    assert reward(ends("wrong"), item("right", clues=())).clues == 0.0
+
+
+def test_clues_may_be_written_as_a_view_shows_them():
+    step = code("cypher(\"MATCH (d:Disease {id: 'DOID:10652'}) RETURN d.name\")", "[{'d.name': 'x'}]")
+    spellings = {"Disease::DOID:10652": ("DOID:10652",)}
+    for mode in ("paper", "strict"):
+        assert reward(ends("wrong", step), item("right"), mode=mode).touched == ()
+        assert reward(ends("wrong", step), item("right"), mode=mode, spellings=spellings).touched == CLUES[:1]
+
+
+# --------------------------------------------------------------------------------------------- equation 5: the cases
+
+SHARES = st.floats(0, 1, allow_nan=False)
+
+
+@given(SHARES, SHARES)
+def test_equation_5(answer, clues):
+    expected = answer if answer >= 0.4 else (answer + clues if answer + clues < 0.4 else 0.4)
+    assert by_cases(answer, clues) == expected
+    assert by_cases(answer, clues) >= min(answer, THRESHOLD)
+    assert by_cases(answer, 0) == answer  # without clues it is the answer's part alone
+
+
+def test_equation_5_at_its_seams():
+    assert by_cases(0.4, 1.0) == 0.4
+    assert by_cases(0.39, 0.0) == 0.39
+    assert by_cases(0.39, 0.5) == by_cases(0.0, 1.0) == 0.4
+    assert by_cases(0.6, 1.0, threshold=0.7) == 0.7
+
+
+def test_all_of_it_together():
+    right, half = ends("Alzheimer's disease", says("Gene::3064")), ends("disease of bones and skin", says("Gene::3064"))
+    assert total(right, item("Alzheimer's disease")) == 1.0
+    found = reward(half, item("Alzheimer's disease"))
+    assert found.answer == pytest.approx(2 / 7)
+    assert (found.clues, found.total) == (0.5, 0.4)
+    assert total(half, item("Alzheimer's disease"), clues=False) == pytest.approx(2 / 7)  # table 2's ablation
+
+
+TEXTS = st.text(alphabet="ab 1,{}\\'.", max_size=20)
+
+
+@given(TEXTS, st.sampled_from(["entity", "boolean", "number", "set"]), st.integers(0, 9), st.booleans())
+def test_a_reward_lies_between_0_and_1_and_clues_never_harm(said, kind, failed, clues):
+    steps = [code("1/0", "no", error="no")] * failed
+    for mode in ("paper", "strict"):
+        with_clues = reward(ends(said, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode)
+        without = reward(ends(said, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode, clues=False)
+        assert 0 <= without.total <= with_clues.total <= 1
+        assert with_clues == reward(ends(said, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode)
+
+
+# ------------------------------------------------------------------------------------------------ the strict values
+
+
+@pytest.mark.parametrize(
+    ("said", "answers", "kind", "value"),
+    [
+        ("True", ("True",), "boolean", 1.0),
+        ("yes", ("True",), "boolean", 1.0),
+        ("No.", ("True",), "boolean", 0.0),
+        ("1,234", ("1234",), "number", 1.0),
+        ("250.0", ("250",), "number", 1.0),
+        ("249", ("250",), "number", 0.0),
+        ("Sjogren syndrome", ("Sjögren syndrome",), "entity", 1.0),
+        ("Ada H.", ("Ada Holm", "Ada H."), "entity", 1.0),
+        ("Holm", ("Ada Holm", "Ada H."), "entity", 0.0),
+        ("Salt, Night Ferry", ("Night Ferry", "Salt"), "set", 1.0),
+        ("Salt", ("Night Ferry", "Salt"), "set", 2 / 3),
+        ("Salt, Pepper", ("Night Ferry", "Salt"), "set", 0.5),
+        ("Holm, Ada and Salt", ("Holm, Ada", "Salt"), "set", 1.0),
+    ],
+)
+def test_strict_values_by_answer_type(said, answers, kind, value):
+    assert reward(ends(said), item(*answers, kind=kind), mode="strict").answer == pytest.approx(value)
+
+
+def test_strict_clues_are_those_that_were_chosen():
+    def touched(*steps):
+        return reward(ends("wrong", *steps), item("right"), mode="strict").touched
+
+    query = "cypher(\"MATCH (d {id: 'Disease::DOID:10652'}) RETURN d\")"
+    assert touched(code(query)) == CLUES[:1]
+    assert touched(code(query, error="SyntaxError")) == ()  # a call that failed has looked at nothing
+    assert touched(says("I know of Disease::DOID:10652.")) == ()
+    assert touched(code("# Disease::DOID:10652 perhaps")) == ()
+    assert touched(code("print(x)", "Gene::3064 in some text")) == ()
+    assert touched(code("print(x)", nodes=(*ORDERS[: FEW_NODES - 2], *CLUES))) == CLUES
+    assert touched(code("print(x)", nodes=(*ORDERS[: FEW_NODES - 1], *CLUES))) == ()
+    assert touched(code({"queries": ["Gene::3064"], "topk": 2}, name="node_id_retriever")) == CLUES[1:]
+
+
+def test_strict_arguments_that_are_no_json_name_nothing():
+    call = ToolCall(id="c", name="code_interpreter", arguments='{"code": "\'Gene::3064\'"')
+    step = Step(
+        reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
+        observations=(Observed(call_id="c", text=""),),
+    )
+    assert reward(ends("wrong", step), item("right"), mode="strict").touched == ()
+
+
+def test_failed_calls_cost_a_little_in_strict_mode_alone():
+    def with_failures(count, mode):
+        return reward(ends("Salt", *[code("1/0", "no", error="no")] * count), item("Salt"), mode=mode)
+
+    assert with_failures(3, "strict").total == pytest.approx(1 - 3 * FAILED_COST)
+    assert with_failures(50, "strict").total == pytest.approx(1 - MOST_COST)
+    assert with_failures(50, "paper").total == 1.0
+    assert with_failures(50, "strict").failed_calls == 50
+    assert total(ends("wrong", code("1/0", "no", error="no")), item("right"), mode="strict") == 0.0
+
+
+# ------------------------------------------------------------------------------------------------- ways to game each
+
+DUMP = code("print(rows)", " ".join([*ORDERS, *CLUES]), nodes=(*ORDERS, *CLUES))
+LITERAL = code("ids = [" + ", ".join(f"'{one}'" for one in [*ORDERS, *CLUES]) + "]")
+BROKEN = code("ids = ['Disease::DOID:10652', 'Gene::3064'", "SyntaxError", error="SyntaxError")
+PAIR = item("Alzheimer's disease", "Parkinson's disease", kind="set")
+
+GAMES = {
+    # name: trajectory, item, what the paper's mode pays, what the strict mode pays
+    "dump ids by printing the graph": (ends("wrong", DUMP), item("right"), 0.4, 0.0),
+    "dump ids in a call": (ends("wrong", LITERAL), item("right"), 0.4, 0.0),
+    "dump ids in a call that fails": (ends("wrong", BROKEN), item("right"), 0.4, 0.0),
+    "dump ids in prose": (ends("wrong", says(" ".join(CLUES))), item("right"), 0.4, 0.0),
+    "hedge a boolean": (ends("True or False"), item("True", kind="boolean"), 0.5, 0.0),
+    "name several numbers": (ends("250, 251"), item("250", kind="number"), 2 / 3, 0.0),
+    "name several entities": (ends("Salt or Pepper"), item("Salt"), 0.5, 0.0),
+    "a wrong date shares its words": (ends("3 March 2020"), item("4 March 2020"), 2 / 3, 0.0),
+    "a wrong name shares its words": (ends("histone protein 4"), item("histone protein 2"), 2 / 3, 0.0),
+    "wrong items share their words": (ends("Crohn's disease, Huntington's disease"), PAIR, 0.5, 0.0),
+    "repeat gold words": (ends("salt salt salt"), item("Salt"), 0.5, 0.0),
+    "answer with everything": (ends(", ".join(["Salt", *ORDERS])), item("Salt"), 2 / 402, 0.0),
+    "list everything for a set": (
+        ends(", ".join([*PAIR.answers, *ORDERS])),
+        PAIR,
+        2 * 4 / (404 + 4),
+        2 * 2 / (402 + 2),
+    ),
+    "an empty answer with every clue": (ends("", DUMP), item("right"), 0.0, 0.0),
+    "several wrappers": (walk(says("\\answer{Salt} or \\answer{Pepper}")), item("Salt"), 0.0, 0.0),
+    "a wrapper in a thought": (walk(says("<think>\\answer{Salt}</think> Hm.")), item("Salt"), 0.0, 0.0),
+    "a number in words": (ends("two hundred and fifty"), item("250", kind="number"), 0.0, 0.0),
+    "a number in a sentence": (ends("there are 250 or so"), item("250", kind="number"), 2 / 6, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_a_trick_earns(name):
+    trajectory, of, paper, strict = GAMES[name]
+    assert total(trajectory, of) == pytest.approx(paper)
+    assert total(trajectory, of, mode="strict") == pytest.approx(strict)
+
+
+def test_no_trick_pays_better_strictly_than_honesty():
+    honest = {"entity": "Salt", "boolean": "True", "number": "250"}
+    for kind, answer in honest.items():
+        assert total(ends(answer), item(answer, kind=kind), mode="strict") == 1.0
+    assert max(total(trajectory, of, mode="strict") for trajectory, of, _, _ in GAMES.values()) < 0.05
+
+
+def test_many_strings_are_too_many_to_be_a_choice():
+    few = code("\n".join(f"print('x{number}')" for number in range(10)) + "\nprint('Gene::3064')")
+    many = code("\n".join(f"print('x{number}')" for number in range(FEW_STRINGS)) + "\nprint('Gene::3064')")
+    assert reward(ends("wrong", few), item("right"), mode="strict").touched == CLUES[1:]
+    assert reward(ends("wrong", many), item("right"), mode="strict").touched == ()
