@@ -120,7 +120,7 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
         verdict.getvalue().partition("\n")[0],
     ]
     if one.by:
-        lines += ["", *table(rows([stored], measures=one.measures, by=one.by), one.measures, by=one.by)]
+        lines += ["", *table(rows([stored], measures=one.measures, by=[one.by]), one.measures, by=one.by)]
     return [*lines, ""]
 
 

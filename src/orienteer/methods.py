@@ -138,6 +138,20 @@ _TABLE = (
         paper="PathRAG (Chen et al. 2025); GraphSearch (002), section 4.1",
     ),
     Method(
+        "text-rag",
+        "orienteer.strategies.text_rag:TextRag",
+        needs_model=False,
+        summary="nodes and their edges as texts, ranked by meaning; a model answers from the best",
+        paper="TextRAG (Gao et al. 2023); GraphScout (003), A.4",
+    ),
+    Method(
+        "graph-rag",
+        "orienteer.strategies.graph_rag:GraphRag",
+        needs_model=False,
+        summary="two edges around what a question names, as text; a model answers from it",
+        paper="GraphRAG; GraphScout (003), A.4",
+    ),
+    Method(
         "ark",
         "orienteer.strategies.ark:Ark",
         needs_model=True,
@@ -206,6 +220,13 @@ _TABLE = (
         needs_model=True,
         summary="thought, action and observation with four graph functions",
         paper="Jin et al. 2024",
+    ),
+    Method(
+        "graph-counselor",
+        "orienteer.strategies.graph_counselor:GraphCounselor",
+        needs_model=True,
+        summary="plans, takes graph functions as far as the plan goes, and judges its own course",
+        paper="Gao et al. 2025 (Graph Counselor); GraphScout (003), A.4",
     ),
     Method(
         "polyg",

@@ -25,7 +25,7 @@ from orienteer.evaluation.runs import (
     write_whole,
 )
 from orienteer.evaluation.selection import select
-from orienteer.records import Edge, Message, Node, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
+from orienteer.records import Edge, Message, Node, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
 
 MANIFEST_OF = Manifest(
     graph="g",
@@ -177,6 +177,20 @@ def test_work_counts_turns_reading_tools_and_set_joins():
     work = work_of([trajectory("search_in_graph", "intersect", "finish"), trajectory("add_to_answer", "intersect")])
     assert (work.iterations, work.retrievals, work.set_joins) == (2, 3, 2)
     assert work.tools == {"add_to_answer": 1, "finish": 1, "intersect": 2, "search_in_graph": 1}
+
+
+def test_failed_calls_are_those_of_the_model_alone():
+    calls = tuple(ToolCall(id=name, name="code_interpreter", arguments="{}") for name in "abc")
+    step = Step(
+        reply=Reply(message=Message(role="assistant", tool_calls=calls)),
+        observations=(
+            Observed(call_id="a", text="no such label", error="no such label"),
+            Observed(call_id="b", text="[]"),
+            Observed(call_id="a program's own", text="not there", error="not there"),
+        ),
+    )
+    work = work_of([Trajectory(question=Question(text="?"), method="graphscout", steps=(step,))])
+    assert (work.tools, work.failed_calls) == ({"code_interpreter": 3}, 1)
 
 
 def test_calls_that_no_model_made_are_work_but_no_turns():

@@ -133,16 +133,31 @@ def test_time_usage_and_work(tmp_path):
             number,
             ["a"],
             seconds=number / 1000,
-            usage=Usage(calls=2, prompt_tokens=10, usd=0.5),
-            work=Work(iterations=number, retrievals=3, set_joins=1, context_tokens=7),
+            usage=Usage(calls=2, prompt_tokens=10, completion_tokens=3, usd=0.5),
+            work=Work(
+                iterations=number, retrievals=3, set_joins=1, context_tokens=7, tools={"a": 3, "b": 1}, failed_calls=1
+            ),
         )
         for number in range(101)
     ]
     (row,) = rows([make_run(tmp_path, *lines)])
     assert row.milliseconds == pytest.approx({"p50": 50, "p95": 95})
     assert (row.usage.calls, row.usage.prompt_tokens, row.usage.usd) == (202, 1010, 50.5)
-    shared = {"tokens": 10, "context_tokens": 7}
+    shared = {"tokens": 13, "output_tokens": 3, "context_tokens": 7, "tool_calls": 4}
     assert row.work == {"calls": 2, "iterations": 50, "retrievals": 3, "set_joins": 1, **shared}
+    assert row.tool_failures == 0.25
+
+
+def test_the_share_of_failed_tool_calls_is_of_all_calls_and_not_a_mean_of_questions(tmp_path):
+    lines = [
+        line(1, work=Work(tools={"code_interpreter": 9}, failed_calls=1)),
+        line(2, work=Work(tools={"node_id_retriever": 1}, failed_calls=1)),
+        line(3),
+    ]
+    (row,) = rows([make_run(tmp_path, *lines)])
+    assert row.tool_failures == 0.2
+    (none,) = rows([make_run(tmp_path, line(1))])
+    assert none.tool_failures is None
 
 
 def test_an_unknown_price_stays_unknown(tmp_path):
@@ -169,24 +184,40 @@ def test_split_by_a_field(tmp_path):
         line(1, ["x"], method="anchor", fields={"hops": 2, "tags": ["x", "y"]}),
     ]
     run = make_run(tmp_path, *lines)
-    made = [(row.by["hops"], row.method, row.n, mean_of(row, "Hit@1")) for row in rows([run], by="hops")]
+    made = [(row.by["hops"], row.method, row.n, mean_of(row, "Hit@1")) for row in rows([run], by=["hops"])]
     assert made == [("2", "bm25", 1, 1.0), ("2", "anchor", 1, 0.0), ("10", "bm25", 1, 0.0), ("-", "bm25", 1, 1.0)]
-    assert [(row.by["tags"], row.n) for row in rows([run], by="tags") if row.method == "bm25"] == [
+    assert [(row.by["tags"], row.n) for row in rows([run], by=["tags"]) if row.method == "bm25"] == [
         ("x", 1),
         ("y", 1),
         ("-", 2),
     ]
 
 
+def test_split_by_two_fields(tmp_path):
+    kinds = [("law", "hard"), ("law", "easy"), ("bio", "easy"), ("bio", "easy")]
+    lines = [
+        line(number, ["a"] if number else [], fields={"domain": domain, "level": level})
+        for number, (domain, level) in enumerate(kinds)
+    ]
+    made = rows([make_run(tmp_path, *lines)], by=["domain", "level"])
+    assert [(row.by, row.n, mean_of(row, "Hit@1")) for row in made] == [
+        ({"domain": "bio", "level": "easy"}, 2, 1.0),
+        ({"domain": "law", "level": "easy"}, 1, 1.0),
+        ({"domain": "law", "level": "hard"}, 1, 0.0),
+    ]
+    with pytest.raises(BadOption, match="Near: level"):
+        rows([make_run(tmp_path, *lines)], by=["domain", "levels"])
+
+
 def test_split_by_the_type_that_gold_says(tmp_path):
     run = make_run(tmp_path, line(1, kind="set"), line(2))
-    assert [row.by["answer_type"] for row in rows([run], by="answer_type")] == ["set", "-"]
+    assert [row.by["answer_type"] for row in rows([run], by=["answer_type"])] == ["set", "-"]
 
 
 def test_unknown_fields_and_measures_are_errors(tmp_path):
     run = make_run(tmp_path, line(1, fields={"hops": 1}))
     with pytest.raises(BadOption, match="Near: hops"):
-        rows([run], by="hop")
+        rows([run], by=["hop"])
     with pytest.raises(BadOption, match=r"no measure 'Recal@20'.*SubEM.*A-Score"):
         rows([run], measures=["Recal@20"])
     with pytest.raises(BadOption, match="judge it first, for A-Score"):

@@ -17,7 +17,7 @@ SubEM    1 where one of the gold answers stands in the answer, as whole words. F
          (002, appendix D) asks no more than that, and does not say how texts are normalised.
 SetF1    of items, for `set` alone; see `items_in`.
 Rouge-1  and Rouge-2, Rouge-L: of the texts as Graph-CoT's evaluation takes them, whatever the type, the best over the
-         gold answers. For `set`: over all of them as one text, in gold's order. Lenient: of words as above; see `rouge`.
+         gold answers. For `set`: over all of them as one text, in gold's order. Lenient: of words as above.
 
 Where gold is a boolean or a number, by its type or because all gold answers are such words, only its value counts: True
 is yes, 1,234 is 1234, and "no" does not stand in "unknown". EM then asks that nothing else was said; F1 is EM; SubEM

@@ -1,8 +1,9 @@
 """ROUGE over words: runs of n in common, and the longest common subsequence, each as F1. Lin 2004.
 
-Graph-CoT's evaluation of GRBench prints Rouge-1, Rouge-2 and Rouge-L of the `rouge` metric that Hugging Face's
-`evaluate` loads, which is Google's rouge-score without stemming: texts in lower case, words of the letters a to z and of
-digits, everything else a gap. Words of other scripts are no words there; the lenient measures of `answers` know them.
+Graph-CoT's evaluation of GRBench (its eval.py) prints Rouge-1, Rouge-2 and Rouge-L of the `rouge` metric that Hugging
+Face's `evaluate` loads. That is Google's rouge-score without stemming: texts in lower case, words of the letters a to z
+and of digits, everything else a gap. Words of other scripts are none there; the lenient measures of `answers` know
+them.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from orienteer.build.documents.sentences import tokens
 from orienteer.errors import BadInput
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.locks import locked
-from orienteer.records import JsonValue, Ranked, Record, StoppedBy, Trajectory, Usage
+from orienteer.records import JsonValue, Ranked, Record, Step, StoppedBy, Trajectory, Usage
 
 MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
     "manifest.json",
@@ -51,6 +51,9 @@ class Work(Record):
     """Calls of tools that read the graph."""
     set_joins: int = 0
     tools: dict[str, int] = {}
+    """Calls of each tool."""
+    failed_calls: int = 0
+    """Calls of tools that came back as an error."""
     context_tokens: int = 0
     """Tokens of the prompts and observations that a model was shown, each once; our own count, not a model's."""
 
@@ -69,8 +72,15 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
         set_joins=sum(count for name, count in calls.items() if name in SET_JOINS)
         + sum(one.set_joins for one in trajectories),
         tools=dict(sorted(calls.items())),
+        failed_calls=sum(_failed_calls(step) for one in trajectories for step in one.steps),
         context_tokens=_context_tokens(trajectories),
     )
+
+
+def _failed_calls(step: Step) -> int:
+    """Count the calls of a turn that came back as an error; what a program did by itself is no call of a model."""
+    called = {call.id for call in step.reply.message.tool_calls}
+    return sum(one.error is not None and one.call_id in called for one in step.observations)
 
 
 def _context_tokens(trajectories: Sequence[Trajectory]) -> int:

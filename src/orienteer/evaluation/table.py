@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Row(Record):
     """Name of the run's folder; its path where several have this name."""
     method: str
     by: dict[str, str] = {}
-    """The field that the rows are split by, and this row's value of it; `-` where a question has none."""
+    """The fields that the rows are split by, and this row's values of them; `-` where a question has none."""
     n: int
     """Questions asked."""
     failed: int
@@ -66,26 +67,29 @@ class Row(Record):
     usage: Usage
     """Of all questions together."""
     work: dict[str, float]
-    """Means for a question: calls, iterations, retrievals, set_joins, tokens, context_tokens."""
+    """Means for a question: calls, iterations, tool_calls, retrievals, set_joins, tokens, output_tokens,
+    context_tokens."""
+    tool_failures: float | None = None
+    """Share of all calls of tools that came back as an error (GraphScout, 003, table 5). None where there were none."""
 
 
 def rows(
-    runs: Sequence[StoredRun], *, measures: Sequence[str] = (), by: str | None = None, random_seed: int = 0
+    runs: Sequence[StoredRun], *, measures: Sequence[str] = (), by: Sequence[str] = (), random_seed: int = 0
 ) -> list[Row]:
     """Return a row for each method, in the order of the runs and of their lines.
 
-    With `by`, a row for each method and value of that field of the questions, methods side by side; a list counts once
-    for each of its values. Without `measures`, those of `default_measures`. Raises `BadOption` for a measure that is
-    none, and for a field that no question has.
+    With `by`, a row for each method and value of that field of the questions, methods side by side, or for each
+    combination of values where there are several fields; a list counts once for each of its values. Without `measures`,
+    those of `default_measures`. Raises `BadOption` for a measure that is none, and for a field that no question has.
     """
-    if by is not None:
-        require_field(runs, by)
+    for field in by:
+        require_field(runs, field)
     found = [
         row.model_copy(update={"run": name})
         for name, run in zip(names_of(runs), runs, strict=True)
         for row in _rows_of(run, measures, by, random_seed)
     ]
-    return found if by is None else sorted(found, key=lambda row: value_order(row.by[by]))
+    return sorted(found, key=lambda row: [value_order(row.by[field]) for field in by])
 
 
 def names_of(runs: Sequence[StoredRun]) -> list[str]:
@@ -146,25 +150,25 @@ def require_field(runs: Sequence[StoredRun], field: str) -> None:
         )
 
 
-def _rows_of(run: StoredRun, measures: Sequence[str], by: str | None, random_seed: int) -> list[Row]:
+def _rows_of(run: StoredRun, measures: Sequence[str], by: Sequence[str], random_seed: int) -> list[Row]:
     verdicts = verdicts_of(run)
     scorers = [scorer(name, run, verdicts) for name in dict.fromkeys(measures or default_measures(run, verdicts))]
     made = []
     for method, lines in latest(run.lines).items():
         applying = [one for one in scorers if gives_answers(lines) or not one.is_of_answers]
         absent = len({example.question.id for example in run.examples} - {line.id for line in lines})
-        for value, group in _groups(lines, by).items():
+        for values, group in _groups(lines, by).items():
             row = _row(run, group, applying, random_seed)
-            labels = {"method": method, "by": {} if by is None else {by: value}, "missing": absent}
+            labels = {"method": method, "by": dict(zip(by, values, strict=True)), "missing": absent}
             made.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, verdicts)}))
     return made
 
 
-def _groups(lines: Sequence[Line], by: str | None) -> Mapping[str, list[Line]]:
-    groups: dict[str, list[Line]] = {}
+def _groups(lines: Sequence[Line], by: Sequence[str]) -> Mapping[tuple[str, ...], list[Line]]:
+    groups: dict[tuple[str, ...], list[Line]] = {}
     for line in lines:
-        for value in values_of(line, by) if by is not None else (NO_VALUE,):
-            groups.setdefault(value, []).append(line)
+        for values in product(*(values_of(line, field) for field in by)):
+            groups.setdefault(values, []).append(line)
     return groups
 
 
@@ -184,6 +188,7 @@ def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[Scorer], rando
         milliseconds={name: float(np.percentile(milliseconds, rank)) for name, rank in (("p50", 50), ("p95", 95))},
         usage=sum((line.usage for line in lines), Usage()),
         work=_work(lines),
+        tool_failures=_tool_failures(lines),
     )
 
 
@@ -192,12 +197,19 @@ def _work(lines: Sequence[Line]) -> dict[str, float]:
     totals = {
         "calls": sum(line.usage.calls for line in lines),
         "iterations": sum(line.work.iterations for line in lines),
+        "tool_calls": sum(sum(line.work.tools.values()) for line in lines),
         "retrievals": sum(line.work.retrievals for line in lines),
         "set_joins": sum(line.work.set_joins for line in lines),
         "tokens": sum(line.usage.tokens for line in lines),
+        "output_tokens": sum(line.usage.completion_tokens for line in lines),
         "context_tokens": sum(line.work.context_tokens for line in lines),
     }
     return {name: total / len(lines) for name, total in totals.items()}
+
+
+def _tool_failures(lines: Sequence[Line]) -> float | None:
+    made = sum(sum(line.work.tools.values()) for line in lines)
+    return sum(line.work.failed_calls for line in lines) / made if made else None
 
 
 def _estimate(one: Scorer, lines: Sequence[Line], random_seed: int) -> Estimate | None:

@@ -323,9 +323,8 @@ class Graph(Nodes):
     ) -> Table:
         """Return what a read-only Cypher statement finds, at most `limit` rows; the first call makes a copy to query.
 
-        None as the limit means as many rows as one answer may hold. A view names nodes and types as GraphScout's graphs
-        do, for this statement. Raises `BadQuery` for what is not allowed or not understood, `UnknownType`,
-        `UnknownProperty`, `QueryStopped` after `seconds`, and `MissingExtra` without the extra `cypher`.
+        None: as many as an answer may hold. A view names nodes and types as GraphScout's graphs do. Raises `BadQuery`
+        for what is not allowed, `UnknownType`, `UnknownProperty`, `QueryStopped`, `BadOption`, `MissingExtra`.
         """
         return self.cypher_session.query(text, parameters, limit=limit, seconds=seconds, view=view)
 

@@ -185,7 +185,7 @@ def _reads_as(user: int, probe: Path) -> bool:
     except (PermissionError, OSError):
         return False
     try:
-        return bool(os.listdir(probe))
+        return any(probe.iterdir())
     except PermissionError:
         return False
     finally:

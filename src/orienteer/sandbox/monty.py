@@ -11,21 +11,220 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import weakref
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NamedTuple
 
-from orienteer.errors import BadOption, Error, MissingExtra
+from orienteer.errors import Error, MissingExtra
 from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
 from orienteer.sandbox.monty_errors import missing, told
 from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
 
 if TYPE_CHECKING:
-    from pydantic_monty import FunctionSnapshot, FutureSnapshot, Monty, MontyComplete, MontySession, NameLookupSnapshot
+    from pydantic_monty import ExternalExceptionData, FunctionSnapshot, MontyRuntimeError, MontySession
+    from pydantic_monty import SyncSnapshot as Snapshot
 
-    Paused: TypeAlias = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot
+_GRACE = 0.5  # seconds beyond the limit in which the worker may stop by itself, before it is killed
+_ENDLESS = 1_000_000_000  # round trips in a session: the calls of each run are counted here
+_DEEPEST = 500  # calls in calls
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL, and its SIGTERM is one
+_VALUELESS = "\nNone"  # what code ends with, so that the value of its last line never crosses into our process
+_LOST = "what earlier code defined is lost"
+_MEGABYTE = 1 << 20
 
-_GRACE = 0.5  # seconds that the worker has to stop by itself, its state kept by the pool, before it is killed
-_ENDLESS = 1_000_000_000  # round trips of a session; we count the calls of each run ourselves
-_RECURSION = 500
+
+class _Failure(NamedTuple):
+    """How a run ended that did not end well."""
+
+    error: str
+    missing: str | None = None
+    is_lost: bool = False
+
+
+class MontyInterpreter:
+    """Runs code in a worker that starts with the first run, and again after a run that lost the state."""
+
+    def __init__(self, functions: Functions, limits: Limits) -> None:
+        """Raises `MissingExtra` where pydantic-monty is not installed."""
+        try:
+            import pydantic_monty  # noqa: F401  # an extra, and half a second of a first start
+        except ImportError as error:
+            raise MissingExtra("code in the sandbox monty", "sandbox") from error
+        self._functions, self._limits = functions, limits
+        self._held = ExitStack()
+        self._session: MontySession | None = None
+        weakref.finalize(self, self._held.close)
+
+    @property
+    def tier(self) -> Tier:
+        """The first."""
+        return "monty"
+
+    def run(self, code: str) -> Ran:
+        """Run code within the limits' wall time and at most one call of a function more."""
+        printed = Printed(self._limits.output_characters)
+        started = time.monotonic()
+        try:
+            failure = self._failure(code, printed)
+        except BaseException:  # a bug of a function, or an interrupt: the worker waits for an answer that never comes
+            self.close()
+            raise
+        if failure is not None and failure.is_lost:
+            self.close()
+        return Ran(
+            printed=printed.text,
+            error=None if failure is None else failure.error,
+            missing=None if failure is None else failure.missing,
+            is_lost=failure is not None and failure.is_lost,
+            left_out=printed.left_out,
+            seconds=time.monotonic() - started,
+        )
+
+    def close(self) -> None:
+        """End the worker. The next run starts another one, which knows nothing."""
+        self._session = None
+        self._held.close()
+
+    def _failure(self, code: str, printed: Printed) -> _Failure | None:
+        from pydantic_monty import MontySyntaxError
+
+        try:
+            return self._ended(code + _VALUELESS, printed)
+        except MontySyntaxError:
+            # What ends the code could be what is complained of; what was written is wrong by itself as well.
+            try:
+                return self._ended(code, printed)
+            except MontySyntaxError as error:
+                return _Failure(told(error))
+
+    def _ended(self, code: str, printed: Printed) -> _Failure | None:
+        """Return how code failed; None where it did not. Raises `MontySyntaxError`, and what a function does."""
+        from pydantic_monty import MontyCrashedError, MontyRuntimeError
+
+        session = self._started()
+        run = _Run(self._functions, self._limits)
+        watch = _Watch(session.worker_pid, self._limits.seconds + _GRACE)
+        try:
+            run.drive(session.feed_start(code, print_callback=lambda _, text: printed.add(text)))
+        except MontyCrashedError as error:
+            if not watch.has_fired:
+                return _Failure(f"the interpreter broke: {error}; {_LOST}", is_lost=True)
+        except MontyRuntimeError as error:
+            if not _is_out_of_time(error):
+                is_lost = session.worker_pid is None  # it died of what it was stopped for
+                return _Failure(f"{told(error)}; {_LOST}" if is_lost else told(error), missing(error), is_lost)
+            run.is_out_of_time = True
+        finally:
+            watch.end()
+        return self._too_long() if run.is_out_of_time or watch.has_fired else None
+
+    def _too_long(self) -> _Failure:
+        seconds = self._limits.seconds
+        return _Failure(f"TimeoutError: the code took longer than {seconds:g} s and was stopped; {_LOST}", is_lost=True)
+
+    def _started(self) -> MontySession:
+        """Return the session in which the state is, of a worker that is started where there is none."""
+        if self._session is None:
+            from pydantic_monty import Monty
+
+            pool = self._held.enter_context(Monty(min_processes=0, max_processes=1))
+            self._session = self._held.enter_context(
+                pool.checkout(
+                    limits={
+                        "max_feed_duration_secs": self._limits.seconds,
+                        "max_memory": self._limits.memory_mb * _MEGABYTE,
+                        "max_recursion_depth": _DEEPEST,
+                        "max_suspensions": _ENDLESS,
+                    },
+                    # Nothing is waited for, and what is drawn at random is drawn again when a trajectory is replayed.
+                    os_policy={"sleep": "zero", "random_start": {"seed": 0}},
+                )
+            )
+        return self._session
+
+
+class _Run:
+    """One run of code, from suspension to suspension."""
+
+    def __init__(self, functions: Functions, limits: Limits) -> None:
+        self._functions, self._calls = functions, limits.calls
+        self._seconds = limits.seconds
+        self._started = time.monotonic()
+        self._made = 0
+        self.is_out_of_time = False
+        """The run was left where it stood, because its time was over when a function came back."""
+
+    def drive(self, paused: Snapshot) -> None:
+        """Answer what the code asks for until it ends. Raises its errors, and whatever is a bug of a function."""
+        from pydantic_monty import FunctionSnapshot, FutureSnapshot, MontyComplete, NameLookupSnapshot
+
+        while not isinstance(paused, MontyComplete):
+            if isinstance(paused, NameLookupSnapshot):
+                named = paused.variable_name in self._functions
+                paused = paused.resume(value=_stub(paused.variable_name)) if named else paused.resume()
+            elif isinstance(paused, FunctionSnapshot):
+                paused = paused.resume_not_handled() if paused.is_os_function else self._answered(paused)
+            else:
+                assert isinstance(paused, FutureSnapshot)  # no function gives a future, so nobody can wait for one
+                paused = paused.resume({one: _refusal("nothing to wait for") for one in paused.pending_call_ids})
+            if time.monotonic() - self._started > self._seconds:
+                self.is_out_of_time = True
+                return
+
+    def _answered(self, paused: FunctionSnapshot) -> Snapshot:
+        """Call a function for the code, and go on with what it gives or with its complaint."""
+        name = str(paused.function_name)
+        if name not in self._functions:
+            return paused.resume({"exc_type": "NameError", "message": f"name {name!r} is not defined"})
+        self._made += 1
+        if self._made > self._calls:
+            return paused.resume(_refusal(f"this run has made {self._calls} calls, and may make no more"))
+        try:
+            value = serve(self._functions, name, paused.args, paused.kwargs)
+        except Error as error:
+            return paused.resume(_refusal(str(error)))
+        return paused.resume({"return_value": value})
+
+
+class _Watch:
+    """Kills a worker after some seconds, unless its run has ended."""
+
+    def __init__(self, worker: int | None, seconds: float) -> None:
+        self.has_fired = False
+        self._worker = worker
+        self._timer = threading.Timer(seconds, self._kill)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def end(self) -> None:
+        """Let the worker live, unless it is dead."""
+        self._timer.cancel()
+        self._timer.join()
+
+    def _kill(self) -> None:
+        self.has_fired = True
+        if self._worker is not None:
+            try:
+                os.kill(self._worker, _KILL)
+            except ProcessLookupError:  # it has died by itself, and the run tells so
+                return
+
+
+def _stub(name: str) -> Callable[[], None]:
+    """Return what stands for a function where code names it without calling it; a call goes by the name."""
+
+    def stub() -> None: ...
+
+    stub.__name__ = name
+    return stub
+
+
+def _refusal(message: str) -> ExternalExceptionData:
+    return {"exc_type": "RuntimeError", "message": message}
+
+
+def _is_out_of_time(error: MontyRuntimeError) -> bool:
+    """Tell whether the interpreter stopped the code for its time: such an error names no line."""
+    return isinstance(error.exception(), TimeoutError) and not error.traceback()

@@ -34,4 +34,4 @@ class Printed:
         """What was kept, with a line in the gap where there is one."""
         if not self.left_out:
             return self._head + self._tail
-        return f"{self._head}\n[... {self.left_out:,} characters left out ...]\n{self._tail}"
+        return f"{self._head}\n... {self.left_out:,} characters left out ...\n{self._tail}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Mapping, Sequence
 
 from orienteer.errors import BadOption
@@ -12,6 +13,7 @@ from orienteer.sandbox.interpreter import Functions
 _DEEPEST = 32  # lists in lists that an argument may hold
 _MOST_VALUES = 200_000  # that the arguments of one call may hold
 _MOST_CHARACTERS = 2_000_000
+_MOST_RETURNED = 16_000_000  # characters, as JSON: a worker takes frames of some size only
 
 
 def serve(functions: Functions, name: str, positional: Sequence[object], named: Mapping[str, object]) -> JsonValue:
@@ -28,7 +30,23 @@ def serve(functions: Functions, name: str, positional: Sequence[object], named: 
         inspect.signature(function).bind(*values, **options)
     except TypeError as error:
         raise BadOption(f"{name}{_form(functions, name)}: {error}") from error
-    return function(*values, **options)
+    return _sound(function(*values, **options))
+
+
+def _sound(value: JsonValue) -> JsonValue:
+    """Return a value whose texts are whole: half a surrogate pair, which broken graphs hold, crosses no pipe.
+
+    Raises `BadOption` where it is too large for one.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) > _MOST_RETURNED:
+        raise BadOption(f"the result is larger than {_MOST_RETURNED:,} characters: ask for less")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        sound: JsonValue = json.loads(text.encode(errors="replace"))
+        return sound
+    return value
 
 
 def _form(functions: Functions, name: str) -> str:

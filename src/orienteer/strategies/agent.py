@@ -83,7 +83,7 @@ class Agent:
                     stopped_by = "finish"
                     break
         except BudgetExhausted as exhausted:
-            stopped_by = _limit(exhausted)
+            stopped_by = limit_of(exhausted)
             error = self._last_turn(run, sampling)
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
@@ -112,7 +112,7 @@ class Agent:
         """Ask once, run what was called, record both."""
         began = time.monotonic()
         asked = [*self._messages, Message(role="user", content=notice)] if notice else self._messages
-        self._fit(asked)
+        fit(asked, self._elided, self._config.context_tokens)
         reply = metered(
             self._model,
             elide(asked, self._elided),
@@ -121,7 +121,7 @@ class Agent:
             schema=None,
             sampling=sampling,
         )
-        reply = reply.model_copy(update={"message": self._renamed(reply.message)})
+        reply = reply.model_copy(update={"message": renamed(reply.message, self._messages)})
         self._messages = [*asked, reply.message]
         observed: list[Observed] = []
         try:
@@ -141,18 +141,6 @@ class Agent:
             self._steps.append(step)
             run.tell(step)
         return reply
-
-    def _renamed(self, message: Message) -> Message:
-        """Give each call an id of its own: some servers begin anew in every reply."""
-        used = {call.id for one in self._messages for call in one.tool_calls}
-        calls = []
-        for call in message.tool_calls:
-            name, number = call.id, 2
-            while name in used:
-                name, number = f"{call.id}_{number}", number + 1
-            used.add(name)
-            calls.append(call.model_copy(update={"id": name}))
-        return message.model_copy(update={"tool_calls": tuple(calls)})
 
     def _last_turn(self, run: Run, sampling: Sampling) -> str | None:
         """Let the model answer from what it has, out of the budget's reserve; return what went wrong."""
@@ -175,16 +163,6 @@ class Agent:
         session.answer += session.ranked(last, [])[:20]
         notes.append(f"nothing was added to the answer: the first nodes of the last result {last} stand for it")
 
-    def _fit(self, messages: Sequence[Message]) -> None:
-        """Mark the oldest observations as left out until the request fits."""
-        size = sum(_size(message) for message in elide(messages, self._elided))
-        for message in messages:
-            if size <= self._config.context_tokens * _CHARACTERS_A_TOKEN:
-                return
-            if message.role == "tool" and message.tool_call_id and message.tool_call_id not in self._elided:
-                self._elided.add(message.tool_call_id)
-                size -= max(0, _size(message) - len(ELIDED))
-
 
 def elide(messages: Sequence[Message], call_ids: set[str] | frozenset[str]) -> tuple[Message, ...]:
     """Return messages with the observations of these calls left out."""
@@ -205,12 +183,37 @@ def requests(trajectory: Trajectory) -> Iterator[tuple[Message, ...]]:
         messages += [Message(role="tool", content=one.text, tool_call_id=one.call_id) for one in step.observations]
 
 
-def _size(message: Message) -> int:
-    return len(message.content or "") + sum(len(call.arguments) + len(call.name) for call in message.tool_calls)
+def renamed(message: Message, earlier: Sequence[Message]) -> Message:
+    """Return a reply whose calls have ids of their own: some servers begin anew in every reply."""
+    used = {call.id for one in earlier for call in one.tool_calls}
+    calls = []
+    for call in message.tool_calls:
+        name, number = call.id, 2
+        while name in used:
+            name, number = f"{call.id}_{number}", number + 1
+        used.add(name)
+        calls.append(call.model_copy(update={"id": name}))
+    return message.model_copy(update={"tool_calls": tuple(calls)})
 
 
-def _limit(exhausted: BudgetExhausted) -> StoppedBy:
+def fit(messages: Sequence[Message], elided: set[str], context_tokens: int) -> None:
+    """Add the calls of the oldest observations to those left out until the request fits."""
+    size = sum(_size(message) for message in elide(messages, elided))
+    for message in messages:
+        if size <= context_tokens * _CHARACTERS_A_TOKEN:
+            return
+        if message.role == "tool" and message.tool_call_id and message.tool_call_id not in elided:
+            elided.add(message.tool_call_id)
+            size -= max(0, _size(message) - len(ELIDED))
+
+
+def limit_of(exhausted: BudgetExhausted) -> StoppedBy:
+    """Return a spent budget as the ending that it is."""
     for limit in ("calls", "tokens", "seconds", "usd", "interrupted"):
         if exhausted.limit == limit:
             return limit
     raise AssertionError(exhausted.limit)
+
+
+def _size(message: Message) -> int:
+    return len(message.content or "") + sum(len(call.arguments) + len(call.name) for call in message.tool_calls)

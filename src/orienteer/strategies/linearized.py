@@ -1,36 +1,39 @@
-"""Nodes as text, attributes and edges: what TextRAG and GraphRAG read. GraphScout (003), appendix A.4; the form is ours.
+"""Nodes as text, attributes and edges, for TextRAG and GraphRAG. GraphScout (003), appendix A.4; the form is ours.
 
-    also: Alzheimer disease
-    identifier: DOID:10652
-    A tauopathy that is characterized by memory lapses ...
-    -presents-> Symptom (3): Agnosia; Memory Disorders; Aphasia
-    <-treats- Compound (5): Donepezil; Galantamine; and 3 more
+    [N1] Alzheimer's disease (Disease)
+      identifier: DOID:10652
+      A tauopathy that is characterized by memory lapses ...
+      -presents-> Symptom (3): Agnosia; Memory Disorders; Aphasia
+      <-treats- Compound (5): Donepezil; Galantamine; and 3 more
 
 A hub has more edges than a prompt can hold. Of its kinds of edge those come first that share a word with the question;
 of the nodes of a kind those that the rest of the evidence holds too, then those that fit the question's words best.
-Each kind says how many nodes it has in all. The kinds that share a word have what room there is before the others; among
-equals a kind that needs little leaves the rest to those that need more.
+Each kind says how many nodes it has in all. The kinds that share a word take what room there is before the others;
+among equals a kind that needs little leaves the rest to those that need more.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.build.documents.sentences import tokens as count_tokens
+from orienteer.errors import BadOption
 from orienteer.graph.adjacency import Entries
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.knowledge.evidence import Evidence, Scored
+from orienteer.index.searchers import Mode
+from orienteer.knowledge.evidence import PASSAGES
 from orienteer.knowledge.linking import phrases
-from orienteer.knowledge.rendering import Rendered, render
-from orienteer.records import Kind, Node
+from orienteer.knowledge.rendering import Rendered
+from orienteer.records import Kind, Node, Result
+from orienteer.strategies.answer import NOT_THERE
+from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools.render import arrow, one_line
 
 _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
@@ -38,8 +41,37 @@ _VALUE = 200  # characters of a property
 _NAME = 80  # characters of a name within a line
 _EDGE_TEXT = 80  # characters of what an edge says
 _CHARACTERS_A_TOKEN = 4
+_MORE, _LABEL = 4, 4  # tokens of `; and 9 more`, and of a label in its brackets
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _SHORT = 4  # letters; a name no longer than that counts only as it is written: `CAN` is a gene, "can" is not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearConfig:
+    """What both methods let choose."""
+
+    k: int = 20
+    """Hits at the most. Recall is taken at 20 throughout; ARK, section 4."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+    mode: Mode = "lexical"
+    """How searches rank: lexical (words), dense (meaning), or both: hybrid, hybrid:0.6 (BM25's share) or rrf."""
+    context_tokens: int = 8_000
+    """Size of what the model reads; the number is ours."""
+
+    def __post_init__(self) -> None:
+        _ = self.course  # checks k and mode
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if type(value) is int and value < 1:
+                raise BadOption(f"{one.name} is {value}: it must be 1 or more")
+
+    @property
+    def course(self) -> WorkflowConfig:
+        """Return what a course without calls of its own is told."""
+        return WorkflowConfig(k=self.k, node_types=self.node_types, where=self.where, mode=self.mode)
 
 
 class Linear(NamedTuple):
@@ -49,6 +81,8 @@ class Linear(NamedTuple):
     text: str
     rows: tuple[int, ...]
     """The neighbours that it names, in their order."""
+    tokens: int
+    """What it takes of a prompt, its label too."""
 
 
 class _Group(NamedTuple):
@@ -59,6 +93,16 @@ class _Group(NamedTuple):
     """In the order in which they are named."""
     entries: Entries
     is_asked_for: bool
+
+
+class _Fitting(NamedTuple):
+    """The lines of a text that tell of edges."""
+
+    groups: list[_Group]
+    heads: list[str]
+    """How the line of each begins, and a last line where some have none."""
+    tokens: int
+    """The room that is left for names."""
 
 
 class Linearizer:
@@ -73,16 +117,35 @@ class Linearizer:
 
     def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> Linear:
         """Return a node as text of about so many tokens at the most; `first` are the rows of the other evidence."""
-        lines = list(self._attributes(self._graph.node_at(row), tokens // 2))
-        left = tokens - sum(map(count_tokens, lines))
+        node = self._graph.node_at(row)
+        lines = [f"{one_line(node.name)} ({node.type})", *self._attributes(node, tokens // 2)]
+        left = tokens - _LABEL - sum(map(count_tokens, lines))
+        groups, heads, left = self._fitting(self._groups(row, first), left)
+        rooms = _rooms(groups, left, [self._size(one, left) for one in groups])
         named: list[int] = []
-        groups = self._groups(row, first)
-        rooms = _rooms(groups, left, {at: self._size(one) for at, one in enumerate(groups)})
-        for at, group in enumerate(groups):
-            line, rows = self._line(group, rooms[at])
-            lines.append(line)
-            named += rows
-        return Linear(row, "\n".join(lines), tuple(dict.fromkeys(named)))
+        for head, group, room in zip(heads, groups, rooms, strict=False):
+            names = self._names(group, room)
+            more = [f"and {len(group.rows) - len(names)} more"] if len(names) < len(group.rows) else []
+            lines.append(head + "; ".join([*names, *more]))
+            named += group.rows[: len(names)].tolist()
+        lines += heads[len(groups) :]
+        text = "\n  ".join(lines)
+        return Linear(row, text, tuple(dict.fromkeys(named)), count_tokens(text) + _LABEL)
+
+    def _fitting(self, groups: Sequence[_Group], tokens: int) -> _Fitting:
+        """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
+        kept: list[_Group] = []
+        heads: list[str] = []
+        left = tokens - _MORE
+        for group in groups:
+            head = f"{arrow(self._graph, group.kind)} ({len(group.rows)}): "
+            cost = count_tokens(head) + _MORE
+            if cost > left:
+                return _Fitting(kept, [*heads, f"and {len(groups) - len(kept)} more kinds of edge"], max(0, left))
+            kept.append(group)
+            heads.append(head)
+            left -= cost
+        return _Fitting(kept, heads, max(0, left))
 
     def _attributes(self, node: Node, tokens: int) -> Iterator[str]:
         """Yield what a node says of itself, as far as there is room."""
@@ -125,25 +188,21 @@ class Linearizer:
         )
         return any(self._graph.tokenizer.stem(word) in self._stems for phrase in said for word in phrase)
 
-    def _size(self, group: _Group) -> int:
-        """Return about how many tokens a group takes that is named whole; of a large one as much as ever counts."""
-        names = [self._named(group, row) for row in group.rows[:_SCORED].tolist()]
-        return count_tokens(f"{arrow(self._graph, group.kind)} (0000): {'; '.join(names)}")
+    def _size(self, group: _Group, tokens: int) -> int:
+        """Return how many tokens the names of a group take, of a large one as far as there could ever be room."""
+        return sum(count_tokens(name) + 1 for name in self._names(group, tokens))
 
-    def _line(self, group: _Group, tokens: int) -> tuple[str, list[int]]:
-        """Return a group as a line of about so many tokens, and the rows that it names."""
-        total = len(group.rows)
-        line = f"{arrow(self._graph, group.kind)} ({total}): "
-        left = tokens - count_tokens(line) - (4 if total > 1 else 0)  # `and 9 more`
+    def _names(self, group: _Group, tokens: int) -> list[str]:
+        """Return as many names of a group as there is room for."""
         names: list[str] = []
+        left = tokens
         for row in group.rows.tolist():
             name = self._named(group, row)
             left -= count_tokens(name) + 1
             if left < 0:
                 break
             names.append(name)
-        more = [f"and {total - len(names)} more" if names else f"{total} in all"] if len(names) < total else []
-        return line + "; ".join([*names, *more]), group.rows[: len(names)].tolist()
+        return names
 
     def _named(self, group: _Group, row: int) -> str:
         """Return a neighbour's name, with what the edges to it say."""
@@ -156,22 +215,49 @@ class Linearizer:
         return f"{name} ({', '.join(said)})" if said else name
 
 
-def _rooms(groups: Sequence[_Group], tokens: int, sizes: Mapping[int, int]) -> dict[int, int]:
+def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[int]:
     """Return the tokens that each group may take: what the question speaks of before the rest, equally among equals."""
-    rooms: dict[int, int] = {}
+    rooms = [0] * len(groups)
     left = tokens
     for is_asked_for in (True, False):
         some = sorted((at for at, one in enumerate(groups) if one.is_asked_for == is_asked_for), key=sizes.__getitem__)
         for place, at in enumerate(some):
-            rooms[at] = min(sizes[at], max(0, left) // (len(some) - place))
+            rooms[at] = min(sizes[at], left // (len(some) - place))
             left -= rooms[at]
     return rooms
 
 
 def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> Rendered:
-    """Return nodes as evidence for a prompt, labelled in their order."""
-    nodes = (replace(graph.node_at(one.row), text=one.text) for one in written)
-    return render(Evidence(nodes=tuple(Scored(node, 1.0) for node in nodes)), graph, tokens)
+    """Return nodes as evidence for a prompt, labelled in their order, as many as there is room for.
+
+    What a text says stands on lines of their own, indented, so that it can pass for no label.
+    """
+    labels: dict[str, tuple[str, ...]] = {}
+    pieces: list[str] = []
+    left, left_out = tokens, 0
+    for one in written:
+        if one.tokens > left:
+            left_out += 1
+            continue
+        left -= one.tokens
+        label = f"{'C' if graph.type_at(one.row) in PASSAGES else 'N'}{len(labels) + 1}"
+        labels[label] = (graph.ids[one.row],)
+        pieces.append(f"[{label}] {one.text}")
+    return Rendered("\n".join(pieces), labels, tokens - left, left_out)
+
+
+def named_first(result: Result, workflow: Workflow, config: LinearConfig, written: Sequence[Linear]) -> Result:
+    """Return an answered result whose ranking begins with what its answer names, then cites, of what was read."""
+    if result.answer in (None, NOT_THERE):
+        return result
+    graph = workflow.graph
+    rows = (row for one in written for row in (one.row, *one.rows))
+    reasons = dict.fromkeys(named_in(graph, rows, str(result.answer)), "named in the answer")
+    for node in result.trajectories[-1].selected:
+        reasons.setdefault(graph.row(node), "cited in the answer")
+    for hit in result.hits:
+        reasons.setdefault(graph.row(hit.id), hit.why)
+    return result.model_copy(update={"hits": workflow.present(reasons, config.course)})
 
 
 def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:
@@ -182,17 +268,13 @@ def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:
     for row in dict.fromkeys(rows):
         name = " ".join(graph.names[row].split())
         if any(map(str.isalpha, name)) and name.casefold() in folded:
-            by_name.setdefault(name, []).append(row)
+            by_name.setdefault(name.casefold() if len(name) > _SHORT else name, []).append(row)
     found: list[tuple[int, int]] = []
     taken = np.zeros(len(bare), np.bool_)
     for name in sorted(by_name, key=lambda one: (-len(one), one)):
         flags = re.IGNORECASE if len(name) > _SHORT else re.NOFLAG
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", bare, flags):
-            if _is_free(taken, match.start(), match.end()):
+            if not taken[match.start() : match.end()].any():
                 taken[match.start() : match.end()] = True
                 found += [(match.start(), row) for row in by_name[name]]
     return list(dict.fromkeys(row for _, row in sorted(found)))
-
-
-def _is_free(taken: NDArray[np.bool_], begin: int, end: int) -> bool:
-    return not taken[begin:end].any()

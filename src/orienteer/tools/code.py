@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orienteer.errors import Error, MissingExtra, UnsafeSandbox
+from orienteer.errors import MissingExtra, UnsafeSandbox
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.sandbox.interpreter import Interpreter, Limits, Ran, Tier
 from orienteer.sandbox.opening import Choice, open_interpreter
@@ -38,7 +38,7 @@ The code runs in a small Python of its own, without files, network, processes or
 """
 """What a model should know of the first tier before it writes code for it."""
 _SILENT = "Nothing was printed: use print to see a value."
-_LOST = "What earlier calls defined is lost: define it again."
+_LOST = "What earlier code defined is lost: define it again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +151,6 @@ class CodeInterpreter:
 
     def _reply(self, ran: Ran, notes: list[str]) -> Observation:
         notes += self._cypher.notes
-        if ran.is_lost:
-            notes.append(_LOST)
         if not self._has_told_tier:
             notes.append(f"The code ran in the sandbox {self.tier}.")
             self._has_told_tier = True

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.tools.arguments import number
 from orienteer.tools.render import Words, one_line
 from orienteer.tools.session import Session
+
+if TYPE_CHECKING:
+    from orienteer.graph.cypher.view import View
 
 NAME = "node_id_retriever"
 TOPK = 2  # GraphScout, appendix B.4.1
@@ -60,19 +63,6 @@ SPEC = ToolSpec(
 )
 
 
-class Naming(Protocol):
-    """How nodes and their types are called where that is not by the graph's own ids and types."""
-
-    def id_of(self, row: int) -> str:
-        """Return what the node of a row is called."""
-
-    def type_of(self, row: int) -> str:
-        """Return what its type is called."""
-
-    def rows_of(self, identifier: str) -> Sequence[int]:
-        """Return the rows that are called so."""
-
-
 class Scored(NamedTuple):
     """A node that a query found."""
 
@@ -81,11 +71,17 @@ class Scored(NamedTuple):
 
 
 class NodeIdRetriever:
-    """Nodes for texts: by name first, then as the session's searches rank."""
+    """Nodes for texts: by name first, then as the session's searches rank. A view names nodes and types its way."""
 
-    def __init__(self, session: Session, *, naming: Naming | None = None) -> None:
-        self._session, self._naming = session, naming
+    def __init__(self, session: Session, *, view: View | None = None) -> None:
+        self._session = session
         self.spec = SPEC
+        self._identifiers = None
+        self._schema = session.graph.schema
+        if view is not None:
+            from orienteer.graph.cypher.view import Identifiers, viewed_schema  # who has no view goes without
+
+            self._identifiers, self._schema = Identifiers(session.graph, view), viewed_schema(self._schema, view)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes of each query; what could not be done as asked is said beneath them."""
@@ -127,9 +123,8 @@ class NodeIdRetriever:
 
     def _called(self, text: str) -> list[int]:
         """Return the rows of just this name, alias or identifier; of those that only punctuation parts, the nearest."""
-        if self._naming is not None and (rows := self._naming.rows_of(text)):
-            return list(rows)
-        return called(self._session.graph, text)
+        rows = () if self._identifiers is None else self._identifiers.rows(text)
+        return list(rows) or called(self._session.graph, text)
 
     def _by_meaning(self, mode: Mode, text: str, k: int) -> list[Scored]:
         rows, scores = self._session.graph.searcher(mode).search(text, k)
@@ -155,10 +150,11 @@ class NodeIdRetriever:
         return Observation("\n".join((said, *dict.fromkeys(notes))), tuple(nodes))
 
     def _shown(self, one: Scored) -> dict[str, JsonValue]:
-        graph, naming = self._session.graph, self._naming
+        graph, identifiers = self._session.graph, self._identifiers
+        node_type = graph.type_at(one.row)
         return {
-            "node_id": graph.ids[one.row] if naming is None else naming.id_of(one.row),
-            "node_type": graph.type_at(one.row) if naming is None else naming.type_of(one.row),
+            "node_id": graph.ids[one.row] if identifiers is None else identifiers.of(one.row),
+            "node_type": node_type if identifiers is None else self._schema.label(node_type),
             "score": round(one.score, 2),
             "name": one_line(graph.names[one.row]),
         }

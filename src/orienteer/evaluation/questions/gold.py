@@ -90,9 +90,9 @@ def gold_query(graph: Graph, draft: Draft) -> str:
     for number, condition in enumerate(draft.conditions, 1):
         nodes = [f"a{number}", *(f"m{number}_{hop}" for hop in range(1, len(condition.steps))), "x"]
         anchor = f"{{id: {_text(graph.ids[condition.anchor])}}}"
-        path = f"({nodes[0]}:{_name(condition.steps[0].start)} {anchor})"
+        path = f"({nodes[0]}:{escaped(condition.steps[0].start)} {anchor})"
         for step, node in zip(condition.steps, nodes[1:], strict=True):
-            path += f"{_arrow(step)}({node}:{_name(step.end)})"
+            path += f"{arrow(step)}({node}:{escaped(step.end)})"
         paths.append(path)
         apart += [f"{one}.id <> {other}.id" for at, one in enumerate(nodes) for other in nodes[at + 1 :]]
     if draft.constraint is not None and draft.constraint.property is not None:
@@ -102,18 +102,20 @@ def gold_query(graph: Graph, draft: Draft) -> str:
     return f"{matches} WHERE {' AND '.join(apart)} RETURN DISTINCT x.id"
 
 
-def _arrow(step: Step) -> str:
-    edge = f"[:{_name(step.edge_type)}]" if step.edge_type is not None else ""
+def arrow(step: Step) -> str:
+    """Return a step as an edge of a pattern."""
+    edge = f"[:{escaped(step.edge_type)}]" if step.edge_type is not None else ""
     if step.edge_type is None or step.is_forward is None:
         return f"-{edge}-"
     return f"-{edge}->" if step.is_forward else f"<-{edge}-"
 
 
 def _holds(name: str, value: str) -> str:
-    return f"toLower(toString(x.{_name(name)})) = {_text(value.lower())}"
+    return f"toLower(toString(x.{escaped(name)})) = {_text(value.lower())}"
 
 
-def _name(name: str) -> str:
+def escaped(name: str) -> str:
+    """Return the name of a type or a property as Cypher takes any."""
     return "`" + name.replace("`", "``") + "`"
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -28,14 +29,19 @@ class _Thing(NamedTuple):
     is_several: bool = False
     """Several names, or a plural with a clause of its own."""
     is_clause: bool = False
+    is_described: bool = False
+    """One node that is not named: `the only gene that binds BRCA1`."""
 
 
-class _Clause(NamedTuple):
+class Clause(NamedTuple):
     """One condition on the answers, filled. None where there is no way to say it so."""
 
     predicate: str | None
+    """Of several answers: `bind BRCA1`, `are part of BRCA1`."""
     relative: str | None
+    """`BRCA1 binds`."""
     asked: str | None
+    """`does BRCA1 bind`."""
     is_long: bool
     """The slot holds a clause of its own: a relative clause around it would be hard to read."""
 
@@ -46,57 +52,70 @@ class Phrasing:
 
     graph: Graph
     chance: np.random.Generator
+    links: Sequence[str] = _CONNECTED
+    """Ways to say that any edge joins two nodes."""
 
     def question(self, draft: Draft) -> str:
         """Return a draft as a question."""
-        answers = english.plural(self._noun(draft.answer_type))
-        if _comes_back(draft):
+        answers = english.plural(self.noun(draft.answer_type))
+        if comes_back(draft.conditions):
             answers = f"other {answers}"
-        clauses = self._clauses(draft)
+        clauses = self.clauses(draft.conditions)
         if draft.constraint is not None:
-            clauses.append(_Clause(self._constraint(draft.constraint), None, None, is_long=False))
-        text = self._chosen(_frames(answers, clauses))
+            clauses.append(Clause(self._constraint(draft.constraint), None, None, is_long=False))
+        text = self.chosen(frames(answers, clauses))
         return text[:1].upper() + text[1:]
 
-    def _clauses(self, draft: Draft) -> list[_Clause]:
-        """Return a clause a condition; conditions by the same steps share one, where those are one hop."""
-        groups: dict[tuple[Step, ...], list[Condition]] = {}
-        for condition in draft.conditions:
-            groups.setdefault(condition.steps, []).append(condition)
-        return [self._clause(steps, [self._anchor(one) for one in group]) for steps, group in groups.items()]
+    def clauses(
+        self, conditions: Sequence[Condition], described: Mapping[int, str] = MappingProxyType({})
+    ) -> list[Clause]:
+        """Return a clause a condition; conditions by the same steps share one, where those are one hop.
 
-    def _clause(self, steps: Sequence[Step], anchors: Sequence[_Thing]) -> _Clause:
-        said = self._said(steps[-1])
+        `described` holds what stands for a row in place of its name.
+        """
+        groups: dict[tuple[Step, ...], list[Condition]] = {}
+        for condition in conditions:
+            groups.setdefault(condition.steps, []).append(condition)
+        return [self._clause(steps, [self._anchor(one, described) for one in group]) for steps, group in groups.items()]
+
+    def _clause(self, steps: Sequence[Step], anchors: Sequence[_Thing]) -> Clause:
+        said = self.said(steps[-1])
         if len(steps) == 1:
             return _filled(said, _together(anchors))
         inner = self._clause(steps[:-1], anchors)
-        told = self._chosen([one for one in (inner.predicate, inner.relative) if one is not None])
-        text = f"{english.plural(self._noun(steps[-1].start))} that {told}"
+        told = self.chosen([one for one in (inner.predicate, inner.relative) if one is not None])
+        text = f"{english.plural(self.noun(steps[-1].start))} that {told}"
         return _filled(said, _Thing(text, text, is_several=True, is_clause=True))
 
-    def _said(self, step: Step) -> Said:
+    def said(self, step: Step) -> Said:
+        """Return how nodes are told of to which a step leads; what it leads from stands in the slot."""
         if step.edge_type is None:
-            return Said(self._chosen(_CONNECTED))
+            return Said(self.chosen(self.links))
         source, target = (step.end, step.start) if step.is_forward is False else (step.start, step.end)
         found = relation(
-            self._label(step.edge_type), self._noun(source), self._noun(target), is_mutual=step.is_forward is None
+            self._label(step.edge_type), self.noun(source), self.noun(target), is_mutual=step.is_forward is None
         )
         return found.of_sources if step.is_forward is False else found.of_targets
 
-    def _anchor(self, condition: Condition) -> _Thing:
+    def _anchor(self, condition: Condition, described: Mapping[int, str]) -> _Thing:
         row = condition.anchor
-        name = quoted(self.graph.names[row])
-        noun = self._noun(condition.steps[0].start)
+        if row in described:
+            return _Thing(described[row], described[row], is_described=True)
+        return _Thing(quoted(self.graph.names[row]), self.named(row))
+
+    def named(self, row: int) -> str:
+        """Return a node's name as a question holds it, its type before it where the name alone may mean others."""
+        name, noun = quoted(self.graph.names[row]), self.noun(self.graph.type_at(row))
         shares = any(one != row for one in self.graph.candidates(self.graph.names[row]))
-        return _Thing(name, f"the {noun} {name}" if shares and noun not in name.lower() else name)
+        return f"the {noun} {name}" if shares and noun not in name.lower() else name
 
     def _constraint(self, constraint: Constraint) -> str:
         if constraint.property is not None:
             what = " ".join(english.words_of(constraint.property))
-            return self._chosen(
+            return self.chosen(
                 [f"have the {what} “{constraint.phrase}”", f"have “{constraint.phrase}” as their {what}"]
             )
-        return self._chosen(
+        return self.chosen(
             [
                 f"mention “{constraint.phrase}” in their description",
                 f"are described with the words “{constraint.phrase}”",
@@ -104,7 +123,8 @@ class Phrasing:
             ]
         )
 
-    def _noun(self, node_type: str) -> str:
+    def noun(self, node_type: str) -> str:
+        """Return what a node of a type is called, in the singular."""
         words = " ".join(english.words_of(self.graph.schema.label(node_type)))
         if "/" in node_type:
             words = "/".join(" ".join(english.words_of(part)) for part in node_type.split("/"))
@@ -113,9 +133,10 @@ class Phrasing:
     def _label(self, edge_type: str) -> str:
         schema = self.graph.schema
         further = [one for one in schema.also_called.get(edge_type, ()) if not PHRASE.match(one)]
-        return self._chosen([schema.label(edge_type), *further])
+        return self.chosen([schema.label(edge_type), *further])
 
-    def _chosen(self, ways: Sequence[str]) -> str:
+    def chosen(self, ways: Sequence[str]) -> str:
+        """Return one of several ways to say the same."""
         return ways[int(self.chance.integers(len(ways)))]
 
 
@@ -125,9 +146,9 @@ def quoted(name: str) -> str:
     return name if is_plain else f"“{name}”"
 
 
-def _comes_back(draft: Draft) -> bool:
-    """Tell whether a draft goes out and back by one kind of edge, so that its anchor meets the condition itself."""
-    return any(len(steps) == 2 and steps[1] == steps[0].turned for _, steps in draft.conditions)
+def comes_back(conditions: Sequence[Condition]) -> bool:
+    """Tell whether a condition goes out and back by one kind of edge, so that its anchor meets the condition itself."""
+    return any(len(steps) == 2 and steps[1] == steps[0].turned for _, steps in conditions)
 
 
 def _together(anchors: Sequence[_Thing]) -> _Thing:
@@ -138,7 +159,7 @@ def _together(anchors: Sequence[_Thing]) -> _Thing:
     return _Thing(text, text, is_several=True)
 
 
-def _filled(said: Said, thing: _Thing) -> _Clause:
+def _filled(said: Said, thing: _Thing) -> Clause:
     predicate = said.predicate
     if thing.is_clause:
         predicate = said.predicate_of_clause or predicate
@@ -147,15 +168,15 @@ def _filled(said: Said, thing: _Thing) -> _Clause:
     relative, asked = (said.relatives, said.askeds) if thing.is_several else (said.relative, said.asked)
     # `have the tag {}` and `are in the section {}` name the type themselves.
     named = thing.text if said.predicate_of_many is not None and not thing.is_several else thing.typed
-    return _Clause(
+    return Clause(
         None if predicate is None else predicate.format(named),
         None if relative is None else relative.format(thing.typed),
         None if asked is None else asked.format(thing.typed),
-        is_long=thing.is_clause,
+        is_long=thing.is_clause or thing.is_described,
     )
 
 
-def _frames(answers: str, clauses: Sequence[_Clause]) -> list[str]:
+def frames(answers: str, clauses: Sequence[Clause]) -> list[str]:
     """Return the ways to ask for what meets all clauses."""
     predicates = [one.predicate for one in clauses if one.predicate is not None]
     if len(predicates) == len(clauses):

@@ -94,8 +94,8 @@ def _internal(graph: Graph, text: str, names: Collection[str], own: Collection[s
     """Return an id that a question holds as a word of it and not as, or in, a name; None where there is none."""
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, " ") if name else text
-    for word in _TOKEN.findall(text):
-        word = word.rstrip(".:")
+    for token in _TOKEN.findall(text):
+        word = str(token).rstrip(".:")
         # Short numbers are words of a question, also where they happen to be the id of some node.
         if word in own or (
             not word.isdigit() and graph.ids.find(word) is not None and not graph.name_index.called(word)

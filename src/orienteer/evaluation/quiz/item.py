@@ -22,7 +22,7 @@ class QuizItem(Record):
     pattern: QuizPattern
     difficulty: Difficulty
     hops: int
-    """Edges on the longest way from a named node to what is asked."""
+    """Edges of the path that the gold query walks: from the first node named, through what is asked, to the last."""
     anchors: tuple[str, ...]
     """Ids of the nodes that the question names; the seed is the first."""
     edge_types: tuple[str, ...] = ()

@@ -94,7 +94,7 @@ def _by_field(material: Material, field: str) -> Table:
         every = {name for one in own for name in one.row.measures}
         measures = [name for name in material.measures if name in every]
         kept = replace(run, lines=tuple(line for one in own for line in one.lines.values()))
-        for row in rows([kept], measures=measures, by=field, random_seed=material.random_seed):
+        for row in rows([kept], measures=measures, by=[field], random_seed=material.random_seed):
             found[row.by[field]][named[row.method]] = row
     return found
 
@@ -113,7 +113,7 @@ def _by_node(material: Material, name: str, kind: Callable[[Known], str], common
         if not split:
             continue
         run = replace(one.run, lines=split)
-        for row in rows([run], measures=[_MEASURE], by=name, random_seed=material.random_seed):
+        for row in rows([run], measures=[_MEASURE], by=[name], random_seed=material.random_seed):
             found.setdefault(row.by[name], {})[one.number] = row
     return {value: found[value] for value in sorted(found, key=_order)}
 

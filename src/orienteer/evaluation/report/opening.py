@@ -262,7 +262,17 @@ def _written(name: str, value: float) -> str:
     return f"{value:.4f}" if name == "USD" else figure(value)
 
 
-_COSTS = ("calls", "tokens", "USD", "iterations", "retrievals", "set_joins", "context_tokens")
+_COSTS = (
+    "calls",
+    "tokens",
+    "output_tokens",
+    "USD",
+    "iterations",
+    "tool_calls",
+    "retrievals",
+    "set_joins",
+    "context_tokens",
+)
 _KINDS = {
     "flat": "a flat list: it ranks by the texts of nodes alone",
     "text agent": "an agent over texts: neither a flat list nor a witness for the graph",

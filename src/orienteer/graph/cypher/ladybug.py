@@ -86,7 +86,8 @@ class Ladybug:
         """Return what reads the engine's values, with the names of a view."""
         if view not in self._viewed:
             graph = self._graph()
-            assert view is not None and graph is not None, "whoever asks holds the graph"
+            assert graph is not None, "whoever asks holds the graph"
+            assert view is not None, "the graph's own names are there from the start"
             identifiers = Identifiers(graph, view)
             names = ViewedNames(graph.schema, self.names.catalog, view, identifiers)
             self._viewed[view] = Results(graph, names, identifiers)

@@ -7,7 +7,7 @@ signs; an edge type also together with the types that it joins: `DISEASE_DOWNREG
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from orienteer.errors import UnknownProperty, UnknownType, nearest
@@ -16,6 +16,7 @@ from orienteer.graph.cypher.view import View
 from orienteer.records import Record, Schema, Triple
 
 _MOST_SHOWN = 30
+_OWN = ("id", "name")  # what every node has
 _KINDS = {"text": TEXT, "integer": INTEGER, "float": FLOAT, "boolean": BOOLEAN}
 
 
@@ -108,7 +109,7 @@ class Names:
             return frozenset(one for one in self.triples if one.type in types)
         found = self._joining.get(_bare(name), frozenset())
         if not found:
-            raise self._unknown("edge type", name, list(self.schema.edge_types))
+            raise self._unknown("edge type", name, list(self.schema.edge_types), self._joined_words())
         return found
 
     @cached_property
@@ -146,9 +147,14 @@ class Names:
     def _called(self, name: str) -> set[str]:
         return {name, self.schema.label(name), *self.schema.also_called.get(name, ())}
 
-    def _unknown(self, what: str, name: str, known: list[str]) -> UnknownType:
+    def _joined_words(self) -> list[str]:
+        """Edge types with the types that they join, as a query may name them."""
+        label = self.schema.label
+        return ["_".join(map(label, (one.source, one.type, one.target))).upper() for one in self.triples]
+
+    def _unknown(self, what: str, name: str, known: list[str], further: Sequence[str] = ()) -> UnknownType:
         readable = list(dict.fromkeys(self.schema.label(one) for one in known))
-        near = nearest(name.replace("_", " "), dict.fromkeys([*readable, *known]), most=3)
+        near = _near(name, [*readable, *known, *further])
         hint = f" Near: {', '.join(near)}." if near else ""
         more = ", ..." if len(readable) > _MOST_SHOWN else ""
         return UnknownType(f"No {what} {name!r}.{hint} In this graph: {', '.join(readable[:_MOST_SHOWN])}{more}.", near)
@@ -172,7 +178,7 @@ class Names:
             if not types & set(column.types):
                 raise UnknownProperty(
                     f"No {what} of {self._list(types)} has the property {key!r}: "
-                    f"it belongs to {self._list(column.types)}."
+                    f"it belongs to {self._list(column.types)}. {self._having(what, types, columns)}"
                 )
             return column
         missing = _known(key, left_out)
@@ -181,14 +187,19 @@ class Names:
                 f"The property {key!r} is not in the copy that Cypher reads: {left_out[missing]}. "
                 "Find words of it by search, and read it whole by showing the node."
             )
-        here = [name for name, column in columns.items() if types & set(column.types)]
-        near = nearest(key, columns, most=3)
+        near = nearest(key, self._properties(what, types, columns), most=3) or nearest(key, columns, most=3)
         hint = f" Near: {', '.join(near)}." if near else ""
-        has = ", ".join(here[:_MOST_SHOWN]) or "none"
-        raise UnknownProperty(
-            f"No {what} has a property {key!r}.{hint} {self._list(types)} has: {has}. For words of a text use search.",
-            near,
-        )
+        has = self._having(what, types, columns)
+        raise UnknownProperty(f"No {what} has a property {key!r}.{hint} {has} For words of a text use search.", near)
+
+    def _properties(self, what: str, types: frozenset[str], columns: Mapping[str, Column]) -> list[str]:
+        """Return the properties of some types, with those that every node has."""
+        own = [*_OWN] if what == "node" else []
+        return own + [name for name, column in columns.items() if types & set(column.types) and name not in own]
+
+    def _having(self, what: str, types: frozenset[str], columns: Mapping[str, Column]) -> str:
+        has = ", ".join(self._properties(what, types, columns)[:_MOST_SHOWN]) or "none"
+        return f"{self._list(types)} has: {has}."
 
     def _list(self, types: Collection[str]) -> str:
         shown = [self.schema.label(one) for one in sorted(types)]
@@ -200,6 +211,17 @@ def _look_up(name: str, levels: list[Mapping[str, frozenset[str]]]) -> frozenset
         if word in level:
             return level[word]
     return frozenset()
+
+
+def _near(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that look most like one, whatever joins their words; each meaning once."""
+    spaced: dict[str, str] = {}
+    for one in known:
+        spaced.setdefault(one.replace("_", " "), one)
+    found: dict[str, str] = {}
+    for one in nearest(name.replace("_", " "), spaced, most=6):
+        found.setdefault(_bare(one), spaced[one])
+    return list(found.values())[:3]
 
 
 def _known(key: str, known: Mapping[str, object]) -> str | None:

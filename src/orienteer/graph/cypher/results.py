@@ -1,4 +1,4 @@
-"""What the engine gives back, as the records of the graph: nodes and edges by their own names, or by those of a view."""
+"""What the engine gives back, as records: nodes and edges by their names in the graph, or in a view."""
 
 from __future__ import annotations
 

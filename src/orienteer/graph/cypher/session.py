@@ -64,7 +64,8 @@ class Cypher:
         """Return what a statement finds, at most `limit` rows of it; None means as many as an answer may hold.
 
         Through a view, nodes and types have the names that it gives them. Raises `BadQuery`, `UnknownType` and
-        `UnknownProperty` for what is not allowed or not understood, with the form to use; `QueryStopped` where it takes longer than `seconds` or more memory than it may.
+        `UnknownProperty` for what is not allowed or not understood, with the form to use; `QueryStopped` where it takes
+        longer than `seconds` or more memory than it may.
         """
         limit = MOST_ROWS if limit is None else limit
         if not 0 <= limit <= MOST_ROWS:

@@ -1,7 +1,7 @@
 """The compatibility view: a graph named as GraphScout's authors named theirs, so that traces made there run here.
 
-Paper 003, appendices B.2.2 and B.4.2: a node's `id` is its identifier alone (`DOID:10652`), every node has the label of
-the domain beside its type (`(d:Disease:biomedical)`), types are written with underscores (`Cellular_Component`), an edge
+Paper 003, appendices B.2.2 and B.4.2: a node's `id` is its identifier alone (`DOID:10652`), every node has the domain's
+label beside its type (`(d:Disease:biomedical)`), types are written with underscores (`Cellular_Component`), an edge
 type names the types that it joins (`DISEASE_DOWNREGULATES_GENE`), and a pattern's arrow may point either way, because
 there each edge lay in the graph in both directions. The graph itself is not changed, and without a view has its own
 ids, codes and directions.
@@ -10,12 +10,10 @@ ids, codes and directions.
 from __future__ import annotations
 
 import json
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
 
 import numpy as np
 
@@ -100,7 +98,7 @@ class Identifiers:
         if (given := self._given.get(row)) is not None:
             return given
         node, prefix = self._ids[row], self.prefixes.get(self._type_names[self._node_types[row]], "")
-        return node.removeprefix(prefix)
+        return str(node).removeprefix(prefix)
 
     def rows(self, identifier: str) -> tuple[int, ...]:
         """Return the rows of the nodes that an identifier means, ascending; none where there is no such node."""

@@ -36,6 +36,9 @@ class ViewedNames(Names):
         """Return what results call a type: with underscores, an edge type with the types that it joins."""
         return self.schema.label(type_name)
 
+    def _joined_words(self) -> list[str]:
+        return []  # the names of a view have the types in them
+
     def identifier(self, node: Value) -> str:
         """Return the id of a node as the engine takes it: its property, else what its id has behind the type."""
         types, known = node.kind.types or frozenset(self.schema.node_types), self._identifiers

@@ -38,6 +38,9 @@ Methods = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--random-seed", metavar="K", help="What is random derives from it.")]
 By = Annotated[str | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions.")]
+Fields = Annotated[
+    list[str] | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions. Repeatable.")
+]
 Measures = Annotated[
     list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as Hit@1, Recall@20, nDCG@10. Repeatable.")
 ]
@@ -136,14 +139,14 @@ def sweep(
 def show(
     out: Output,
     runs: Runs,
-    by: By = None,
+    by: Fields = None,
     measure: Measures = None,
     published: Annotated[
         bool, typer.Option("--published", help="Add rows out of papers, of methods that need training.")
     ] = False,
 ) -> None:
-    """Print a row for each method: every measure with its interval, n, milliseconds, work done."""
-    _show(out, _read_all(runs), by=by, measures=measure or (), published=published)
+    """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
+    _show(out, _read_all(runs), by=by or (), measures=measure or (), published=published)
 
 
 def compare(
@@ -233,7 +236,7 @@ def judge(
     with _going_on(out, path), file_trouble("check the path and its permissions"):
         judge_run(found, opened, scores=scores, evidence=evidence, workers=workers, listener=spent)
     spent.end()
-    _show(out, [found], by=None, measures=(), published=False)
+    _show(out, [found], by=(), measures=(), published=False)
 
 
 def _evaluate(
@@ -276,7 +279,7 @@ def _evaluate(
             progress=Ticker(out),
         )
     out.note(f"{done.done:,} of {done.total:,} results in {target}: {figures.progress(done)}")
-    _show(out, [_read(target)], by=None, measures=(), published=False, told=notes)
+    _show(out, [_read(target)], by=(), measures=(), published=False, told=notes)
     return int(done.failed == done.total)
 
 
@@ -284,7 +287,7 @@ def _show(
     out: Output,
     runs: Sequence[StoredRun],
     *,
-    by: str | None,
+    by: Sequence[str],
     measures: Sequence[str],
     published: bool,
     told: Sequence[str] = (),

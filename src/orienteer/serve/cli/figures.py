@@ -67,12 +67,14 @@ def _taken(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str
     """Return a header, and for each row what a question took; dollars are of all together."""
     work = [name for name in _names(row.work for row in rows) if any(row.work.get(name) for row in rows)]
     costs = any(row.usage.usd for row in rows)
-    header = ["ms p50", "ms p95", *(name.replace("_", " ") for name in work), *(["USD"] if costs else [])]
+    fails = ["tool failures"] if any(row.tool_failures for row in rows) else []
+    header = ["ms p50", "ms p95", *(name.replace("_", " ") for name in work), *fails, *(["USD"] if costs else [])]
     lines = [header]
     for row in rows:
         times = [_figure(row.milliseconds.get(name)) for name in ("p50", "p95")]
         done = [_figure(row.work.get(name, 0)) for name in work]
-        lines.append([*times, *done, *([_usd(row.usage.usd)] if costs else [])])
+        failed = ["-" if row.tool_failures is None else share(row.tool_failures) for _ in fails]
+        lines.append([*times, *done, *failed, *([_usd(row.usage.usd)] if costs else [])])
     return [*lines, *(["-"] * len(header) for _ in published)]
 
 

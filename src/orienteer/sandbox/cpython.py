@@ -1,0 +1,248 @@
+"""The second tier: the whole of CPython, in a process that has locked itself down before it sees any code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Collection, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from orienteer.errors import Error, UnsafeSandbox
+from orienteer.records import JsonValue
+from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
+from orienteer.sandbox.pipe import Broken, Pipe, TooLate
+from orienteer.sandbox.printed import Printed
+from orienteer.sandbox.serving import serve
+
+_START = 30.0  # seconds
+_DYING = 0.2  # seconds that a process may take to be gone once its pipe is
+_LONGEST = 4 << 20  # bytes of a message: the arguments of a call, as a rule
+_ERROR_CHARACTERS = 4_000
+_MARK = 200  # characters that the line takes which says what was left out, and more
+_GRACE = 0.3  # seconds in which code that ran too long may still give what it had printed
+_OPTIONS = ("-P", "-s", "-S", "-B", "-X", "utf8")
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets in one order, so that runs repeat
+_KEPT = ("LD_LIBRARY_PATH",)  # where Python itself may lie
+_PACKAGES = ("numpy",)  # what code may import beside the standard library, where it is installed
+_SIDES = {  # what must be held, the walls of which one is enough, and what would do on a system without
+    "files": ({"landlock", "other user"}, "Landlock (Linux 5.13 or later)"),
+    "changes of files": ({"landlock", "seccomp"}, "Landlock or seccomp"),
+    "the network": ({"seccomp", "own network"}, "seccomp (on x86-64 and arm64), or the right to make a network"),
+    "processes": ({"seccomp", "process limit"}, "seccomp, or a start as another user than root"),
+    "memory": ({"memory"}, "RLIMIT_AS"),
+}
+
+
+class CPythonInterpreter:
+    """Runs code in a process of its own, which is started with the first run and started again when it was lost."""
+
+    def __init__(self, functions: Functions, limits: Limits) -> None:
+        self._functions, self._limits = functions, limits
+        self._worker: _Worker | None = None
+        self._runs = 0
+
+    @property
+    def tier(self) -> Tier:
+        """Which tier it is, for the trajectory."""
+        return "cpython"
+
+    @property
+    def held(self) -> frozenset[str]:
+        """What holds the process that runs now, by name; nothing where none runs."""
+        return frozenset() if self._worker is None else self._worker.held
+
+    @property
+    def process(self) -> int | None:
+        """The id of the process that runs now, if one does."""
+        return None if self._worker is None else self._worker.popen.pid
+
+    def run(self, code: str) -> Ran:
+        """Run code; its faults come back in what it gave.
+
+        Raises `UnsafeSandbox` where this system cannot hold it, and whatever a function raises that is no `Error`.
+        """
+        if self._worker is not None and self._worker.pipe.has_more():
+            return self._lost(Broken("it ended, or wrote where it may not, after its last run"), 0.0)
+        if self._worker is None:
+            self._worker = _Worker(self._functions, self._limits)
+        self._runs += 1
+        begun = time.monotonic()
+        deadline = begun + self._limits.seconds
+        try:
+            self._worker.pipe.send({"run": self._runs, "code": _sound(code)}, deadline)
+            return self._ran(self._served(self._worker.pipe, deadline), time.monotonic() - begun)
+        except (Broken, TooLate) as fault:
+            return self._lost(fault, time.monotonic() - begun)
+        except BaseException:  # a function of ours broke, or somebody wants to stop: the code must not go on
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process and its state. Closing twice is no fault."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
+
+    def _served(self, pipe: Pipe, deadline: float) -> Mapping[str, JsonValue]:
+        """Answer the calls that code makes until it ends. Raises `Broken`, `TooLate`."""
+        calls = 0
+        while True:
+            message = pipe.receive(deadline)
+            if "call" not in message:
+                if message.get("ended") != self._runs:
+                    raise Broken("it answered for another run")
+                return message
+            calls += 1
+            pipe.send(self._answer(message, calls), deadline)
+
+    def _answer(self, message: Mapping[str, JsonValue], calls: int) -> Mapping[str, JsonValue]:
+        name, positional, named = message["call"], message.get("positional"), message.get("named")
+        if not isinstance(name, str) or not isinstance(positional, list) or not isinstance(named, dict):
+            raise Broken("it called something in a form that is none")
+        if name not in self._functions:
+            raise Broken("it called a function that it was not given")
+        if calls > self._limits.calls:
+            return {"error": f"this run has made {self._limits.calls} calls, and may make no more"}
+        try:
+            return {"value": serve(self._functions, name, positional, named)}
+        except Error as error:
+            return {"error": str(error)}
+
+    def _ran(self, ended: Mapping[str, JsonValue], seconds: float) -> Ran:
+        """Return what a run says that it gave, held to the limits once more: code may have said it itself.
+
+        Raises `Broken` where it says nothing of the kind.
+        """
+        said, left_out, error, missing = (ended.get(name) for name in ("printed", "left_out", "error", "missing"))
+        if not isinstance(said, str) or not isinstance(left_out, int):
+            raise Broken("it answered in a form that is none")
+        printed = Printed(self._limits.output_characters + _MARK)
+        printed.add(_sound(said))
+        return Ran(
+            printed=printed.text,
+            error=_sound(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else None,
+            missing=_sound(missing)[:_MARK] if isinstance(missing, str) else None,
+            left_out=max(left_out, 0) + printed.left_out,
+            seconds=seconds,
+        )
+
+    def _lost(self, fault: Broken | TooLate, seconds: float) -> Ran:
+        """End the process, and return what is said of a run that it did not survive."""
+        assert self._worker is not None
+        printed, left_out = "", 0
+        if isinstance(fault, TooLate):
+            error = f"TimeoutError: the code ran longer than {self._limits.seconds:g} s and was stopped"
+            printed, left_out = self._printed_before(self._worker)
+        else:
+            error = f"The interpreter broke: {self._worker.died() or fault}"
+        self.close()
+        return Ran(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
+
+    def _printed_before(self, worker: _Worker) -> tuple[str, int]:
+        """Return what code had printed that ran for too long, if it lets itself be interrupted, and what is cut off."""
+        worker.popen.send_signal(signal.SIGINT)
+        try:
+            ran = self._ran(worker.pipe.receive(time.monotonic() + _GRACE), 0.0)
+        except (Broken, TooLate):
+            return "", 0
+        return ran.printed, ran.left_out
+
+
+class _Worker:
+    """The process, its pipes, and what holds it."""
+
+    def __init__(self, functions: Functions, limits: Limits) -> None:
+        """Start it and have it lock itself down. Raises `UnsafeSandbox` where that is not enough."""
+        if not sys.platform.startswith("linux"):
+            raise UnsafeSandbox(_refusal("Nothing here holds the whole of CPython: it needs Linux"))
+        read, self._lifeline = os.pipe()
+        packages = {name: found for name in _PACKAGES if (found := _folder(name)) is not None}
+        told = {
+            "memory": limits.memory_mb << 20,
+            "characters": limits.output_characters,
+            "functions": list(functions),
+            "packages": packages,
+            "lifeline": read,
+        }
+        try:
+            self.popen = subprocess.Popen(
+                [sys.executable, *_OPTIONS, str(Path(__file__).with_name("worker.py")), json.dumps(told)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=_ENVIRONMENT | {name: os.environ[name] for name in _KEPT if name in os.environ},
+                pass_fds=(read,),
+                cwd="/",
+                start_new_session=True,
+            )
+        finally:
+            os.close(read)
+        self._end = weakref.finalize(self, _end, self.popen, self._lifeline)
+        assert self.popen.stdin is not None
+        assert self.popen.stdout is not None
+        longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
+        self.pipe = Pipe(self.popen.stdin, self.popen.stdout, longest=longest)
+        self.held = self._held()
+
+    def died(self) -> str | None:
+        """Return what the process died of, if it did so by itself."""
+        try:
+            code = self.popen.wait(_DYING)
+        except subprocess.TimeoutExpired:
+            return None
+        return f"it died of {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
+
+    def end(self) -> None:
+        """Kill the process and all that belongs to it."""
+        self._end()
+
+    def _held(self) -> frozenset[str]:
+        try:
+            ready = self.pipe.receive(time.monotonic() + _START).get("ready")
+        except (Broken, TooLate) as fault:
+            died = self.died()
+            self.end()
+            raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({died})")) from fault
+        assert isinstance(ready, list)  # it is our own program that speaks: no code has run yet
+        held = frozenset(str(one) for one in ready)
+        if refusal := unheld(held):
+            self.end()
+            raise UnsafeSandbox(_refusal(refusal))
+        return held
+
+
+def unheld(held: Collection[str]) -> str | None:
+    """Return what a process that is held by some walls could still reach, and what would hold it; None for nothing."""
+    open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(held)]
+    return f"Nothing here holds a model's code from {'; '.join(open_sides)}" if open_sides else None
+
+
+def _refusal(reason: str) -> str:
+    return f"{reason}. The first tier runs everywhere: pip install 'orienteer[sandbox]' and choose the tier monty."
+
+
+def _end(popen: subprocess.Popen[bytes], lifeline: int) -> None:
+    if popen.poll() is None:
+        os.killpg(popen.pid, signal.SIGKILL)
+    popen.wait()
+    os.close(lifeline)
+    for stream in (popen.stdin, popen.stdout):
+        if stream is not None:
+            stream.close()
+
+
+def _folder(package: str) -> str | None:
+    """Return the folder of an installed package."""
+    found = find_spec(package)
+    return str(Path(found.origin).parent) if found is not None and found.origin is not None else None
+
+
+def _sound(text: str) -> str:
+    """Return a text that can be encoded: code may hold, or print, half a surrogate pair."""
+    return text.encode(errors="replace").decode()

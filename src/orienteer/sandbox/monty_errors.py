@@ -1,0 +1,81 @@
+"""What the first tier's code died of, in words for its author, and what of Python that tier lacks."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic_monty import Frame, MontyRuntimeError, MontySyntaxError
+
+_LONGEST_MESSAGE = 2_000  # characters
+_LONGEST_LINE = 160
+_MOST_FRAMES = 6
+
+_UNSUPPORTED = re.compile(r"does not (?:yet )?support (?:the )?(.+)")
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_NOT_IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_NO_MEMBER = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
+_NO_METHOD = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
+_NO_NAME = re.compile(r"name '(\w+)' is not defined")
+_IN_CALLBACK = "cannot suspend in this synchronous context"
+
+
+def told(error: MontyRuntimeError | MontySyntaxError) -> str:
+    """Return an error with the lines that led to it, the outermost first, each as its author wrote it."""
+    frames = error.traceback()
+    lines = [_line(frame, frames[0].filename) for frame in frames]
+    if len(lines) > _MOST_FRAMES:
+        half = _MOST_FRAMES // 2
+        lines = [*lines[:half], f"... {len(lines) - _MOST_FRAMES} more ...", *lines[-half:]]
+    return "\n".join([*lines, _cut(error.display("type-msg"), _LONGEST_MESSAGE)])
+
+
+def _line(frame: Frame, current: str) -> str:
+    within = f", in {frame.function_name}" if frame.function_name not in (None, "<module>") else ""
+    earlier = "" if frame.filename == current else " of earlier code"
+    source = f": {_cut(frame.source_line.strip(), _LONGEST_LINE)}" if frame.source_line else ""
+    return f"line {frame.line}{earlier}{within}{source}"
+
+
+def _cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else f"{text[:characters]} ... ({len(text):,} characters)"
+
+
+def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
+    """Return what of Python the code asked for and this tier lacks; None where all of Python would fail as well.
+
+    It goes by the words of the interpreter's errors, for it has no other sign. Code that raises such an error itself is
+    taken at its word: then the second tier tells it the same.
+    """
+    raised, message = type(error.exception()), error.display("msg")[:_LONGEST_MESSAGE]
+    if raised is NotImplementedError:
+        return _unsupported(message)
+    if raised is ModuleNotFoundError and (match := _NO_MODULE.match(message)):
+        return f"module {match[1]}"
+    if raised is ImportError and (match := _NOT_IMPORTED.match(message)):
+        return f"{match[2]}.{match[1]}"
+    if raised is NameError and (match := _NO_NAME.match(message)):
+        return f"builtin {match[1]}" if hasattr(builtins, match[1]) else None
+    return _member(message) if raised is AttributeError else None
+
+
+def _unsupported(message: str) -> str | None:
+    if _IN_CALLBACK in message:
+        return "calls of cypher inside sorted, min, max, map and the like"
+    if message.startswith("Wildcard imports"):
+        return "`from ... import *`"
+    match = _UNSUPPORTED.search(message)
+    return match[1] if match else None
+
+
+def _member(message: str) -> str | None:
+    """Return the attribute that the real module or type has; None where it is the code that is wrong."""
+    if match := _NO_MEMBER.match(message):
+        return f"{match[1]}.{match[2]}"
+    match = _NO_METHOD.match(message)
+    if match is None or match[2].startswith("__"):
+        return None
+    kind = getattr(builtins, match[1], None)
+    return f"{match[1]}.{match[2]}" if isinstance(kind, type) and hasattr(kind, match[2]) else None

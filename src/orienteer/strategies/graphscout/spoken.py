@@ -1,0 +1,137 @@
+"""Calls in a model's own words, as Qwen's chat template writes them: `<tool_call>`, `<tool_response>`, `<tools>`.
+
+GraphScout (003), 3.2 and B.4.1. So asked, a server needs to know nothing of tools. What a model says is read whoever
+asked for it: calls in their marks, several too, and a JSON object that stands bare; of one that is broken it is told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from orienteer.llm.spoken import after_thinking, as_text, calls_in
+from orienteer.records import Message, ToolCall, ToolSpec
+
+_CALL, _CALL_END = "<tool_call>", "</tool_call>"
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+# What only the program around a model writes. A node's text that has it could feign a turn.
+_MARKS = re.compile(r"<(?=/?(?:tool_call|tool_response|tools|think)>|\|)", re.IGNORECASE)
+_MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
+RULES = """
+# Tools
+
+These functions are there to be called; each line is the JSON schema of one:
+<tools>
+{tools}
+</tools>
+
+To call one write a JSON object of its name and its arguments between these two marks, then stop. Several calls may
+follow one another. What a call gives comes back between <tool_response> marks; never write these yourself.
+<tool_call>
+{{"name": NAME, "arguments": {{...}}}}
+</tool_call>
+""".rstrip()
+
+
+class Heard(NamedTuple):
+    """A reply as it was read."""
+
+    message: Message
+    """Its thought and its calls apart."""
+    broken: tuple[str, ...] = ()
+    """What is wrong with calls that could not be read, a sentence for each."""
+    feigned: bool = False
+    """It went on to write what a tool gives; that part was left out."""
+
+
+def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
+    """Return a conversation in Qwen's form: the tools in the system message, calls and results in their marks.
+
+    Thoughts of earlier replies are left out, as the template does.
+    """
+    said: list[Message] = []
+    for message in messages:
+        if message.role == "tool":
+            response = f"<tool_response>\n{harmless(message.content or '')}\n</tool_response>"
+            if said[-1].role == "user" and (said[-1].content or "").startswith("<tool_response>"):
+                response = f"{said.pop().content}\n{response}"
+            said.append(Message(role="user", content=response))
+        elif message.role == "user" and said and said[-1].role == "user":  # a notice after results
+            said.append(Message(role="user", content=f"{said.pop().content}\n\n{message.content or ''}"))
+        else:
+            said.append(Message(role=message.role, content=_in_marks(message)))
+    if tools:
+        schemas = "\n".join(
+            json.dumps({"type": "function", "function": tool.model_dump()}, ensure_ascii=False) for tool in tools
+        )
+        said[0] = Message(role="system", content=f"{said[0].content or ''}\n{RULES.format(tools=schemas)}")
+    return tuple(said)
+
+
+def heard(message: Message, *, turn: int) -> Heard:
+    """Return a reply with the calls that it makes, in the protocol's own way or in words."""
+    text, feigns, _ = (message.content or "").partition("<tool_response>")
+    spoken = after_thinking(text)
+    begin = text.rindex(spoken)
+    if message.tool_calls:
+        return Heard(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigns))
+    if text.find(_CALL, begin) < 0:
+        found = calls_in(text)
+        if not found:
+            return Heard(message.model_copy(update={"content": text or None}), feigned=bool(feigns))
+        parts, broken = [(one.name, one.arguments) for one in found], list[str]()
+        text = text[: found[0].start].strip()
+    else:
+        parts, broken = _marked(spoken)
+        text = text if broken and not parts else _before(text, begin)
+    calls = tuple(
+        ToolCall(id=f"call_{turn}_{place}", name=name, arguments=arguments)
+        for place, (name, arguments) in enumerate(parts)
+    )
+    return Heard(Message(role="assistant", content=text or None, tool_calls=calls), tuple(broken), bool(feigns))
+
+
+def harmless(text: str) -> str:
+    """Return a text whose marks of the protocol, and of chat templates, are none any more."""
+    return _MARKS.sub("< ", text)
+
+
+def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the calls between marks, and what is wrong with those that cannot be read."""
+    parts: list[tuple[str, str]] = []
+    broken: list[str] = []
+    for block in text.split(_CALL)[1:]:
+        inner = block.partition(_CALL_END)[0].strip()
+        found = calls_in(inner)
+        parts += [(one.name, one.arguments) for one in found]
+        if not found:
+            broken.append(_fault(inner))
+    return parts, broken
+
+
+def _fault(inner: str) -> str:
+    shown = inner if len(inner) <= _MOST_SHOWN else f"{inner[:_MOST_SHOWN]} ..."
+    try:
+        json.loads(inner)
+    except (ValueError, RecursionError) as error:
+        why = f"it is no JSON ({error})" if isinstance(error, ValueError) else "it nests too deeply"
+    else:
+        why = 'it needs the members "name" and "arguments"'
+    return f"A tool call could not be read: {why}. It was: {shown}"
+
+
+def _before(text: str, begin: int) -> str:
+    """Return what a reply says before its first call."""
+    at = text.find(_CALL, begin)
+    return (text if at < 0 else text[:at]).strip()
+
+
+def _in_marks(message: Message) -> str:
+    said = message.content or ""
+    if message.role != "assistant":
+        return said
+    said = _THOUGHT.sub("", said).strip()
+    calls = (f"{_CALL}\n{as_text(call)}\n{_CALL_END}" for call in message.tool_calls)
+    return "\n".join(one for one in (said, *calls) if one)
