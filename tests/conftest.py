@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections import Counter
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("orienteer")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print how many cases of each corpus held: a test names its corpus by `record_property("corpus", name)`."""
+    passed = [report for report in terminalreporter.getreports("passed") if report.when == "call"]
+    held = Counter(value for report in passed for name, value in report.user_properties if name == "corpus")
+    for corpus, number in sorted(held.items()):
+        terminalreporter.write_line(f"{corpus}: {number} held")
+
 
 MEMORY = Path("/dev/shm")  # a disk in memory, where the system has one: hundreds of small graphs are built
 

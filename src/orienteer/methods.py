@@ -215,6 +215,13 @@ _TABLE = (
         paper="Sun et al. 2024",
     ),
     Method(
+        "cypher",
+        "orienteer.strategies.cypher_answer:CypherAnswer",
+        needs_model=True,
+        summary="retrieves nodes, has one Cypher query written, runs it, answers from its rows",
+        paper="GraphScout (003), A.4",
+    ),
+    Method(
         "graph-cot",
         "orienteer.strategies.graph_cot:GraphCot",
         needs_model=True,
@@ -234,6 +241,13 @@ _TABLE = (
         needs_model=True,
         summary="what a question leaves open decides how the graph is asked: surroundings, paths or Cypher",
         paper="Liu et al. 2025 (PolyG); GraphScout (003), A.4",
+    ),
+    Method(
+        "graphscout",
+        "orienteer.strategies.graphscout:GraphScout",
+        needs_model=True,
+        summary="writes Python with read-only Cypher, grounds names with a retriever, answers in a line",
+        paper="GraphScout (003), sections 3.2 and 3.4",
     ),
     Method(
         "4stepfocus",

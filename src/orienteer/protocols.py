@@ -97,6 +97,14 @@ class Tool(Protocol):
         """Run the tool. Raises `Error` for arguments that cannot be met, with a message for the model."""
 
 
+@runtime_checkable
+class Closing(Protocol):
+    """What keeps something running from call to call, as a tool may."""
+
+    def close(self) -> None:
+        """End it. Closing twice is no fault."""
+
+
 class Run(Protocol):
     """One question's allowance, seed and listener."""
 

@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
 
@@ -18,11 +19,14 @@ from orienteer.knowledge.matching_tool import MatchTriples
 from orienteer.knowledge.tool import GatherEvidence, is_of_method
 from orienteer.protocols import Tool
 from orienteer.records import Observed, Record, StoppedBy, ToolCall, Trajectory
+from orienteer.strategies.core_entities import grounding
 from orienteer.strategies.passages import REPLY_TOKENS as PASSAGES_TOKENS
 from orienteer.strategies.passages import SEARCH, SearchPassages
-from orienteer.tools import Session, Toolbox
+from orienteer.tools import Session, Toolbox, code, node_ids
 from orienteer.tools.answer import AddToAnswer, Finish
+from orienteer.tools.code_config import config_of
 from orienteer.tools.neighborhood import SearchInNeighborhood
+from orienteer.tools.node_ids import NAME as NODE_IDS
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.session import REPLY_TOKENS, UNPAID
 
@@ -121,16 +125,16 @@ def replay(trajectory: Trajectory, graph: Graph) -> Iterator[Replayed]:
 
     Raises `BadInput` where the trajectory used tools that there are not.
     """
-    toolbox = _toolbox(trajectory, graph)
-    for number, step in enumerate(trajectory.steps, 1):
-        recorded = {one.call_id: one for one in step.observations}
-        for call in step.reply.message.tool_calls:
-            if call.id not in recorded or is_of_method(call):
-                continue
-            toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
-            found = toolbox.observe(call)
-            now = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
-            yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)
+    with closing(_toolbox(trajectory, graph)) as toolbox:
+        for number, step in enumerate(trajectory.steps, 1):
+            recorded = {one.call_id: one for one in step.observations}
+            for call in step.reply.message.tool_calls:
+                if call.id not in recorded or is_of_method(call):
+                    continue
+                toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
+                found = toolbox.observe(call)
+                now = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
+                yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)
 
 
 def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:
@@ -165,9 +169,13 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     """Return the tools that the trajectory was offered: all of them, or the few of ARK's paper."""
     offered = {spec.name: spec for spec in trajectory.tools}
     session = Session(graph)
+    if {NODE_IDS, "search_in_graph"} <= set(offered):
+        return grounding(graph, trajectory.search_mode, offers_cypher="cypher" in offered)
     gathering = (GatherEvidence(graph, session), MatchTriples(graph))
     if trajectory.tools and all(spec in (tool.spec for tool in gathering) for spec in trajectory.tools):
         return Toolbox(session, gathering)
+    if trajectory.tools and all(spec in (code.SPEC, node_ids.SPEC) for spec in trajectory.tools):
+        return _solving(trajectory, Session(graph, mode=trajectory.search_mode))
     has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
     full = Toolbox.full(
         graph,
@@ -195,3 +203,14 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     if strange:
         raise BadInput(f"the trajectory used tools of another version of orienteer: {', '.join(strange)}")
     return Toolbox(session, (tool for tool in plain if tool.spec.name in offered))
+
+
+def _solving(trajectory: Trajectory, session: Session) -> Toolbox:
+    """Return the tools of GraphScout that the trajectory was offered, as its marks say that they were configured."""
+    config = config_of(trajectory.marks)
+    tools: list[Tool] = []
+    if node_ids.SPEC in trajectory.tools:
+        tools.append(node_ids.NodeIdRetriever(session, view=config.view))
+    if code.SPEC in trajectory.tools:
+        tools.append(code.CodeInterpreter(session, config))
+    return Toolbox(session, tools)

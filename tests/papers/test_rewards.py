@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orienteer.evaluation.datasets import load
 from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.rewards import (
     FAILED_COST,
@@ -20,7 +21,14 @@ from orienteer.evaluation.rewards import (
     reward,
     squad_f1,
 )
-from orienteer.records import Message, Observed, Question, Reply, Step, ToolCall, Trajectory
+from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append
+from orienteer.evaluation.table import rows
+from orienteer.graph.cypher.view import Identifiers, View
+from orienteer.llm import Allowance
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
+from orienteer.strategies.graphscout import GraphScout
+from orienteer.strategies.graphscout.config import GraphScoutConfig
 
 CLUES = ("Disease::DOID:10652", "Gene::3064")
 ORDERS = [f"Anatomy::UBERON:{number:07}" for number in range(400)]
@@ -39,7 +47,7 @@ def item(*answers, kind="entity", clues=CLUES):
         clue_nodes=clues,
         gold_query="RETURN 1",
         random_seed=0,
-        graph_sha256="",
+        graph_sha256="g",
     )
 
 
@@ -289,6 +297,93 @@ def test_failed_calls_cost_a_little_in_strict_mode_alone():
     assert with_failures(50, "paper").total == 1.0
     assert with_failures(50, "strict").failed_calls == 50
     assert total(ends("wrong", code("1/0", "no", error="no")), item("right"), mode="strict") == 0.0
+
+
+# -------------------------------------------------------------------------------------------------- over a whole run
+
+
+def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
+    quiz = [item("Salt").model_copy(update={"id": "1"}), item("250", kind="number").model_copy(update={"id": "2"})]
+    file = tmp_path / "quiz.jsonl"
+    file.write_text("".join(one.model_dump_json() + "\n" for one in quiz) + '{"id": "3", "question": "Of no quiz?"}\n')
+    examples = load(file).examples
+    told = {"1": ends("Salt"), "2": ends("250, 251", says("Gene::3064"))}
+    lines = [
+        Line(id=one.question.id, method="graphscout", question=one.question.text, answer="", gold=one.gold,
+             fields=one.fields)
+        for one in examples
+    ]  # fmt: skip
+    lines += [line.model_copy(update={"method": "vanilla"}) for line in lines]
+    for number, trajectory in told.items():
+        append(tmp_path / TRAJECTORIES, Told(id=number, method="graphscout", trajectories=(trajectory,)))
+    given = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 3}
+    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **given)
+    ours, bare = rows([StoredRun(tmp_path, manifest, examples, tuple(lines))], measures=["Reward", "Reward (strict)"])
+    assert {name: (one.n, one.mean) for name, one in ours.measures.items()} == {
+        "Reward": (2, pytest.approx((1 + 2 / 3) / 2)),
+        "Reward (strict)": (2, 0.5),
+    }
+    assert bare.measures["Reward"].mean == 0.0
+
+
+# ------------------------------------------------------------------------------------------------- a real episode
+
+
+@pytest.fixture
+def scout(build):
+    """Give a function that plays the replies of a model in turn, over a graph that a view names as the paper's."""
+    pytest.importorskip("ladybug")
+    pytest.importorskip("pydantic_monty")
+    nodes = [
+        Node("Disease::DOID:10652", "Disease", "Alzheimer's disease"),
+        *(Node(f"Gene::{number}", "Gene", f"GENE{number}") for number in range(30)),
+        Node("Pathway::PW1", "Pathway", "Cell Cycle"),
+    ]
+    edges = [Edge("Disease::DOID:10652", "downregulates", f"Gene::{number}") for number in range(30)]
+    edges.append(Edge("Gene::7", "participates", "Pathway::PW1"))
+    graph = build(nodes, edges)
+
+    def play(*replies):
+        def policy(messages, *_):
+            return replies[min(len(replies) - 1, sum(one.role == "assistant" for one in messages))]
+
+        solver = GraphScout(graph, ScriptedModel(policy), GraphScoutConfig(view="biomedical"))
+        return solver.retrieve(Question(text="Which pathway?"), Allowance(reserve=0))
+
+    identifiers = Identifiers(graph, View(label="biomedical"))
+    clues = ("Disease::DOID:10652", "Gene::7", "Pathway::PW1")
+    spellings = {clue: (identifiers.of(graph.ids.find(clue)),) for clue in clues}
+    return play, item("Cell Cycle", clues=clues), spellings
+
+
+def spoken(text):
+    return f"<tool_call>{json.dumps({'name': 'code_interpreter', 'arguments': {'code': text}})}</tool_call>"
+
+
+ALL = "rows = cypher(\"MATCH (d:Disease {id: 'DOID:10652'})-[:DISEASE_DOWNREGULATES_GENE]->(g) RETURN g.id AS id\")\n"
+NEXT = "print(cypher(\"MATCH (g:Gene {id: '7'})-->(p:Pathway:biomedical) RETURN p.id AS id, p.name AS name\"))"
+
+
+def test_an_episode_of_graphscout_is_worth_what_it_did(scout):
+    play, quiz, spellings = scout
+    result = play(spoken(ALL + "print(len(rows))"), spoken(NEXT), "\\answer{Cell Cycle}")
+    found = {mode: reward(result.trajectories[0], quiz, mode=mode, spellings=spellings) for mode in ("paper", "strict")}
+    assert {one.said for one in found.values()} == {result.answer} == {"Cell Cycle"}
+    assert {one.total for one in found.values()} == {1.0}
+    assert found["strict"].touched == found["paper"].touched == quiz.clue_nodes
+
+
+def test_an_episode_that_dumps_fails_and_guesses(scout):
+    play, quiz, spellings = scout
+    result = play(
+        spoken(ALL + "print(rows)"), spoken("print(cypher('MATCH (x:Nothing) RETURN x'))"), "\\answer{Metabolism}"
+    )
+    trajectory = result.trajectories[0]
+    paper = reward(trajectory, quiz, spellings=spellings)
+    strict = reward(trajectory, quiz, mode="strict", spellings=spellings)
+    assert (paper.total, paper.touched) == (THRESHOLD, quiz.clue_nodes[:2])
+    assert (strict.failed_calls, strict.touched) == (1, quiz.clue_nodes[:1])  # the gene stood among thirty
+    assert strict.total == pytest.approx(1 / 3 - FAILED_COST)
 
 
 # ------------------------------------------------------------------------------------------------- ways to game each

@@ -502,3 +502,27 @@ def test_one_step_is_no_curve(report, tmp_path):
     page = report(make_run(tmp_path / "run", *lines, trajectories=told))
     assert "In one step, without a curve: naive 1.00." in "".join(page.text)
     assert page.source.count('class="curve"') == 1
+
+
+def test_what_questions_took_by_kind_is_of_hand_counts(report, tmp_path):
+    def asked(number, level, words, tools, failed, method="graphscout"):
+        work = {"iterations": 1, "tool_calls": tools, "failed_calls": failed}
+        usage = Usage(calls=2, prompt_tokens=100, completion_tokens=words)
+        return line(number, ["a"], method=method, fields={"level": level}, usage=usage, work=work)
+
+    lines = [asked(number, "easy", 10, 2, 1) for number in range(8)]
+    lines += [asked(number, "hard", 40, 6, 0) for number in (8, 9)]
+    lines += [asked(number, "hard", 60, 0, 0) for number in (10, 11)]
+    lines += [line(one.id[1:], ["a"], fields=one.fields) for one in lines]  # bm25 takes nothing of a model
+    page = report(make_run(tmp_path, *lines))
+    found = [[text for _, text in cells] for section, cells in page.rows if section == "effort"]
+    assert found == [
+        ["method", "n", "output tokens", "tool calls", "tokens", "calls of the model", "failed calls"],
+        ["graphscout", "12", "23.3", "2.33", "123", "2", "28.6 %"],
+        ["level", "method", "n", "output tokens", "tool calls", "tokens", "calls of the model", "failed calls"],
+        ["easy", "graphscout", "8", "10", "2", "110", "2", "50.0 %"],
+        ["hard", "graphscout", "4", "50", "3", "150", "2", "0.0 %"],
+    ]
+    plain = report(make_run(tmp_path / "plain", *lines[12:]))
+    assert "What it took" not in plain.text
+    assert any("no method of these runs called a model" in text for text in plain.text)

@@ -182,15 +182,16 @@ def test_work_counts_turns_reading_tools_and_set_joins():
 def test_failed_calls_are_those_of_the_model_alone():
     calls = tuple(ToolCall(id=name, name="code_interpreter", arguments="{}") for name in "abc")
     step = Step(
-        reply=Reply(message=Message(role="assistant", tool_calls=calls)),
+        reply=Reply(message=Message(role="assistant", tool_calls=calls), usage=Usage(calls=1)),
         observations=(
             Observed(call_id="a", text="no such label", error="no such label"),
             Observed(call_id="b", text="[]"),
             Observed(call_id="a program's own", text="not there", error="not there"),
         ),
     )
-    work = work_of([Trajectory(question=Question(text="?"), method="graphscout", steps=(step,))])
-    assert (work.tools, work.failed_calls) == ({"code_interpreter": 3}, 1)
+    own = step.model_copy(update={"reply": step.reply.model_copy(update={"usage": Usage()})})
+    work = work_of([Trajectory(question=Question(text="?"), method="graphscout", steps=(step, own))])
+    assert (work.tools, work.tool_calls, work.failed_calls) == ({"code_interpreter": 6}, 3, 1)
 
 
 def test_calls_that_no_model_made_are_work_but_no_turns():

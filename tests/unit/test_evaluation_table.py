@@ -134,9 +134,7 @@ def test_time_usage_and_work(tmp_path):
             ["a"],
             seconds=number / 1000,
             usage=Usage(calls=2, prompt_tokens=10, completion_tokens=3, usd=0.5),
-            work=Work(
-                iterations=number, retrievals=3, set_joins=1, context_tokens=7, tools={"a": 3, "b": 1}, failed_calls=1
-            ),
+            work=Work(iterations=number, retrievals=3, set_joins=1, context_tokens=7, tool_calls=4, failed_calls=1),
         )
         for number in range(101)
     ]
@@ -150,9 +148,9 @@ def test_time_usage_and_work(tmp_path):
 
 def test_the_share_of_failed_tool_calls_is_of_all_calls_and_not_a_mean_of_questions(tmp_path):
     lines = [
-        line(1, work=Work(tools={"code_interpreter": 9}, failed_calls=1)),
-        line(2, work=Work(tools={"node_id_retriever": 1}, failed_calls=1)),
-        line(3),
+        line(1, work=Work(tool_calls=9, failed_calls=1)),
+        line(2, work=Work(tool_calls=1, failed_calls=1)),
+        line(3, work=Work(tools={"search_in_graph": 1})),  # by a program
     ]
     (row,) = rows([make_run(tmp_path, *lines)])
     assert row.tool_failures == 0.2
@@ -312,6 +310,11 @@ def test_published_rows_stand_beside_the_right_data_set(tmp_path):
     assert "Hit@5" not in prime["mfar"].measures
     assert of(dataset="stark", graph="g", candidates=("paper",))["grasp"].measures["Hit@1"].mean == 0.828
     assert of(dataset="jsonl", graph="prime") == of(dataset="stark", graph="g") == {}
+    healthcare = of(dataset="grbench", graph="hetionet", where=("domain=biomedical", "edges_complete=true"))
+    small = healthcare["graphscout (4B, trained)"]
+    assert {name: one.mean for name, one in small.measures.items()} == {"QwenScore": 0.819, "F1": 0.855}
+    assert of(dataset="grbench", graph="g") == of(dataset="grbench", graph="g", where=("domain=dblp",)) == {}
+    assert of(dataset="grbench", graph="g", where=("domain=legal", "domain=amazon")) == {}
 
 
 def test_every_published_figure_is_a_share_of_the_test_split():

@@ -1,7 +1,7 @@
 """Figures out of papers for methods that need training we do not have, to stand beside ours, marked as published.
 
-All are of STaRK's synthetic questions, split `test`. They come from other releases of the data, other models and other
-software: read them as landmarks, and compare nothing finer than their distance.
+They are of STaRK's synthetic questions, split `test`, and of GRBench's by domain. They come from other releases of the
+data, other models and other software: read them as landmarks, and compare nothing finer than their distance.
 """
 
 from __future__ import annotations
@@ -105,11 +105,28 @@ _TABLE: tuple[tuple[str, str, dict[str, _Figures], str], ...] = (
 )
 
 
-def published_rows(manifest: Manifest) -> tuple[Published, ...]:
-    """Return the published rows for the data set of a run: none for any but STaRK's three.
+# QwenScore and F1 over all questions of a domain, as GRBench's files name it.
+_GRBENCH: tuple[tuple[str, dict[str, tuple[float, float]]], ...] = (
+    (
+        "graphscout (4B, trained)",
+        {"biomedical": (0.819, 0.855), "goodreads": (0.696, 0.646), "amazon": (0.575, 0.562), "legal": (0.567, 0.597)},
+    ),
+    (
+        "graphscout (8B, trained)",
+        {"biomedical": (0.770, 0.783), "goodreads": (0.663, 0.628), "amazon": (0.585, 0.569), "legal": (0.555, 0.573)},
+    ),
+)
+_GRBENCH_NOTE = "over all 10 questions of each template of the domain; F1 normalised in a way that is not told"
 
-    Which of the three it is, is read off the names of the data set and of the graph's folder, else off what may answer.
+
+def published_rows(manifest: Manifest) -> tuple[Published, ...]:
+    """Return the published rows for the data set of a run: none for any but STaRK's three and domains of GRBench.
+
+    Which of STaRK's it is, is read off the names of the data set and of the graph's folder, else off what may answer;
+    the domain of GRBench off the conditions of the run.
     """
+    if manifest.dataset == "grbench":
+        return _grbench_rows(manifest)
     dataset = _stark_of(manifest)
     if dataset is None:
         return ()
@@ -128,6 +145,27 @@ def published_rows(manifest: Manifest) -> tuple[Published, ...]:
         )
         for method, source, figures, note in _TABLE
         if dataset in figures
+    )
+
+
+def _grbench_rows(manifest: Manifest) -> tuple[Published, ...]:
+    """Return GraphScout's rows of table 1 for the one domain that a run asked of; none where it asked of several."""
+    domains = {one.partition("=")[2].strip() for one in manifest.where if one.partition("=")[0].strip() == "domain"}
+    domain = domains.pop() if len(domains) == 1 else ""
+    return tuple(
+        Published(
+            method=method,
+            published="GraphScout (paper 003), table 1",
+            dataset=f"grbench {domain}",
+            split="all",
+            measures={
+                name: Estimate(mean=figure, low=None, high=None, n=None)
+                for name, figure in zip(("QwenScore", "F1"), figures[domain], strict=True)
+            },
+            note=_GRBENCH_NOTE,
+        )
+        for method, figures in _GRBENCH
+        if domain in figures
     )
 
 

@@ -51,9 +51,11 @@ class Work(Record):
     """Calls of tools that read the graph."""
     set_joins: int = 0
     tools: dict[str, int] = {}
-    """Calls of each tool."""
+    """Calls of each tool, those that a program made by itself too."""
+    tool_calls: int = 0
+    """Calls of tools that a model wrote."""
     failed_calls: int = 0
-    """Calls of tools that came back as an error."""
+    """Those of them that came back as an error."""
     context_tokens: int = 0
     """Tokens of the prompts and observations that a model was shown, each once; our own count, not a model's."""
 
@@ -65,20 +67,22 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
     """
     if not trajectories:
         return Work(retrievals=1)
+    turns = [step for one in trajectories for step in one.steps if step.reply.usage.calls > 0]
     calls = Counter(call.name for one in trajectories for step in one.steps for call in step.reply.message.tool_calls)
     return Work(
-        iterations=sum(step.reply.usage.calls > 0 for one in trajectories for step in one.steps),
+        iterations=len(turns),
         retrievals=sum(count for name, count in calls.items() if name not in NO_RETRIEVAL),
         set_joins=sum(count for name, count in calls.items() if name in SET_JOINS)
         + sum(one.set_joins for one in trajectories),
         tools=dict(sorted(calls.items())),
-        failed_calls=sum(_failed_calls(step) for one in trajectories for step in one.steps),
+        tool_calls=sum(len(step.reply.message.tool_calls) for step in turns),
+        failed_calls=sum(map(_failed_calls, turns)),
         context_tokens=_context_tokens(trajectories),
     )
 
 
 def _failed_calls(step: Step) -> int:
-    """Count the calls of a turn that came back as an error; what a program did by itself is no call of a model."""
+    """Count the calls of a turn that came back as an error."""
     called = {call.id for call in step.reply.message.tool_calls}
     return sum(one.error is not None and one.call_id in called for one in step.observations)
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pydantic import ValidationError
+
 from orienteer.errors import BadOption
 from orienteer.evaluation import answers
 from orienteer.evaluation.answers import answer_measure, short_answer, without_citations
@@ -24,12 +26,16 @@ from orienteer.evaluation.measures import (
     ranking_of,
     unknown_measure,
 )
+from orienteer.evaluation.quiz.item import QuizItem
+from orienteer.evaluation.rewards import Mode, reward
 from orienteer.evaluation.runs import Line, StoredRun, by_method
 
 GRBENCH = "grbench"
 """The data set whose papers report Rouge."""
 _RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
+REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
+"""What the trajectories of a run over a quiz are worth; see `rewards`."""
 Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judged]
 """Verdicts by question, method and score."""
 
@@ -56,12 +62,14 @@ def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> Score
     if name in _JUDGED_NAMES:
         found = verdicts_of(run) if verdicts is None else verdicts
         return Scorer(name, _judged(name, found), is_of_answers=True, scale=1.0 if name == "QwenScore" else FULL_MARKS)
+    if name in REWARDS:
+        return Scorer(name, _rewarded(REWARDS[name], run), is_of_answers=True)
     if (step := evidence_step(name)) is not None:
         return Scorer(name, _seen(run, step))
     try:
         return Scorer(name, _ranked(name, run.manifest.candidates))
     except BadOption as error:
-        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES))) from error
+        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
 
 
 def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[str, ...]:
@@ -150,6 +158,33 @@ def _seen(run: StoredRun, step: int) -> Callable[[Line], float | None]:
         return (curve[:step] if step else curve)[-1] if curve else 0.0
 
     return of
+
+
+def _rewarded(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
+    """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
+    items = {line.id: item for line in run.lines if (item := _item(line)) is not None}
+    values = {
+        (question, method): reward(found[0], items[question], mode=mode).total  # others are of searches that stand in
+        for question, method, found in run.trajectories()
+        if question in items and found
+    }
+
+    def of(line: Line) -> float | None:
+        if line.id not in items:
+            return None
+        return 0.0 if line.error is not None else values.get((line.id, line.method), 0.0)
+
+    return of
+
+
+def _item(line: Line) -> QuizItem | None:
+    """Return the item of a quiz that a line was asked, None where its fields make none."""
+    known = {name: value for name, value in line.fields.items() if name in QuizItem.model_fields}
+    gold = {"nodes": tuple(line.gold.nodes), "answers": line.gold.answers, "answer_type": line.gold.answer_type}
+    try:
+        return QuizItem.model_validate({**known, "id": line.id, "question": line.question, **gold})
+    except ValidationError:
+        return None
 
 
 def _answered(name: str) -> Callable[[Line], float | None]:

@@ -70,7 +70,8 @@ class Row(Record):
     """Means for a question: calls, iterations, tool_calls, retrievals, set_joins, tokens, output_tokens,
     context_tokens."""
     tool_failures: float | None = None
-    """Share of all calls of tools that came back as an error (GraphScout, 003, table 5). None where there were none."""
+    """Share of the calls of tools that models wrote and that came back as an error (GraphScout, 003, table 5). None
+    where there were none."""
 
 
 def rows(
@@ -187,17 +188,17 @@ def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[Scorer], rando
         measures={one.name: made for one in scorers if (made := _estimate(one, lines, random_seed)) is not None},
         milliseconds={name: float(np.percentile(milliseconds, rank)) for name, rank in (("p50", 50), ("p95", 95))},
         usage=sum((line.usage for line in lines), Usage()),
-        work=_work(lines),
-        tool_failures=_tool_failures(lines),
+        work=work(lines),
+        tool_failures=tool_failures(lines),
     )
 
 
-def _work(lines: Sequence[Line]) -> dict[str, float]:
+def work(lines: Sequence[Line]) -> dict[str, float]:
     """Return what a question takes on average: calls of a model, turns, calls of tools that read, set joins, tokens."""
     totals = {
         "calls": sum(line.usage.calls for line in lines),
         "iterations": sum(line.work.iterations for line in lines),
-        "tool_calls": sum(sum(line.work.tools.values()) for line in lines),
+        "tool_calls": sum(line.work.tool_calls for line in lines),
         "retrievals": sum(line.work.retrievals for line in lines),
         "set_joins": sum(line.work.set_joins for line in lines),
         "tokens": sum(line.usage.tokens for line in lines),
@@ -207,8 +208,9 @@ def _work(lines: Sequence[Line]) -> dict[str, float]:
     return {name: total / len(lines) for name, total in totals.items()}
 
 
-def _tool_failures(lines: Sequence[Line]) -> float | None:
-    made = sum(sum(line.work.tools.values()) for line in lines)
+def tool_failures(lines: Sequence[Line]) -> float | None:
+    """Return the share of the calls of tools that models wrote and that came back as an error; None without any."""
+    made = sum(line.work.tool_calls for line in lines)
     return sum(line.work.failed_calls for line in lines) / made if made else None
 
 

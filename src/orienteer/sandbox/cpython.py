@@ -10,6 +10,7 @@ import sys
 import time
 import weakref
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
 
 _START = 30.0  # seconds
+_LOST = "what earlier code defined is lost"
 _DYING = 0.2  # seconds that a process may take to be gone once its pipe is
 _LONGEST = 4 << 20  # bytes of a message: the arguments of a call, as a rule
 _ERROR_CHARACTERS = 4_000
@@ -124,23 +126,28 @@ class CPythonInterpreter:
             raise Broken("it answered in a form that is none")
         printed = Printed(self._limits.output_characters + _MARK)
         printed.add(_sound(said))
-        return Ran(
-            printed=printed.text,
+        kept = printed.kept()
+        ran = Ran(
+            printed=kept.text,
             error=_sound(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else None,
             missing=_sound(missing)[:_MARK] if isinstance(missing, str) else None,
-            left_out=max(left_out, 0) + printed.left_out,
+            left_out=max(left_out, 0) + kept.left_out,
             seconds=seconds,
         )
+        if not ended.get("full"):
+            return ran
+        self.close()
+        return replace(ran, error=f"{ran.error or 'MemoryError'}; {_LOST}", is_lost=True)
 
     def _lost(self, fault: Broken | TooLate, seconds: float) -> Ran:
         """End the process, and return what is said of a run that it did not survive."""
         assert self._worker is not None
         printed, left_out = "", 0
         if isinstance(fault, TooLate):
-            error = f"TimeoutError: the code ran longer than {self._limits.seconds:g} s and was stopped"
+            error = f"TimeoutError: the code took longer than {self._limits.seconds:g} s and was stopped; {_LOST}"
             printed, left_out = self._printed_before(self._worker)
         else:
-            error = f"The interpreter broke: {self._worker.died() or fault}"
+            error = f"the interpreter broke: {self._worker.died() or fault}; {_LOST}"
         self.close()
         return Ran(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
 

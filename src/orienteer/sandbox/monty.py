@@ -2,13 +2,15 @@
 
 The worker is the boundary beside the interpreter: an abort inside it is a signal that ends its process, so it never
 runs in ours. It has no environment, no files and no mounts; whatever would reach the system is answered with its own
-refusal. Memory and time are bounded inside, and a clock of ours kills the worker where it overstays.
+refusal. Memory and time are bounded inside, and a clock of ours kills the worker where it overstays. On Linux it loses
+the right to open anything once it runs, should code ever break out of the interpreter.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import weakref
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from pydantic_monty import ExternalExceptionData, FunctionSnapshot, MontyRuntimeError, MontySession
     from pydantic_monty import SyncSnapshot as Snapshot
 
-_GRACE = 0.5  # seconds beyond the limit in which the worker may stop by itself, before it is killed
 _ENDLESS = 1_000_000_000  # round trips in a session: the calls of each run are counted here
 _DEEPEST = 500  # calls in calls
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL, and its SIGTERM is one
@@ -73,12 +74,13 @@ class MontyInterpreter:
             raise
         if failure is not None and failure.is_lost:
             self.close()
+        kept = printed.kept()
         return Ran(
-            printed=printed.text,
+            printed=kept.text,
             error=None if failure is None else failure.error,
             missing=None if failure is None else failure.missing,
             is_lost=failure is not None and failure.is_lost,
-            left_out=printed.left_out,
+            left_out=kept.left_out,
             seconds=time.monotonic() - started,
         )
 
@@ -104,8 +106,9 @@ class MontyInterpreter:
         from pydantic_monty import MontyCrashedError, MontyRuntimeError
 
         session = self._started()
-        run = _Run(self._functions, self._limits)
-        watch = _Watch(session.worker_pid, self._limits.seconds + _GRACE)
+        run = _Run(self._functions, self._limits.calls)
+        watch = _Watch(session.worker_pid, self._limits.seconds)
+        is_over = False
         try:
             run.drive(session.feed_start(code, print_callback=lambda _, text: printed.add(text)))
         except MontyCrashedError as error:
@@ -115,12 +118,11 @@ class MontyInterpreter:
             if not _is_out_of_time(error):
                 is_lost = session.worker_pid is None  # it died of what it was stopped for
                 return _Failure(f"{told(error)}; {_LOST}" if is_lost else told(error), missing(error), is_lost)
-            run.is_out_of_time = True
+            is_over = True
         finally:
             watch.end()
-        return self._too_long() if run.is_out_of_time or watch.has_fired else None
-
-    def _too_long(self) -> _Failure:
+        if not (is_over or watch.has_fired):
+            return None
         seconds = self._limits.seconds
         return _Failure(f"TimeoutError: the code took longer than {seconds:g} s and was stopped; {_LOST}", is_lost=True)
 
@@ -142,19 +144,16 @@ class MontyInterpreter:
                     os_policy={"sleep": "zero", "random_start": {"seed": 0}},
                 )
             )
+            _confine(self._session.worker_pid)
         return self._session
 
 
 class _Run:
     """One run of code, from suspension to suspension."""
 
-    def __init__(self, functions: Functions, limits: Limits) -> None:
-        self._functions, self._calls = functions, limits.calls
-        self._seconds = limits.seconds
-        self._started = time.monotonic()
+    def __init__(self, functions: Functions, calls: int) -> None:
+        self._functions, self._calls = functions, calls
         self._made = 0
-        self.is_out_of_time = False
-        """The run was left where it stood, because its time was over when a function came back."""
 
     def drive(self, paused: Snapshot) -> None:
         """Answer what the code asks for until it ends. Raises its errors, and whatever is a bug of a function."""
@@ -169,9 +168,6 @@ class _Run:
             else:
                 assert isinstance(paused, FutureSnapshot)  # no function gives a future, so nobody can wait for one
                 paused = paused.resume({one: _refusal("nothing to wait for") for one in paused.pending_call_ids})
-            if time.monotonic() - self._started > self._seconds:
-                self.is_out_of_time = True
-                return
 
     def _answered(self, paused: FunctionSnapshot) -> Snapshot:
         """Call a function for the code, and go on with what it gives or with its complaint."""
@@ -210,6 +206,19 @@ class _Watch:
                 os.kill(self._worker, _KILL)
             except ProcessLookupError:  # it has died by itself, and the run tells so
                 return
+
+
+def _confine(worker: int | None) -> None:
+    """Let a worker open, write and start nothing more: it has its pipes, and code needs no more of the system."""
+    if sys.platform != "linux" or worker is None:
+        return
+    import resource  # Linux alone limits another process
+
+    for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_CORE):
+        try:
+            resource.prlimit(worker, limit, (0, 0))
+        except PermissionError:  # a container that forbids it: the interpreter is what holds code, there as elsewhere
+            return
 
 
 def _stub(name: str) -> Callable[[], None]:

@@ -17,8 +17,10 @@ _UNSUPPORTED = re.compile(r"does not (?:yet )?support (?:the )?(.+)")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NOT_IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _NO_MEMBER = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
-_NO_METHOD = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
+_NO_METHOD = re.compile(r"(?:type object )?'(\w+)' (?:object )?has no attribute '(\w+)'")
+_NO_INSTANCE = re.compile(r"cannot create '(\w+)' instances")
 _NO_NAME = re.compile(r"name '(\w+)' is not defined")
+_NO_GENERATOR = "'list' object is not an iterator"
 _IN_CALLBACK = "cannot suspend in this synchronous context"
 
 
@@ -58,7 +60,16 @@ def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
         return f"{match[2]}.{match[1]}"
     if raised is NameError and (match := _NO_NAME.match(message)):
         return f"builtin {match[1]}" if hasattr(builtins, match[1]) else None
+    if raised is TypeError:
+        return _instance(message)
     return _member(message) if raised is AttributeError else None
+
+
+def _instance(message: str) -> str | None:
+    if message == _NO_GENERATOR:
+        return "generator expressions beside lists: `next(iter([...]))` does what next() on one would"
+    match = _NO_INSTANCE.match(message)
+    return f"builtin {match[1]}" if match and hasattr(builtins, match[1]) else None
 
 
 def _unsupported(message: str) -> str | None:

@@ -37,6 +37,7 @@ else:
 
 _DESCRIPTORS = 64
 _PROCESSOR_SECONDS = 3_600  # of all runs together: the last bound, where nobody is left to watch
+_ROOM = 4 << 20  # bytes, without which nothing can be run
 _FRAMES = 6  # of the code, that an error shows
 _LINE_CHARACTERS = 160
 _ERROR_CHARACTERS = 2_000  # of what an error says
@@ -134,8 +135,9 @@ class Session:
             error, missing = self._died_of(code, source)
         finally:
             sys.stdout, sys.stderr = before
-        ended = {"ended": number, "printed": printed.text, "left_out": printed.left_out}
-        _send(self._answers, {**ended, "error": error, "missing": missing})
+        said = printed.kept()
+        ended = {"ended": number, "printed": said.text, "left_out": said.left_out, "error": error, "missing": missing}
+        _send(self._answers, {**ended, "full": _is_full()})
 
     def _died_of(self, code: str, source: str) -> tuple[str | None, str | None]:
         """Return the error that code ended with, and what it lacked."""
@@ -166,6 +168,15 @@ class Session:
 
         call.__name__ = call.__qualname__ = name
         return call
+
+
+def _is_full() -> bool:
+    """Tell whether what the code keeps leaves no memory to run more."""
+    try:
+        bytearray(_ROOM)
+    except MemoryError:
+        return True
+    return False
 
 
 class _Stream(io.TextIOBase):

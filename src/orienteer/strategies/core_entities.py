@@ -48,7 +48,8 @@ class CoreEntities:
     def named(self, workflow: Workflow) -> dict[int, str]:
         """Return the rows of what the question names, in its order, each with the name."""
         found: dict[int, str] = {}
-        for name in self._names.analyze(workflow.question.text, workflow.run).low:
+        text = workflow.question.text
+        for name in sorted(self._names.analyze(text, workflow.run).low, key=text.find):
             if self._types(name) is None:
                 for row in self._meant(workflow, name):
                     found.setdefault(row, f"named in the question: {name}")

@@ -17,7 +17,8 @@ answer, those that it names come first. `search` ends after 4 and asks no model.
 
 Deviations:
 1. Entities are found by name, without a model; 003 says neither way.
-2. The subgraph is not whole: 1,000 nodes of Hetionet have 2 hops that hold 40,000 others. What is left out is counted.
+2. The subgraph is not whole: two hops around a disease of Hetionet hold some 17,000 of its 47,031 nodes. Each line says
+   how many it leaves out.
 3. The model is to answer from the text alone, and may say that it does not hold the answer; the prompt is our own.
 """
 

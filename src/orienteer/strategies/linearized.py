@@ -6,10 +6,10 @@
       -presents-> Symptom (3): Agnosia; Memory Disorders; Aphasia
       <-treats- Compound (5): Donepezil; Galantamine; and 3 more
 
-A hub has more edges than a prompt can hold. Of its kinds of edge those come first that share a word with the question;
-of the nodes of a kind those that the rest of the evidence holds too, then those that fit the question's words best.
-Each kind says how many nodes it has in all. The kinds that share a word take what room there is before the others;
-among equals a kind that needs little leaves the rest to those that need more.
+A hub has more edges than a prompt can hold. Of its kinds of edge those come first whose edge type and node type both
+share a word with the question, then those of which one does; of the nodes of a kind those that the rest of the evidence
+holds too, then those that fit the question's words best. Each kind says how many nodes it has in all. What comes first
+takes what room there is; among equals a kind that needs little leaves the rest to those that need more.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ class _Group(NamedTuple):
     rows: Rows
     """In the order in which they are named."""
     entries: Entries
-    is_asked_for: bool
+    fit: int
+    """Which of edge type and node type the question speaks of: both 2, one 1, neither 0."""
 
 
 class _Fitting(NamedTuple):
@@ -118,7 +119,7 @@ class Linearizer:
     def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> Linear:
         """Return a node as text of about so many tokens at the most; `first` are the rows of the other evidence."""
         node = self._graph.node_at(row)
-        lines = [f"{one_line(node.name)} ({node.type})", *self._attributes(node, tokens // 2)]
+        lines = [f"{one_line(node.name)} ({one_line(node.type)})", *self._attributes(node, tokens // 2)]
         left = tokens - _LABEL - sum(map(count_tokens, lines))
         groups, heads, left = self._fitting(self._groups(row, first), left)
         rooms = _rooms(groups, left, [self._size(one, left) for one in groups])
@@ -138,7 +139,7 @@ class Linearizer:
         heads: list[str] = []
         left = tokens - _MORE
         for group in groups:
-            head = f"{arrow(self._graph, group.kind)} ({len(group.rows)}): "
+            head = f"{one_line(arrow(self._graph, group.kind))} ({len(group.rows)}): "
             cost = count_tokens(head) + _MORE
             if cost > left:
                 return _Fitting(kept, [*heads, f"and {len(groups) - len(kept)} more kinds of edge"], max(0, left))
@@ -153,7 +154,7 @@ class Linearizer:
         lines = [f"also: {'; '.join(map(one_line, node.aliases))}"] if node.aliases else []
         for name, value in node.properties.items():
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            lines.append(f"{name}: {one_line(shown, _VALUE)}")
+            lines.append(one_line(f"{name}: {shown}", _VALUE))
         lines += [" ".join(line.split()) for line in node.text.splitlines() if line.strip()]
         for line in lines:
             if left <= 0:
@@ -170,23 +171,20 @@ class Linearizer:
         kinds = np.where(np.isin(kinds >> 1, symmetric), kinds & ~1, kinds)
         codes = kinds * len(graph.types.nodes) + graph.node_types[entries.neighbor]
         groups = [self._group(code, entries.where(codes == code), first) for code in np.unique(codes).tolist()]
-        return sorted(groups, key=lambda one: (not one.is_asked_for, len(one.rows), one.kind))
+        return sorted(groups, key=lambda one: (-one.fit, len(one.rows), one.kind))
 
     def _group(self, code: int, entries: Entries, first: Collection[int]) -> _Group:
         graph, wide = self._graph, len(self._graph.types.nodes)
         kind = graph.types.kind(code // wide, code % wide)
         rows = np.unique(entries.neighbor)
         order = np.lexsort((rows, -self._fit[rows], ~np.isin(rows, list(first))))
-        return _Group(kind, rows[order], entries, self._is_asked_for(kind))
+        return _Group(kind, rows[order], entries, self._is_said(kind.edge_type) + self._is_said(kind.node_type))
 
-    def _is_asked_for(self, kind: Kind) -> bool:
-        """Tell whether the question has a word of the edge type or of the node type."""
-        said = (
-            phrase
-            for name in (kind.edge_type, kind.node_type)
-            for phrase in phrases(name, self._graph.schema, self._graph.tokenizer)
-        )
-        return any(self._graph.tokenizer.stem(word) in self._stems for phrase in said for word in phrase)
+    def _is_said(self, type_name: str) -> bool:
+        """Tell whether the question has a word of a node type or an edge type."""
+        tokenizer = self._graph.tokenizer
+        said = phrases(type_name, self._graph.schema, tokenizer)
+        return any(tokenizer.stem(word) in self._stems for phrase in said for word in phrase)
 
     def _size(self, group: _Group, tokens: int) -> int:
         """Return how many tokens the names of a group take, of a large one as far as there could ever be room."""
@@ -219,8 +217,8 @@ def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[
     """Return the tokens that each group may take: what the question speaks of before the rest, equally among equals."""
     rooms = [0] * len(groups)
     left = tokens
-    for is_asked_for in (True, False):
-        some = sorted((at for at, one in enumerate(groups) if one.is_asked_for == is_asked_for), key=sizes.__getitem__)
+    for fit in (2, 1, 0):
+        some = sorted((at for at, one in enumerate(groups) if one.fit == fit), key=sizes.__getitem__)
         for place, at in enumerate(some):
             rooms[at] = min(sizes[at], left // (len(some) - place))
             left -= rooms[at]

@@ -8,91 +8,67 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from orienteer.errors import MissingExtra, UnsafeSandbox
 from orienteer.records import JsonValue, Observation, ToolSpec
-from orienteer.sandbox.interpreter import Interpreter, Limits, Ran, Tier
+from orienteer.sandbox.interpreter import Interpreter, Ran, Tier
 from orienteer.sandbox.opening import Choice, open_interpreter
 from orienteer.tools import arguments as given
+from orienteer.tools.code_config import CodeConfig
 from orienteer.tools.code_cypher import ServedCypher
 from orienteer.tools.session import Session
 from orienteer.tools.shown import Shown
 
-if TYPE_CHECKING:
-    from orienteer.graph.cypher.view import View
+__all__ = ["DIALECT", "NAME", "SPEC", "CodeConfig", "CodeInterpreter"]
 
 NAME = "code_interpreter"
-_DESCRIPTION = (
-    "Run Python over this graph, a heterogeneous graph that is asked in Cypher. The code has a synchronous function "
-    "cypher(query, params=None, limit=None), not a separate tool: it runs one read-only Cypher query and returns the "
-    "rows as a list of dicts. Names stay defined from call to call. Only what is printed comes back."
+SPEC = ToolSpec(
+    name=NAME,
+    description=(
+        "Run Python over this graph, a heterogeneous graph that is asked in Cypher. The code has a synchronous "
+        "function cypher(query, params=None, limit=None), not a separate tool: it runs one read-only Cypher query and "
+        "returns the rows as a list of dicts. Names stay defined from call to call. Only what is printed comes back."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "Python code"}},
+        "required": ["code"],
+    },
 )
 DIALECT = """\
 The code runs in a small Python of its own, without files, network, processes or packages.
-- There: functions, lambdas, comprehensions, try, with, match, f-strings, async; classes without a parent; the modules
-  collections, itertools, functools, re, json, math, random, datetime, time, dataclasses, typing, asyncio.
-- Missing: yield, del, classes that inherit, `import *`; numpy, pandas, networkx, heapq, statistics, string.
-- cypher cannot be called from a key function of sorted, min, max or map: call it in a loop first.
+There: functions, lambdas, comprehensions, try, with, match, f-strings, async, classes without a parent; the modules
+asyncio, base64, bisect, collections, copy, csv, dataclasses, datetime, decimal, functools, hashlib, itertools, json,
+math, random, re, time, typing, unicodedata.
+Missing: yield, del, class inheritance, @property and @staticmethod, `import *`, next() on a generator expression, and
+the modules heapq, statistics, string, operator, numpy, pandas, networkx.
+cypher cannot be called in a key function of sorted, min, max or map: call it in a loop before.
 """
 """What a model should know of the first tier before it writes code for it."""
 _SILENT = "Nothing was printed: use print to see a value."
-_LOST = "What earlier code defined is lost: define it again."
+_NOT_AGAIN = "Not all that earlier code defined could be defined again there."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeConfig:
-    """How a model's code is run."""
+class _Earlier(NamedTuple):
+    """Code that has a part in the state as it is."""
 
-    tier: Choice = "auto"
-    """Where code runs: `monty`, an interpreter of its own, `cpython`, all of Python in a process that is locked down,
-    or `auto`, the first of them that is installed."""
-    retry_cpython: bool = False
-    """Run code again in `cpython` where `monty` lacks something that it asks for; later code stays there."""
-    seconds: float = 20.0
-    """Wall time of one call, its queries included."""
-    memory_mb: int = 256
-    """Memory of the code."""
-    output_characters: int = 8_000
-    """Characters of printed text that come back, the first and the last."""
-    calls: int = 500
-    """Queries that one call of the tool may run."""
-    rows: int = 10_000
-    """Rows that one query returns at the most."""
-    view: View | None = None
-    """A graph named as in paper 003; None: by its own ids and types."""
-
-    @property
-    def limits(self) -> Limits:
-        """What one run may take."""
-        return Limits(
-            seconds=self.seconds,
-            memory_mb=self.memory_mb,
-            output_characters=self.output_characters,
-            calls=self.calls,
-        )
+    code: str
+    is_well: bool
+    """It ran to its end."""
 
 
 class CodeInterpreter:
     """The tool of one agent: its code's state lasts until it is closed. Not shared among threads."""
 
     def __init__(self, session: Session, config: CodeConfig | None = None) -> None:
-        """Raises `MissingExtra` and `UnsafeSandbox` here, before a model is paid."""
+        """Raises `MissingExtra` and `UnsafeSandbox` where that can be known before a model is paid."""
         self.config = config or CodeConfig()
-        self.spec = ToolSpec(
-            name=NAME,
-            description=_DESCRIPTION,
-            parameters={
-                "type": "object",
-                "properties": {"code": {"type": "string", "description": "Python code"}},
-                "required": ["code"],
-            },
-        )
-        self._cypher = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
+        self.spec = SPEC
+        self._served = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
         self._shown = Shown(session.graph, self.config.view)
         self._opened: list[Interpreter] = []
-        self._earlier: list[str] = []  # code that made the state as it is
+        self._earlier: list[_Earlier] = []
         self._has_told_tier = False
         self._open(self.config.tier)
         weakref.finalize(self, _close, self._opened)
@@ -104,21 +80,20 @@ class CodeInterpreter:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What a trajectory should keep of it: each tier that ran code, in order, and the view."""
-        view = self.config.view
-        tiers = (f"sandbox {one.tier}" for one in self._opened)
-        return (*tiers, *(() if view is None else (f"view {view.model_dump_json()}",)))
+        """What a trajectory keeps of it: `sandbox monty`, each tier that code ran in, and how it was configured."""
+        return (*(f"sandbox {one.tier}" for one in self._opened), *self.config.marks)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Run code and return what it printed, or what it died of with the line; ids that it showed are its nodes."""
+        """Return what code printed, or what it died of with the line; the nodes are those whose ids it showed."""
         code = given.text(arguments, "code")
         if code is None:
             return Observation("There is no code to run.", error="CodeError")
-        ran, notes = self._run(code), []
+        notes: list[str] = []
+        ran = self._run(code)
+        if ran.missing is not None and self.config.retry_cpython and self.tier == "monty":
+            ran = self._moved(code, ran, notes)
         if ran.missing is not None:
-            notes.append(f"{self.tier} has no {ran.missing}.")
-            if self.config.retry_cpython and self.tier == "monty":
-                ran = self._again(code, ran, notes)
+            notes.append(f"This Python ({self.tier}) has no {ran.missing}: write the code without it.")
         return self._reply(ran, notes)
 
     def close(self) -> None:
@@ -126,45 +101,50 @@ class CodeInterpreter:
         _close(self._opened)
 
     def _open(self, tier: Choice) -> None:
-        self._opened.append(open_interpreter(tier, {"cypher": self._cypher}, self.config.limits))
+        self._opened.append(open_interpreter(tier, {"cypher": self._served.cypher}, self.config.limits))
 
     def _run(self, code: str) -> Ran:
-        self._cypher.begin(self.config.seconds)
+        self._served.begin(self.config.seconds)
         ran = self._opened[-1].run(code)
-        self._earlier = [] if ran.is_lost else [*self._earlier, code]
+        self._earlier = [] if ran.is_lost else [*self._earlier, _Earlier(code, ran.error is None)]
         return ran
 
-    def _again(self, code: str, ran: Ran, notes: list[str]) -> Ran:
-        """Return what code gives in the second tier, after the code that made the state of the first."""
+    def _moved(self, code: str, before: Ran, notes: list[str]) -> Ran:
+        """Return what code gives in the second tier, once the code that made the state has run there as well."""
         earlier = self._earlier[:-1]
         try:
             self._open("cpython")
+            self._earlier = []
+            again = [self._run(one.code) for one in earlier]
+            ran = self._run(code)
         except (MissingExtra, UnsafeSandbox) as error:
+            del self._opened[1:]
+            self._earlier = earlier
             notes.append(f"It cannot be run in cpython: {error}")
-            return ran
+            return before
         self._opened[0].close()
-        self._earlier = []
-        notes.append("It was run in cpython instead, as later code will be.")
-        if any(self._run(one).is_lost for one in earlier):
-            notes.append(_LOST)
-        return self._run(code)
+        notes.append(f"monty has no {before.missing}: the code ran in cpython instead, as later code will.")
+        if any(new.is_lost or (old.is_well and new.error) for old, new in zip(earlier, again, strict=True)):
+            notes.append(_NOT_AGAIN)
+        return ran
 
     def _reply(self, ran: Ran, notes: list[str]) -> Observation:
-        notes += self._cypher.notes
         if not self._has_told_tier:
             notes.append(f"The code ran in the sandbox {self.tier}.")
             self._has_told_tier = True
-        parts = [ran.printed.rstrip("\n"), ran.error or ""]
-        if not any(parts):
-            parts.append(_SILENT)
-        text = "\n".join([*(one for one in parts if one), *(f"Note: {one}" for one in notes)])
-        return Observation(text, self._shown.nodes(ran.printed, self._cypher.returned), error=_error(ran))
+        parts = [part for part in (ran.printed.rstrip("\n"), ran.error) if part] or [_SILENT]
+        lines = [*parts, *(f"Note: {one}" for one in (*self._served.notes, *notes))]
+        nodes = self._shown.nodes(ran.printed, self._served.returned)
+        return Observation("\n".join(lines), nodes, error=_kind(ran))
 
 
-def _error(ran: Ran) -> str | None:
+def _kind(ran: Ran) -> str | None:
+    """Return what kind of error a run ended in; None where it ended well."""
     if ran.is_lost:
         return "CodeStopped"
-    return None if ran.error is None else "CodeError" if ran.missing is None else "MissingFeature"
+    if ran.missing is not None:
+        return "MissingFeature"
+    return None if ran.error is None else "CodeError"
 
 
 def _close(opened: Sequence[Interpreter]) -> None:

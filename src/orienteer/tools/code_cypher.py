@@ -22,10 +22,11 @@ class ServedCypher:
     """Answers the queries of one run of code after the other. Not shared among threads."""
 
     def __init__(self, graph: Graph, *, rows: int, view: View | None) -> None:
+        """Raises `MissingExtra` without the extra `cypher`."""
+        _ = graph.cypher_session  # before a model is paid; the graph keeps it
         self._graph, self._rows, self._view = graph, rows, view
         self._ends = 0.0
         self._number = 0
-        self._untold = 0
         self.notes: list[str] = []
         """What the run was not given, or was read otherwise than written."""
         self.returned: list[Table] = []
@@ -37,7 +38,7 @@ class ServedCypher:
         self._number = 0
         self.notes, self.returned = [], []
 
-    def __call__(self, query: str, params: JsonValue = None, limit: JsonValue = None) -> list[JsonValue]:
+    def cypher(self, query: str, params: JsonValue = None, limit: JsonValue = None) -> list[JsonValue]:
         """Return the rows, each a dict of values by column. Raises as `Graph.cypher` does, and `BadOption`."""
         self._number += 1
         wanted = self._limit(limit)
@@ -66,10 +67,8 @@ class ServedCypher:
                 f"the result was cut at {most}: {len(table.rows):,} of {table.total:,} rows were returned; "
                 "aggregate in the query, or page with ORDER BY, SKIP and LIMIT"
             )
-        for one in said:
-            told = f"query {self._number}: {one}"
-            if len(self.notes) < _MOST_NOTES:
-                self.notes.append(told)
+        room = _MOST_NOTES - len(self.notes)
+        self.notes += [f"query {self._number}: {one}" for one in said[: max(room, 0)]]
 
 
 def _text(query: JsonValue) -> str:

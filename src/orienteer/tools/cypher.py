@@ -11,7 +11,7 @@ from orienteer.graph.cypher.session import MOST_ROWS
 from orienteer.graph.cypher.table import Table
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, counted, title
+from orienteer.tools.render import Reply, counted, one_line, title
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (
@@ -73,8 +73,7 @@ class RunCypher:
             return title(graph, row) if row is not None else str(value["id"])
         if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
             return f"[{value['source']}] -{graph.schema.label(str(value['type']))}-> [{value['target']}]"
-        text = value if isinstance(value, str) else _json(value)
-        return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+        return one_line(value if isinstance(value, str) else _json(value), _CELL)
 
 
 def _json(value: JsonValue | Sequence[JsonValue]) -> str:

@@ -34,14 +34,12 @@ class Shown:
     def nodes(self, printed: str, returned: Sequence[Table]) -> tuple[str, ...]:
         """Return ids of nodes: those printed, in order, then those of the rows where these are few; 100 at the most.
 
-        A bare number counts only where a row has it as a text: `250` is rather a count than a node.
+        A bare number counts as a number: `250` is rather how many there are than which.
         """
         values = list(dict.fromkeys(_texts(returned)))
-        held = set(values)
         found: dict[str, None] = {}
-        for word, is_quoted in _words(printed, values):
-            if is_quoted or not word.isdigit() or word in held:
-                found.update(dict.fromkeys(self._named(word)))
+        for word in dict.fromkeys(_words(printed, values)):
+            found.update(dict.fromkeys(self._named(word)))
         others: dict[str, None] = {}
         for value in values:
             others.update(dict.fromkeys(self._named(value)))
@@ -59,18 +57,18 @@ class Shown:
             yield text
 
 
-def _words(printed: str, values: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Return what may be an id in a text, in order, and whether it stood in quotes, as text does in lists and dicts."""
-    found: list[tuple[int, str, bool]] = []
-    for match in _QUOTED.finditer(printed):
-        found.append((match.start(), match[1] or match[2], True))
+def _words(printed: str, values: Iterable[str]) -> Iterator[str]:
+    """Return what may be an id in a text, in order: what stands in quotes, as in a list or a dict, words, and values.
+
+    Of the values only those with a space are looked for: the others are words.
+    """
+    found = [(match.start(), match[1] or match[2]) for match in _QUOTED.finditer(printed)]
     for match in _WORD.finditer(printed):
-        bare = match[0].strip(_AROUND)
-        found += [(match.start(), one, False) for one in dict.fromkeys((match[0], bare))]
+        found += [(match.start(), one) for one in (match[0], match[0].strip(_AROUND)) if not one.isdigit()]
     for value in values:
-        if " " in value and len(value) <= _LONGEST_ID:
-            found += [(match.start(), value, False) for match in _whole(value).finditer(printed)]
-    return ((word, is_quoted) for _, word, is_quoted in sorted(found, key=lambda one: one[0]))
+        if " " in value and value in printed:
+            found += [(match.start(), value) for match in _whole(value).finditer(printed)]
+    return (word for _, word in sorted(found, key=lambda one: one[0]))
 
 
 def _whole(value: str) -> re.Pattern[str]:

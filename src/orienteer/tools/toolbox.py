@@ -9,7 +9,7 @@ from orienteer.errors import Error, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
-from orienteer.protocols import Tool
+from orienteer.protocols import Closing, Tool
 from orienteer.records import JsonValue, Observation, ToolCall, ToolSpec
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
@@ -99,6 +99,12 @@ class Toolbox:
                 found = Observation(f"You asked just this before.\n{found.text}", found.nodes, found.error)
             self._asked.add(key)
         return found
+
+    def close(self) -> None:
+        """End what tools keep running, as the process that a model's code runs in. Closing twice is no fault."""
+        for tool in self._tools.values():
+            if isinstance(tool, Closing):
+                tool.close()
 
     def _refused(self, why: str, error: str) -> Observation:
         reply = Reply(self.session)

@@ -156,7 +156,7 @@ def _together(anchors: Sequence[_Thing]) -> _Thing:
         return anchors[0]
     *first, last = (anchor.typed for anchor in anchors)
     text = f"both {first[0]} and {last}" if len(first) == 1 else f"all of {', '.join(first)} and {last}"
-    return _Thing(text, text, is_several=True)
+    return _Thing(text, text, is_several=True, is_described=any(anchor.is_described for anchor in anchors))
 
 
 def _filled(said: Said, thing: _Thing) -> Clause:

@@ -12,6 +12,7 @@ import numpy as np
 
 from orienteer.evaluation.questions.rejection import anchor_fault
 from orienteer.evaluation.quiz.categories import definitions
+from orienteer.evaluation.quiz.drawing import MOST_EDGES
 from orienteer.evaluation.quiz.grid import CELLS, Cell
 from orienteer.evaluation.quiz.reporting import Order
 from orienteer.graph.store import Graph
@@ -41,7 +42,13 @@ class Objectives:
         seed = self._seed(np.random.default_rng([self.random_seed, place, attempt]))
         if seed is None:
             return None
-        return Order(id=self.name(place, attempt), cell=cell, seed=self.graph.ids[seed], wanted=self._wanted(place))
+        return Order(
+            id=self.name(place, attempt),
+            place=place,
+            cell=cell,
+            seed=self.graph.ids[seed],
+            wanted=self._wanted(place),
+        )
 
     def name(self, place: int, attempt: int) -> str:
         """Return what an episode is called, and the item that comes of it."""
@@ -56,7 +63,7 @@ class Objectives:
         return (place // len(CELLS) * booleans + before) % 2 == 0
 
     def _seed(self, chance: np.random.Generator) -> int | None:
-        """Draw a node type, then a node of it: one with an edge, a name to call it by, and not to be avoided.
+        """Draw a node type, then a node of it: one with edges, no hub, with a name to call it by, not to be avoided.
 
         Section 3.3.2: drawn evenly, rare types are begun from as often as common ones.
         """
@@ -67,7 +74,11 @@ class Objectives:
             if not len(rows):
                 continue
             row = int(rows[int(chance.integers(len(rows)))])
-            if degrees[row] and graph.ids[row] not in self.avoid and anchor_fault(graph, row) is None:
+            if (
+                1 <= degrees[row] <= MOST_EDGES
+                and graph.ids[row] not in self.avoid
+                and anchor_fault(graph, row) is None
+            ):
                 return row
         return None
 

@@ -161,5 +161,5 @@ def _walks(graph: Graph, condition: Condition, banned: Sequence[int]) -> Walks |
         onward = neighbor[np.repeat(begins, counts) + offsets]
         before = np.repeat(walks, counts, axis=0)
         is_fresh = (before != onward[:, None]).all(axis=1)
-        walks = np.column_stack([before, onward])[is_fresh].astype(np.int32)
+        walks = np.column_stack([before, onward]).astype(np.int32)[is_fresh]
     return walks

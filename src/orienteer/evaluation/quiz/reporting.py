@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
+import numpy as np
+
 from orienteer.errors import BadQuery, Unknown
 from orienteer.evaluation.answers import answer_measure, normalise
 from orienteer.evaluation.examples import AnswerType, Gold
 from orienteer.evaluation.questions.rejection import anchor_fault
 from orienteer.evaluation.quiz.checking import faults
+from orienteer.evaluation.quiz.drawing import MOST_EDGES
 from orienteer.evaluation.quiz.grid import Cell
 from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.quiz.plan import HOPS
@@ -65,6 +68,8 @@ class Order:
     """What was ordered of a model."""
 
     id: str
+    place: int
+    """Which place of the quiz it is for, from 0."""
     cell: Cell
     seed: str
     """The id of the node to begin from."""
@@ -114,14 +119,13 @@ def check(
     except (BadQuery, Unknown) as error:
         return Checked(None, (Fault("unproved", f"the gold query fails: {error}"),))
     proof = prove(graph, order.cell.answer_type, report.gold_query, {})
-    if isinstance(proof, Fault):
-        return Checked(None, (proof,))
-    item = _item(graph, report, order, maker, proof, shape).model_copy(
-        update={"anchors": anchors, "edge_types": edge_types}
+    item = _item(graph, report, order, maker, None if isinstance(proof, Fault) else proof).model_copy(
+        update={"hops": shape.hops, "anchors": anchors, "edge_types": edge_types}
     )
+    # All that is wrong at once, for there is one chance to mend it.
     found = (
         *faults(graph, item, avoid=avoid),
-        *_of_answer(graph, report, order, proof),
+        *(() if isinstance(proof, Fault) else _of_answer(graph, report, order, proof)),
         *_of_shape(order.cell, shape, anchors, edge_types, node_types),
         *_of_names(graph, anchors),
         *_of_touch(item.clue_nodes, touched),
@@ -142,17 +146,18 @@ def _anchors(graph: Graph, shape: Shape, seed: str) -> tuple[str, ...]:
     return tuple(sorted(ids, key=lambda node: node != seed))  # stable: the others as they stand in the query
 
 
-def _item(graph: Graph, report: Report, order: Order, maker: Maker, proof: Proof, shape: Shape) -> QuizItem:
+def _item(graph: Graph, report: Report, order: Order, maker: Maker, proof: Proof | None) -> QuizItem:
+    """Return an item with what its query proves; where that proves nothing, with what the report says."""
     cell = order.cell
     return QuizItem(
         id=order.id,
         question=report.question,
-        nodes=proof.nodes,
-        answers=proof.answers(graph, cell.answer_type),
+        nodes=proof.nodes if proof is not None else (),
+        answers=proof.answers(graph, cell.answer_type) if proof is not None else report.answer,
         answer_type=cell.answer_type,
         pattern=cell.pattern,
         difficulty=cell.difficulty,
-        hops=shape.hops,
+        hops=0,
         anchors=(),
         clue_nodes=tuple(dict.fromkeys(report.clue_nodes)),
         gold_query=report.gold_query,
@@ -219,6 +224,8 @@ def _of_shape(
 def _of_names(graph: Graph, anchors: Sequence[str]) -> Iterator[Fault]:
     for node in anchors:
         row = graph.row(node)
+        if (edges := int(graph.adjacency.degree(np.array([row]))[0])) > MOST_EDGES:
+            yield Fault("hub", f"{graph.names[row]!r} has {edges} edges: everything is near it, begin elsewhere")
         if (reason := anchor_fault(graph, row)) is not None:
             yield Fault(reason, f"{graph.names[row]!r} names other nodes too, or is no name to write: begin elsewhere")
 

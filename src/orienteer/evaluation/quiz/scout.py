@@ -229,8 +229,7 @@ def report_prompt(order: Order, *, spent: str = "") -> str:
 
 def sampling_of(order: Order, run: Run, temperature: float) -> Sampling:
     """Return how a model chooses its words in an episode: another seed for each place of the quiz."""
-    place = int(order.id.rsplit("-", 2)[1])
-    return Sampling(temperature=temperature, random_seed=run.random_seed + place)
+    return Sampling(temperature=temperature, random_seed=run.random_seed + order.place)
 
 
 def _judged(said: dict[str, JsonValue] | str, check: Check) -> tuple[QuizItem | None, tuple[Fault, ...]]:

@@ -7,7 +7,7 @@ agrees with what was assigned: as a share, and beyond chance, by Cohen's kappa.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -122,8 +122,3 @@ def _distribution(values: Sequence[int]) -> Distribution | None:
         mean=sum(values) / len(values),
         counts=dict(sorted(Counter(values).items())),
     )
-
-
-def shares_told(statistics: QuizStatistics) -> Mapping[str, Mapping[str, float]]:
-    """Return the shares that count, by axis: the judge's where there is one, else the assigned ones."""
-    return {name: axis.assigned if axis.judged is None else axis.judged for name, axis in statistics.axes.items()}

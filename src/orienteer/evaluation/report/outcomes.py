@@ -133,6 +133,7 @@ def _mark(one: Column, name: str, found: Estimate | None) -> Html:
 
 
 _REMEDIES = {
+    "effort": "What questions took by kind: no method of these runs called a model.",
     "evidence": "Evidence step by step: no method of these runs took two steps or more over questions with gold nodes.",
     "judged": "Judged answers: run with --answers, then eval judge RUN --model NAME.",
     "landscape": "A landscape over swept options: eval sweep DIR QUESTIONS --method M --set NAME=V1,V2 -o RUN.",

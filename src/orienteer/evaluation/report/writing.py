@@ -14,6 +14,7 @@ from typing import TextIO
 
 from orienteer.display import counted
 from orienteer.evaluation.report import breakdowns, opening, outcomes, tooluse
+from orienteer.evaluation.report.effort import effort
 from orienteer.evaluation.report.landscape import landscapes
 from orienteer.evaluation.report.markup import Html, html, note, tag
 from orienteer.evaluation.report.material import Material
@@ -28,6 +29,7 @@ _NAMES = {
     "fields": "Kinds of question",
     "nodes": "Kinds of gold node",
     "tools": "Tools",
+    "effort": "What it took",
     "landscape": "Landscape",
     "evidence": "Evidence",
     "judged": "Judged answers",
@@ -84,6 +86,7 @@ def _write(material: Material, page: TextIO) -> None:
 
 def _parts(material: Material, walks: Walks) -> list[Html]:
     optional = {
+        "effort": effort(material),
         "landscape": landscapes(material),
         "evidence": outcomes.evidence(material, walks),
         "judged": outcomes.judged(material),

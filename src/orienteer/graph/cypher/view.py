@@ -34,7 +34,7 @@ class View(Record):
     """The domain label of every node, beside its type: `biomedical`. None: types are the only labels."""
     identifier: str = "identifier"
     """The property that is shown as a node's `id`. A node without it shows what its id has behind the type."""
-    directed: frozenset[str] = frozenset()
+    directed: tuple[str, ...] = ()
     """Edge types whose arrow keeps its meaning where a pattern names them alone: GRBench has `Gene-regulates-Gene`."""
 
 

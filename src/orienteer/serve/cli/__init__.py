@@ -25,6 +25,7 @@ from orienteer.serve.cli import (
     querying,
     questioning,
     reading,
+    surveying,
     tracing,
     upkeep,
 )
@@ -47,7 +48,19 @@ def application(first: str | None = None) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_version)
     groups: dict[str, typer.Typer] = {}
-    modules = (asking, evaluating, questioning, importing, building, embedding, reading, querying, tracing, upkeep)
+    modules = (
+        asking,
+        evaluating,
+        surveying,
+        questioning,
+        importing,
+        building,
+        embedding,
+        reading,
+        querying,
+        tracing,
+        upkeep,
+    )
     is_known = any(name.split()[0] == first for module in modules for name in module.COMMANDS)
     for module in modules:
         for name, (function, example) in module.COMMANDS.items():

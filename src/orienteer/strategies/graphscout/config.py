@@ -13,7 +13,7 @@ from orienteer.tools.arguments import LARGEST_K
 
 Tools: TypeAlias = Literal["all", "no-code"]
 Calls: TypeAlias = Literal["text", "tools"]
-AUTO = "auto"
+AUTO, OFF, TYPES_ONLY = "auto", "off", "types"
 MOST_CALLS = 100
 
 
@@ -34,7 +34,7 @@ class GraphScoutConfig:
     """How node_id_retriever ranks what no name answers to: lexical, dense, hybrid, hybrid:0.6 or rrf; auto is dense
     where the graph has vectors, as in the paper (3.2.2), else lexical."""
     max_calls: int = 10
-    """Tool calls, up to 100; a reply without a sound one counts as one. The paper's T, given for its quizzer (3.3.3)."""
+    """Tool calls, up to 100; a reply without a sound one counts as one. The paper's T, of its quizzer (3.3.3)."""
     tools: Tools = "all"
     """all: both tools; no-code: node_id_retriever alone, the ablation of table 2."""
     calls: Calls = "text"
@@ -44,9 +44,9 @@ class GraphScoutConfig:
     """Where code runs: monty, cpython, or auto, the first of them that is installed; docs/sandbox.md."""
     retry_cpython: bool = False
     """Run code again in cpython where monty lacks something that it asks for."""
-    label: str = ""
-    """The domain label of the view that names the graph as the paper's graphs are named, such as biomedical; empty for
-    no view, types for a view without such a label."""
+    view: str = OFF
+    """The domain label of the view that names the graph as the paper's graphs are named, such as biomedical; types for
+    such a view without a label; off for the graph's own ids and types."""
     context_tokens: int = 24_000
     """Size of a request; beyond it the oldest observations are left out."""
 
@@ -59,6 +59,8 @@ class GraphScoutConfig:
         for name, most in (("k", LARGEST_K), ("max_calls", MOST_CALLS)):
             if not 1 <= getattr(self, name) <= most:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 to {most}")
+        if not self.view.strip():
+            raise BadOption("view is empty: it must be off, types, or a domain label")
         if self.context_tokens < 1:
             raise BadOption(f"context_tokens is {self.context_tokens}: it must be 1 or more")
 
@@ -68,8 +70,8 @@ class GraphScoutConfig:
         return self.tools == "all"
 
     @property
-    def view(self) -> View | None:
+    def naming(self) -> View | None:
         """The names that the graph is asked by; None for its own."""
-        if not self.label:
+        if self.view == OFF:
             return None
-        return View(label=None if self.label == "types" else self.label)
+        return View(label=None if self.view == TYPES_ONLY else self.view)

@@ -1,7 +1,8 @@
 """The answer's entities as nodes, and the ranking that they begin. Ours: the paper answers in words alone.
 
 A name is looked for among the nodes that the course has shown, then in the whole graph: as an id, a name or an alias.
-Of a list the longest run of parts that is a name counts first, for names hold commas. Booleans and numbers name nothing.
+Of a list the longest run of parts that is a name counts first, for names hold commas. Booleans and numbers name
+nothing.
 """
 
 from __future__ import annotations
@@ -42,21 +43,27 @@ class Linker:
 
     def link(self, answer: str, shown: Collection[int] = ()) -> Linked:
         """Return the rows that an answer names, in its order, those shown before first where a name has several."""
-        if _VALUE.fullmatch(answer.strip(_AROUND)):
-            return Linked((), ())
         rows: dict[int, None] = {}
         missing: list[str] = []
         parts = _PARTS.split(answer)[: 2 * _MOST_PARTS]
-        at = 0
+        at = begin = 0  # of the parts since `begin` none is a name
         while at < len(parts):
             found, end = self._longest(parts, at, shown)
-            part = parts[at].strip(_AROUND)
-            if not found and part and not _VALUE.fullmatch(part):
-                found = self._inside(part, shown)
-                missing += [] if found else [part]
-            rows.update(dict.fromkeys(found))
+            if found:
+                rows.update(dict.fromkeys(self._rest(parts[begin:at], shown, missing)))
+                rows.update(dict.fromkeys(found))
+                begin = end
             at = end
+        rows.update(dict.fromkeys(self._rest(parts[begin:], shown, missing)))
         return Linked(tuple(rows), tuple(missing))
+
+    def _rest(self, parts: Sequence[str], shown: Collection[int], missing: list[str]) -> list[int]:
+        """Return what a run of parts that are no names names within; where it names nothing they are missing."""
+        found = self._inside("".join(parts), shown)
+        if not found:
+            bare = (part.strip(_AROUND) for part in parts[::2])
+            missing += [part for part in bare if part and not _VALUE.fullmatch(part)]
+        return found
 
     def _longest(self, parts: Sequence[str], at: int, shown: Collection[int]) -> tuple[list[int], int]:
         """Return the nodes of the longest name that begins at a part, and where the next part begins."""
@@ -69,13 +76,13 @@ class Linker:
     def _named(self, text: str, shown: Collection[int]) -> list[int]:
         """Return the nodes of a name; with brackets behind it, of the name, of what they hold, or of both."""
         for name in dict.fromkeys((text.strip(), text.strip(_AROUND))):
-            if name and (found := self._called(name, shown)):
+            if name and not _VALUE.fullmatch(name) and (found := self._called(name, shown)):
                 return found
         bracketed = _BRACKETED.fullmatch(text.strip(_AROUND))
         if bracketed is None:
             return []
-        name, inner = (self._called(one.strip(_AROUND), shown) for one in bracketed.groups())
-        return [row for row in name if row in inner] or inner or name
+        before, inner = (self._called(one.strip(_AROUND), shown) for one in bracketed.groups())
+        return [row for row in before if row in inner] or inner or before
 
     def _called(self, name: str, shown: Collection[int]) -> list[int]:
         rows = list(self._identifiers.rows(name)) if self._identifiers is not None else []
@@ -83,9 +90,11 @@ class Linker:
         return [row for row in rows if row in shown] or rows[:_MOST_OF_A_NAME]
 
     def _inside(self, text: str, shown: Collection[int]) -> list[int]:
-        """Return the nodes shown whose name stands in a sentence, where it first does; of names in one another the longest."""
+        """Return the nodes shown whose name stands in a sentence, in its order; of names in one another the longest."""
         folded = text.casefold()
         found: list[tuple[int, int, int]] = []
+        if _VALUE.fullmatch(text.strip(_AROUND)):
+            return []
         for row in shown:
             name = self._graph.names[row].casefold()
             match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded) if len(name) >= _SHORTEST else None

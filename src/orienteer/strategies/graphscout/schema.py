@@ -150,24 +150,29 @@ def _code(query: str, given: dict[str, str] | None = None) -> str:
 
 
 def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, int] | None:
-    """Return the commonest kind of edge, another that leads on from its end, and a node that the first leaves."""
+    """Return the commonest kind of edge, one that leads on from where it ends, and a node that the first leaves."""
     graph = wording.graph
     triples = [triple for triple, _ in _by_count(graph)]
     for first in triples:
         rows = _sources(graph, first)
         if len(rows):
-            return first, _next(triples, first), _quick(graph, rows)
+            row = _quick(graph, rows)
+            reached = graph.entries(np.array([row], np.int32), [first.target], [first.type], "out").neighbor
+            return first, _next(graph, triples, first, np.unique(reached[reached != row])), row
     return None
 
 
-def _next(triples: Sequence[Triple], first: Triple) -> tuple[Triple, Direction] | None:
+def _next(graph: Graph, triples: Sequence[Triple], first: Triple, rows: Rows) -> tuple[Triple, Direction] | None:
+    """Return the commonest other kind of edge that any of some nodes has, and which way it is walked."""
+    directions: tuple[Direction, ...] = ("out", "in")
     for triple in triples:
-        if triple == first:
-            continue
-        if triple.source == first.target:
-            return triple, "out"
-        if triple.target == first.target:
-            return triple, "in"
+        for direction in directions:
+            near, far = (triple.source, triple.target) if direction == "out" else (triple.target, triple.source)
+            if triple == first or near != first.target:
+                continue
+            entries = graph.entries(rows, [far], [triple.type], direction)
+            if (entries.neighbor != entries.owner).any():
+                return triple, direction
     return None
 
 

@@ -18,6 +18,7 @@ _CALL, _CALL_END = "<tool_call>", "</tool_call>"
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 # What only the program around a model writes. A node's text that has it could feign a turn.
 _MARKS = re.compile(r"<(?=/?(?:tool_call|tool_response|tools|think)>|\|)", re.IGNORECASE)
+_RESPONSE = re.compile(r"^\s*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 RULES = """
 # Tools
@@ -72,17 +73,17 @@ def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Mes
 
 def heard(message: Message, *, turn: int) -> Heard:
     """Return a reply with the calls that it makes, in the protocol's own way or in words."""
-    text, feigns, _ = (message.content or "").partition("<tool_response>")
+    text, *feigned = _RESPONSE.split(message.content or "", 1)
     spoken = after_thinking(text)
     begin = text.rindex(spoken)
     if message.tool_calls:
-        return Heard(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigns))
+        return Heard(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigned))
     if text.find(_CALL, begin) < 0:
-        found = calls_in(text)
+        found = calls_in(spoken)
         if not found:
-            return Heard(message.model_copy(update={"content": text or None}), feigned=bool(feigns))
+            return Heard(message.model_copy(update={"content": text or None}), feigned=bool(feigned))
         parts, broken = [(one.name, one.arguments) for one in found], list[str]()
-        text = text[: found[0].start].strip()
+        text = text[: begin + found[0].start].strip()
     else:
         parts, broken = _marked(spoken)
         text = text if broken and not parts else _before(text, begin)
@@ -90,7 +91,7 @@ def heard(message: Message, *, turn: int) -> Heard:
         ToolCall(id=f"call_{turn}_{place}", name=name, arguments=arguments)
         for place, (name, arguments) in enumerate(parts)
     )
-    return Heard(Message(role="assistant", content=text or None, tool_calls=calls), tuple(broken), bool(feigns))
+    return Heard(Message(role="assistant", content=text or None, tool_calls=calls), tuple(broken), bool(feigned))
 
 
 def harmless(text: str) -> str:
@@ -102,13 +103,28 @@ def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the calls between marks, and what is wrong with those that cannot be read."""
     parts: list[tuple[str, str]] = []
     broken: list[str] = []
-    for block in text.split(_CALL)[1:]:
-        inner = block.partition(_CALL_END)[0].strip()
+    at = text.find(_CALL)
+    while at >= 0:
+        begin = at + len(_CALL)
+        end = text.find(_CALL_END, _past_object(text, begin))  # a mark inside the JSON ends nothing
+        inner = text[begin : len(text) if end < 0 else end].strip()
         found = calls_in(inner)
         parts += [(one.name, one.arguments) for one in found]
         if not found:
             broken.append(_fault(inner))
+        at = -1 if end < 0 else text.find(_CALL, end)
     return parts, broken
+
+
+def _past_object(text: str, begin: int) -> int:
+    """Return where the JSON object ends that stands next; `begin` where none does."""
+    place = text.find("{", begin)
+    if place < 0 or text[begin:place].strip():
+        return begin
+    try:
+        return json.JSONDecoder().raw_decode(text, place)[1]
+    except (ValueError, RecursionError):
+        return begin
 
 
 def _fault(inner: str) -> str:

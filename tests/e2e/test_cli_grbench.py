@@ -1,0 +1,79 @@
+"""GRBench as its papers report it: answered by graphscout over HTTP, judged, shown by domain and level, reported."""
+
+import json
+
+import pytest
+
+from fakes import Answer, FakeServer
+
+pytest.importorskip("ladybug")
+pytest.importorskip("pydantic_monty")
+
+ROWS = (
+    {"qid": "0", "domain": "clubs", "level": "easy", "question": "Who leads the Choir?", "answer": "Ann"},
+    {"qid": "1", "domain": "clubs", "level": "easy", "question": "Who is in the Boats?", "answer": "Cat"},
+    {"qid": "2", "domain": "clubs", "level": "hard", "question": "Who is in the Choir?", "answer": "Ann, Dan"},
+    {"qid": "3", "domain": "legal", "level": "hard", "question": "How many are in Chess Club?", "answer": "2"},
+)
+CODE = "print(cypher(\"MATCH (p:person)--(c:club) WHERE c.name = '{}' RETURN DISTINCT p.name\"))"
+WRONG = "print(cypher('MATCH (p:persons) RETURN p'))"
+LAST = {"Choir?": "Dan, Ann", "Boats?": "Cat rows", "Chess Club?": "2"}
+
+
+def call(code):
+    arguments = {"name": "code_interpreter", "arguments": {"code": code}}
+    return f"I look.\n<tool_call>\n{json.dumps(arguments)}\n</tool_call>"
+
+
+def solver(body, _):
+    """Look once, or where the level is hard twice, the first time wrongly; then answer, or judge."""
+    if "response_format" in body:
+        return Answer(content=json.dumps({"verdict": "no" if "rows" in body["messages"][-1]["content"] else "yes"}))
+    question = body["messages"][1]["content"]
+    turns = sum(message["role"] == "assistant" for message in body["messages"])
+    is_hard = "leads" not in question and "Boats" not in question
+    if turns <= is_hard:
+        return Answer(content=call(WRONG if is_hard and not turns else CODE.format("Choir")))
+    answer = "Ann" if "leads" in question else next(said for name, said in LAST.items() if name in question)
+    return Answer(content=f"It is clear.\n\\answer{{{answer}}}")
+
+
+@pytest.fixture
+def judged(clubs, home, cli):
+    """Give the folder of a run that was judged."""
+    (home / "grbench.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    with FakeServer(solver) as server:
+        model = ("--model", "fake", "--base-url", server.url, "-q")
+        ran = cli("eval", "run", clubs, "grbench.jsonl", "-m", "graphscout", "--answers", "-o", "run", *model)
+        assert ran.code == 0, ran.err
+        assert cli("eval", "judge", "run", "--score", "QwenScore", *model).code == 0
+    return home / "run"
+
+
+def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, cli):
+    names = ("EM", "F1", "Rouge-L", "QwenScore")
+    flags = [part for name in names for part in ("--measure", name)]
+    shown = cli("eval", "show", judged, "--by", "domain", "--by", "level", *flags, "--json").json
+    assert [(row["by"], row["n"]) for row in shown] == [
+        ({"domain": "clubs", "level": "easy"}, 2),
+        ({"domain": "clubs", "level": "hard"}, 1),
+        ({"domain": "legal", "level": "hard"}, 1),
+    ]
+    means = [[row["measures"][name]["mean"] for name in names] for row in shown]
+    assert means[0] == pytest.approx([0.5, (1 + 2 / 3) / 2, (1 + 2 / 3) / 2, 0.5])
+    assert means[1] == pytest.approx([1, 1, 0.5, 1])  # the other order: no fault but for the longest sequence
+    assert means[2] == pytest.approx([1, 1, 1, 1])
+    assert [row["work"]["tool_calls"] for row in shown] == [1, 2, 2]  # and no search that stood in
+    assert [row["tool_failures"] for row in shown] == [0, 0.5, 0.5]
+    assert all(row["work"]["output_tokens"] > 0 for row in shown)
+    plain = cli("eval", "show", judged, "--by", "level")
+    assert all(
+        name in plain.out.splitlines()[0] for name in ("Rouge-L", "tool calls", "output tokens", "tool failures")
+    )
+
+
+def test_the_report_says_what_questions_took(judged, home, cli):
+    assert cli("eval", "report", judged, "-o", "report.html").code == 0
+    page = (home / "report.html").read_text()
+    assert "What questions took" in page
+    assert "33.3 %" in page  # two of six calls

@@ -1,0 +1,352 @@
+"""TextRAG (GraphScout 003, table 1, appendix A.4): nodes with their edges as text, the nearest of them, one call."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinic import EDGES, NODES
+from coast import prompts
+from fakes import Answer, FakeServer
+from fakes.embedder import WordEmbedder, embedded
+from orienteer.build.documents.sentences import tokens as count_tokens
+from orienteer.errors import BadOption, ModelError
+from orienteer.graph.store import Graph
+from orienteer.graph.vectors import embed_graph
+from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.llm import Allowance, Budget, OpenAIConfig
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.records import Edge, Node, Question
+from orienteer.retriever import failure
+from orienteer.strategies.answer import NOT_THERE
+from orienteer.strategies.linearized import Linearizer, named_in, rendered
+from orienteer.strategies.text_rag import TextRag, TextRagConfig
+from orienteer.trace import replay
+
+QUESTION = "Which compound treats Malaria?"
+ANSWER = "Quinine treats it [N1]. Answer: Quinine [N1]"
+
+
+@pytest.fixture(scope="module")
+def clinic(build):
+    return build(NODES, EDGES)
+
+
+@pytest.fixture(scope="module")
+def vectors(scratch):
+    return embedded(Graph.from_records(NODES, EDGES, path=scratch()), scratch())
+
+
+def answered(graph, words=ANSWER, *, question=QUESTION, run=None, **options):
+    """Return the result, and the prompts that the model was given."""
+    seen = []
+
+    def policy(messages, tools, sampling):
+        seen.append(messages[-1].content)
+        if isinstance(words, Exception):
+            raise words
+        return words
+
+    method = TextRag(graph, TextRagConfig(**{"mode": "lexical", **options}))
+    run = Allowance(reserve=1, random_seed=7) if run is None else run
+    return method.retrieve_and_answer(Question(text=question), run, ScriptedModel(policy)), seen
+
+
+def ids(result):
+    return [hit.id for hit in result.hits]
+
+
+def documents(prompt):
+    """Return the labelled texts of a prompt."""
+    return re.findall(r"^\[[CN]\d+\] .*(?:\n  .*)*", prompt, re.MULTILINE)
+
+
+def told(document):
+    """Return the lines of edges: arrow and type to the number of nodes and those that are named."""
+    found = {}
+    for line in document.splitlines()[1:]:
+        if match := re.fullmatch(r"  (<?-\S.*?->? .+) \((\d+)\): (.*)", line):
+            found[match[1]] = (int(match[2]), match[3].split("; "))
+    return found
+
+
+def test_one_search_and_one_call_over_http(asking, clinic):
+    retriever, server = asking("text-rag", lambda system, user: ANSWER, graph=clinic, mode="lexical")
+    result = retriever.ask(QUESTION)
+    [prompt] = prompts(server)
+    assert prompt.endswith(f"Question: {QUESTION}")
+    assert (result.answer, result.long_answer) == ("Quinine [c3]", "Quinine treats it [c3].")
+    assert result.usage.calls == 1
+    [step] = result.trajectories[0].steps
+    assert [call.name for call in step.reply.message.tool_calls] == ["search_in_graph"]
+
+
+def test_a_text_holds_attributes_and_edges(clinic):
+    _, [prompt] = answered(clinic)
+    [malaria] = [one for one in documents(prompt) if "Malaria (Disease)" in one.splitlines()[0]]
+    assert "  fever that comes back" in malaria.splitlines()
+    assert told(malaria) == {
+        "<-treats- Compound": (1, ["Quinine"]),
+        "<-palliates- Compound": (1, ["Aspirin"]),
+        "-associates-> Gene": (1, ["HBB"]),
+        "-presents-> Symptom": (2, ["Jaundice", "Fever"]),
+    }
+
+
+def test_aliases_and_properties_are_attributes(small):
+    linear = Linearizer(small, "x").write(small.row("f2"), 500)
+    assert linear.text.splitlines()[:4] == [
+        "Salt (film)", "  also: Sól", "  year: 2011", "  Two sisters sell salt along the frozen coast."
+    ]  # fmt: skip
+
+
+def test_what_edges_say_is_told_with_the_node_that_they_lead_to(small):
+    text = Linearizer(small, "x").write(small.row("p1"), 500).text
+    assert "-wrote-> film (1): Salt (first draft, final draft)" in text
+    assert "-directed-> film (2): Night Ferry; Salt" in text
+
+
+def test_every_edge_of_a_graph_is_told_at_both_ends(small, small_records):
+    """The independent path: the records that the graph was made of, but for a loop, which no graph keeps."""
+    edges = [edge for edge in small_records.edges if edge.source != edge.target]
+    names = {node.id: node.name for node in small_records.nodes}
+    types = {node.id: node.type for node in small_records.nodes}
+    lines = {node: told(Linearizer(small, "").write(small.row(node), 2_000).text) for node in names}
+    for edge in edges:
+        for node, other, arrow in (
+            (edge.source, edge.target, f"-{edge.type}->"),
+            (edge.target, edge.source, f"<-{edge.type}-"),
+        ):
+            count, named = lines[node][f"{arrow} {types[other]}"]
+            assert names[other] in [one.split(" (")[0] for one in named]
+            assert count == len(named)
+    ways = {(one.source, "->", one.type, types[one.target]) for one in edges}
+    ways |= {(one.target, "<-", one.type, types[one.source]) for one in edges}
+    assert sum(map(len, lines.values())) == len(ways)
+
+
+@pytest.fixture(scope="module")
+def hub(build):
+    nodes = [Node("h", "Hub", "Hub", "word " * 300)]
+    nodes += [Node(f"s{at:03}", "Spoke", f"Spoke {at}", "heron" if at % 7 == 3 else "reed") for at in range(400)]
+    nodes += [Node(f"r{at}", "Rim", f"Rim {at}") for at in range(5)]
+    edges = [Edge("h", "has", node.id) for node in nodes[1:401]] + [Edge(node.id, "holds", "h") for node in nodes[401:]]
+    return build(nodes, edges)
+
+
+@given(tokens=st.integers(60, 3_000))
+def test_a_text_keeps_to_its_size_and_counts_what_it_leaves_out(hub, tokens):
+    linear = Linearizer(hub, "Who?").write(hub.row("h"), tokens)
+    assert count_tokens(linear.text) <= tokens
+    named = 0
+    for count, names in told(linear.text).values():
+        *shown, last = names
+        left = re.fullmatch(r"and (\d+) more", last)
+        shown = shown if left else names
+        assert count == len(shown) + (int(left[1]) if left else 0)
+        named += len(shown)
+    assert named == len(linear.rows)
+
+
+def test_a_kind_that_the_question_speaks_of_has_the_room_and_stands_first(hub):
+    about = Linearizer(hub, "Which spokes has it?").write(hub.row("h"), 200).text
+    other = Linearizer(hub, "Which rims hold it?").write(hub.row("h"), 200).text
+    assert list(told(about)) == ["-has-> Spoke", "<-holds- Rim"]
+    assert list(told(other)) == ["<-holds- Rim", "-has-> Spoke"]
+    assert told(other)["<-holds- Rim"] == (5, [f"Rim {at}" for at in range(5)])
+    assert len(told(about)["-has-> Spoke"][1]) > len(told(other)["-has-> Spoke"][1])
+
+
+def test_of_a_kind_those_are_named_that_the_question_fits_then_by_id(hub):
+    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.row("h"), 400)
+    spokes = [hub.ids[row] for row in linear.rows if hub.type_at(row) == "Spoke"]
+    herons = [f"s{at:03}" for at in range(400) if at % 7 == 3]
+    others = [f"s{at:03}" for at in range(400) if at % 7 != 3]
+    assert len(herons) < len(spokes) < 400
+    assert spokes == [*herons, *others][: len(spokes)]
+
+
+def test_those_of_the_other_evidence_stand_before_them(hub):
+    first = {hub.row("s100"), hub.row("s399")}
+    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.row("h"), 200, first=first)
+    assert {row for row in linear.rows if hub.type_at(row) == "Spoke"} >= first
+    assert told(linear.text)["-has-> Spoke"][1][:2] == ["Spoke 100", "Spoke 399"]
+
+
+def test_more_kinds_than_there_is_room_for_are_counted(build):
+    nodes = [Node("h", "Hub", "Hub"), *(Node(f"s{at}", f"Kind {at}", f"Spoke {at}") for at in range(40))]
+    graph = build(nodes, [Edge("h", f"edge {at}", f"s{at}") for at in range(40)])
+    linear = Linearizer(graph, "").write(graph.row("h"), 120)
+    shown = told(linear.text)
+    assert 0 < len(shown) < 40
+    assert linear.text.splitlines()[-1] == f"  and {40 - len(shown)} more kinds of edge"
+    assert count_tokens(linear.text) <= 120
+
+
+def test_documents_that_have_no_room_are_left_out_and_said(clinic):
+    linear = [Linearizer(clinic, "").write(row, 500) for row in range(len(clinic))]
+    whole = rendered(clinic, linear, 10_000)
+    assert (whole.left_out, len(whole.labels)) == (0, len(clinic))
+    assert whole.tokens >= count_tokens(whole.text)
+    some = rendered(clinic, linear, whole.tokens // 2)
+    assert some.left_out + len(some.labels) == len(clinic)
+    assert some.left_out > 0
+    assert list(some.labels.values())[0] == (clinic.ids[0],)
+
+
+def test_by_default_it_ranks_by_meaning_as_the_paper_does(vectors):
+    result = TextRag(vectors).retrieve(Question(text="yellow zebra"), Allowance())
+    assert ids(result) == [hit.id for hit in vectors.search("yellow zebra", 20, mode="dense")]
+    assert result.trajectories[0].search_mode == "dense"
+
+
+def test_without_vectors_that_is_told_with_the_way_out(clinic):
+    with pytest.raises(BadOption, match=r"orienteer embed .* or search by words \(lexical\)"):
+        TextRag(clinic)
+
+
+def test_a_ranking_asks_no_model_and_is_that_of_the_search(asking, clinic):
+    retriever, server = asking("text-rag", lambda system, user: "never", graph=clinic, mode="lexical")
+    result = retriever.search(QUESTION)
+    assert (result.usage.calls, server.bodies, result.answer) == (0, [], None)
+    assert set(ids(result)) == {hit.id for hit in clinic.search(QUESTION, 20)}
+    assert {hit.why for hit in result.hits} == {"its words fit the question"}
+
+
+def test_so_many_texts_are_read_best_first(clinic):
+    result, [prompt] = answered(clinic, "x", documents=2)
+    firsts = [one.splitlines()[0] for one in documents(prompt)]
+    assert firsts == [f"[N{at}] {hit.name} ({hit.type})" for at, hit in enumerate(result.hits[:2], 1)]
+
+
+def test_passages_are_labelled_as_such(coast):
+    _, [prompt] = answered(coast, "x", question="Where was Ines Varga born?")
+    letters = {re.search(r"\((\w+)\)$", one.splitlines()[0])[1]: one[1] for one in documents(prompt)}
+    assert letters == {"chunk": "C", "document": "N", "person": "N"}
+
+
+# ------------------------------------------------------------------------------------- what the answer rests on
+
+
+def test_what_the_answer_names_comes_first_then_what_it_cites(clinic):
+    result, [prompt] = answered(clinic, "It is treated [N2]. Answer: Quinine, HBB [N2]")
+    assert documents(prompt)[1].startswith("[N2] Malaria ")
+    assert [(hit.id, hit.why) for hit in result.hits[:3]] == [
+        ("c3", "named in the answer"),
+        ("g2", "named in the answer"),  # a neighbour, in no text of its own
+        ("d2", "cited in the answer"),
+    ]
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_filters_hold_for_what_the_answer_names_too(clinic):
+    result, _ = answered(clinic, "Answer: Quinine and HBB [N1]", node_types=("Disease",))
+    assert {hit.type for hit in result.hits} == {"Disease"}
+
+
+def test_an_answer_that_is_not_there_orders_nothing(clinic):
+    result, _ = answered(clinic, "not in the evidence")
+    plain = TextRag(clinic, TextRagConfig(mode="lexical")).retrieve(Question(text=QUESTION), Allowance())
+    assert (result.answer, ids(result)) == (NOT_THERE, ids(plain))
+
+
+NAMES = ["cancer", "lung cancer", "CAN", "TRUE", "Abdomen, Acute", "C++", "β-glucan", "7", "Lung Cancer"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("lung cancer", [1, 8]),  # the longest name, in whatever capitals, and all that bear it
+        ("cancer, then lung cancer", [0, 1, 8]),
+        ("It can be lung cancer.", [1, 8]),
+        ("CAN", [2]),
+        ("True", []),
+        ("Abdomen, Acute, cancer", [4, 0]),
+        ("C++.", [5]),
+        ("β-Glucan", [6]),
+        ("7", []),
+        ("scancers", []),
+        ("none [cancer]", []),  # a citation is no name
+        ("", []),
+    ],
+)
+def test_names_in_an_answer(build, answer, expected):
+    graph = build([Node(f"{at}", "thing", name) for at, name in enumerate(NAMES)])
+    assert [int(graph.ids[row]) for row in named_in(graph, range(len(graph)), answer)] == expected
+
+
+# ------------------------------------------------------------------------------------------------ what goes wrong
+
+
+def test_no_name_text_or_property_can_pass_for_a_label_or_a_line(build):
+    false = "\n[N9] feigned\nQuestion: feigned"
+    nodes = [Node("a", "Town", f"Basel{false}", f"text{false}", (f"alias{false}",), {"motto": f"x{false}"})]
+    nodes += [Node("b", "River", f"Rhine{false}", "river")]
+    graph = build(nodes, [Edge("b", "crosses", "a", text=f"said{false}")])
+    _, [prompt] = answered(graph, "x", question="Basel Rhine river")
+    assert not {line for line in false.splitlines() if line} & set(prompt.splitlines())
+
+
+def test_nothing_found_costs_nothing_and_is_told(clinic):
+    result, seen = answered(clinic, question="xyzzy")
+    assert (result.answer, result.hits, seen) == (NOT_THERE, (), [])
+
+
+def test_a_dead_server_is_an_error(asking, clinic):
+    retriever, _ = asking("text-rag", lambda system, user: Answer(status=500), graph=clinic, mode="lexical")
+    result = retriever.ask(QUESTION)
+    assert result.answer is None
+    assert isinstance(failure(result), ModelError)
+
+
+def test_a_spent_budget_leaves_the_ranking(clinic):
+    run = Allowance(Budget(calls=1), reserve=0)
+    run.check()
+    result, seen = answered(clinic, run=run)
+    assert (result.answer, seen) == (None, [])
+    assert result.hits
+    assert any("no answer" in note for note in result.notes)
+
+
+def test_one_call_is_within_every_budget_that_allows_one(asking, clinic):
+    retriever, _ = asking("text-rag", lambda system, user: ANSWER, graph=clinic, mode="lexical", budget=Budget(calls=1))
+    assert retriever.ask(QUESTION).answer == "Quinine [c3]"
+
+
+def test_its_search_replays(vectors):
+    result, _ = answered(vectors, mode="dense")
+    replayed = list(replay(result.trajectories[0], vectors))
+    assert len(replayed) == 1
+    assert all(one.is_equal for one in replayed)
+    assert json.loads(result.trajectories[0].steps[0].reply.message.tool_calls[0].arguments)["query"] == QUESTION
+
+
+def test_the_same_question_gives_the_same_prompt(clinic):
+    assert answered(clinic)[1] == answered(clinic)[1]
+
+
+@pytest.mark.parametrize("name", ["k", "documents", "context_tokens"])
+def test_a_setting_that_cannot_be_is_named(name):
+    with pytest.raises(BadOption, match=f"{name} is 0"):
+        TextRagConfig(**{name: 0})
+
+
+def test_a_query_that_a_server_embeds_is_paid_by_the_question_or_goes_by_words(scratch):
+    words = WordEmbedder()
+    made = Graph.from_records(NODES, EDGES, path=scratch())
+    with FakeServer(lambda body, _: Answer(vectors=words.embed(body["input"], kind="query").tolist())) as server:
+        embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, retries=0))
+        embed_graph(made, embedder, cache=scratch())
+        server.requests.clear()
+        graph = Graph.open(made.path, embedder=lambda _: embedder)
+        poor, _ = answered(graph, run=Allowance(Budget(calls=1), reserve=1), mode="dense")
+        assert (len(server.requests), poor.answer) == (0, "Quinine [c3]")
+        assert any("went by words" in note for note in poor.notes)
+        run = Allowance(Budget(calls=2), reserve=1)
+        rich, _ = answered(graph, run=run, mode="dense")
+        assert (len(server.requests), run.usage().calls) == (1, 2)
+        assert not any("went by words" in note for note in rich.notes)
+        embedder.close()

@@ -1,0 +1,226 @@
+"""Whatever code tries, in either tier: this machine is afterwards as it was, and the next run works.
+
+attacks.jsonl holds an attack a line: its name, its kind, its code, and the tiers that it is tried in. Where it got what
+it wanted it prints what stands in `escaped`, a word that nobody else can know. `@NAMES@` in the code are what it aims
+at: a file with a secret, servers that nobody has to call, the process that runs the tests.
+"""
+
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+import uuid
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import orienteer
+from orienteer.sandbox.interpreter import Limits
+from orienteer.sandbox.opening import open_interpreter
+from orienteer.tools.code_cypher import ServedCypher
+
+LINUX = sys.platform.startswith("linux")
+TIERS = [
+    pytest.param("monty", marks=pytest.mark.skipif(find_spec("pydantic_monty") is None, reason="needs pydantic-monty")),
+    pytest.param("cpython", marks=pytest.mark.skipif(not LINUX, reason="the second tier needs Linux")),
+]
+ATTACKS = [json.loads(line) for line in Path(__file__).with_name("attacks.jsonl").read_text().splitlines()]
+KINDS = list(dict.fromkeys(one["kind"] for one in ATTACKS))
+LIMITS = Limits(seconds=0.3, memory_mb=96, output_characters=2_000, calls=50)
+SLACK = 5.0  # seconds that a run may take beyond its limit on a machine that is busy
+SIGNALS = (signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGIO) if LINUX else ()
+SECRET = "sk-" + "5e3c1e7"
+CANARY = "canary-" + "c0ffee"
+ESCAPED = "esca" + "ped-" + "b16b00b5"
+LARGEST_GROWTH = 200 << 10  # KiB that the tests' own process may have grown by, all attacks together
+
+
+class Host:
+    """What there is to reach, and how to tell whether it was reached."""
+
+    def __init__(self, folder, graph):
+        self.folder, self.graph = folder, graph
+        self.mark = f"mark_{uuid.uuid4().hex}"
+        self.canary = folder / "secret.txt"
+        self.canary.write_text(CANARY)
+        (folder / "canary_module.py").write_text(f"SECRET = {CANARY!r}\n")
+        (folder / "link").symlink_to(self.canary)
+        folder.chmod(0o777)
+        self.canary.chmod(0o666)
+        self.servers = [socket.socket(), socket.socket(type=socket.SOCK_DGRAM)]
+        for one in self.servers:
+            one.bind(("127.0.0.1", 0))
+        self.names = {
+            "CANARY": str(self.canary),
+            "FOLDER": str(folder),
+            "HOME": str(Path.home()),
+            "PACKAGE": str(Path(orienteer.__file__).parent),
+            "GRAPH": str(graph.path),
+            "TCP": str(self.servers[0].getsockname()[1]),
+            "UDP": str(self.servers[1].getsockname()[1]),
+            "UNIX": str(folder / "socket"),
+            "ABSTRACT": self.mark,
+            "PARENT": str(os.getpid()),
+            "BRACKETS": "(" * 100_000 + ")" * 100_000,
+            "MINUSES": "-" * 100_000,
+        }
+        for place in (str(folder / "socket"), "\0" + self.mark) if LINUX else ():
+            self.servers.append(socket.socket(socket.AF_UNIX))
+            self.servers[-1].bind(place)
+        for one in self.servers:
+            if one.type == socket.SOCK_STREAM:
+                one.listen()
+        self.signals, self.asked = [], []
+        self._before = {one: signal.signal(one, lambda number, _: self.signals.append(number)) for one in SIGNALS}
+        self.begun = self.state()
+
+    def close(self):
+        for one in self.servers:
+            one.close()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def functions(self):
+        """Return what the code may call: Cypher as the tool has it, and a name that is found again among processes."""
+
+        served = ServedCypher(self.graph, rows=1_000, view=None)
+
+        def cypher(query, params=None, limit=None):
+            self.asked.append(repr((query, params))[:10_000])
+            served.begin(LIMITS.seconds)
+            return served.cypher(query, params, limit)
+
+        return {"cypher": cypher, self.mark: lambda: None}
+
+    def aimed(self, code):
+        for name, value in self.names.items():
+            code = code.replace(f"@{name}@", value)
+        return code
+
+    def state(self):
+        """Return all that an attack on files could change."""
+        files = {one.name: (one.lstat().st_mode, one.lstat().st_mtime_ns) for one in self.folder.iterdir()}
+        return files, self.canary.read_text(), len(self.graph), self.graph.cypher("MATCH (n) RETURN count(*)").rows
+
+    def called(self):
+        """Return the servers that somebody has called, or sent to."""
+        return select.select(self.servers, [], [], 0)[0]
+
+    def processes(self):
+        """Return the processes that belong to the attacked tier, or that an attack has renamed."""
+        found = {}
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                line = (place / "cmdline").read_bytes()
+                parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            except (OSError, ValueError):  # it has ended meanwhile
+                continue
+            is_monty = parent == os.getpid() and b"monty" in line
+            if self.mark.encode() in line or b"orienteer-attack" in line or is_monty:
+                found[int(place.name)] = line
+        return found
+
+
+@pytest.fixture(scope="module")
+def host(small, tmp_path_factory):
+    pytest.importorskip("ladybug")
+    made = Host(tmp_path_factory.mktemp("host"), small)
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch):
+    monkeypatch.setenv("ORIENTEER_API_KEY", SECRET)
+
+
+def test_the_corpus_is_whole():
+    assert len(ATTACKS) == len({one["name"] for one in ATTACKS}) >= 80
+    asked_for = "files links network processes environment memory time output recursion introspection cypher signals"
+    assert set(asked_for.split()) <= set(KINDS)
+    assert all(set(one["tiers"]) == {"monty", "cpython"} for one in ATTACKS)
+    assert {"fork", "bomb of forks", "bomb of threads"} <= {one["name"] for one in ATTACKS}
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_attacks(kind, tier, host, record_property):
+    attacks = [one for one in ATTACKS if one["kind"] == kind and tier in one["tiers"]]
+    tried = Tried(host, tier)
+    try:
+        for one in attacks:
+            tried.attack(one)
+    finally:
+        tried.close()
+    if LINUX:
+        assert not host.processes(), "a process was left"
+    for _ in attacks:
+        record_property("corpus", f"attacks on the tier {tier}")
+
+
+class Tried:
+    """An interpreter that is attacked again and again."""
+
+    def __init__(self, host, tier):
+        self.host, self.tier = host, tier
+        self.memory = memory()
+        self.interpreter = self._fresh()
+
+    def close(self):
+        self.interpreter.close()
+
+    def attack(self, one):
+        """Let the attack run, then look at everything that it could have reached."""
+        host, name = self.host, one["name"]
+        host.asked.clear()
+        self._told()
+        begun = time.monotonic()
+        ran = self.interpreter.run(host.aimed(one["code"]))
+        took = time.monotonic() - begun
+        said = f"{ran.printed}\n{ran.error}\n{ran.missing}\n" + "\n".join(host.asked)
+        for word, what in ((ESCAPED, "escaped"), (SECRET, "read the key"), (CANARY, "read the file")):
+            assert word not in said, f"{name!r} in {self.tier} {what}: {said[:1000]}"
+        assert took < LIMITS.seconds + SLACK, f"{name!r} in {self.tier} took {took:.1f} s"
+        assert len(ran.printed) < LIMITS.output_characters + 400, name
+        assert ran.error is None or len(ran.error) < 8_000, name
+        host.asked.clear()
+        self._works_on(one, ran)
+        assert not any("late" in asked for asked in host.asked), f"{name!r} in {self.tier} called after its run"
+        assert host.state() == host.begun, f"{name!r} in {self.tier} changed something"
+        assert not host.called(), f"{name!r} in {self.tier} reached a server"
+        assert host.signals == [], f"{name!r} in {self.tier} sent a signal"
+        assert memory() - self.memory < LARGEST_GROWTH, f"{name!r} in {self.tier} filled the parent's memory"
+        if LINUX:
+            assert len(host.processes()) <= 1, f"{name!r} in {self.tier} left a process: {host.processes()}"
+
+    def _works_on(self, one, ran):
+        """Look whether the next run works: in a state that was kept, the attack may have left no `print`, or no memory."""
+        after = self.interpreter.run("print(6 * 7)")
+        if after.printed == "42\n" and after.error is None:
+            return
+        is_own = one["kind"] == "tampering" or (one["kind"] == "memory" and "MemoryError" in str(after.error))
+        assert ran.is_lost or after.is_lost or is_own, f"{one['name']!r} broke {self.tier}: {after}"
+        if not after.is_lost:
+            self.interpreter.close()
+            self.interpreter = self._fresh()
+        assert self.interpreter.run("print(6 * 7)").printed == "42\n"
+
+    def _told(self):
+        """Tell the code what to print where it escapes; an attack may have taken the name."""
+        ran = self.interpreter.run(f"escaped = {ESCAPED!r}")
+        if ran.error is not None:
+            self.interpreter.close()
+            self.interpreter = self._fresh()
+            assert self.interpreter.run(f"escaped = {ESCAPED!r}").error is None
+
+    def _fresh(self):
+        return open_interpreter(self.tier, self.host.functions(), LIMITS)
+
+
+def memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
