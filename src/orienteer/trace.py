@@ -175,7 +175,7 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     if trajectory.tools and all(spec in (tool.spec for tool in gathering) for spec in trajectory.tools):
         return Toolbox(session, gathering)
     if trajectory.tools and all(spec in (code.SPEC, node_ids.SPEC) for spec in trajectory.tools):
-        return _solving(trajectory, Session(graph, mode=trajectory.search_mode))
+        return _solving(trajectory, Session(graph, saves_sets=False, mode=trajectory.search_mode))
     has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
     full = Toolbox.full(
         graph,
@@ -209,8 +209,9 @@ def _solving(trajectory: Trajectory, session: Session) -> Toolbox:
     """Return the tools of GraphScout that the trajectory was offered, as its marks say that they were configured."""
     config = config_of(trajectory.marks)
     tools: list[Tool] = []
-    if node_ids.SPEC in trajectory.tools:
-        tools.append(node_ids.NodeIdRetriever(session, view=config.view))
-    if code.SPEC in trajectory.tools:
-        tools.append(code.CodeInterpreter(session, config))
+    for spec in trajectory.tools:  # in their order: a refusal lists them
+        is_code = spec == code.SPEC
+        tools.append(
+            code.CodeInterpreter(session, config) if is_code else node_ids.NodeIdRetriever(session, view=config.view)
+        )
     return Toolbox(session, tools)

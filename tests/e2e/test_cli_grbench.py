@@ -50,7 +50,7 @@ def judged(clubs, home, cli):
     return home / "run"
 
 
-def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, cli):
+def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, home, cli):
     names = ("EM", "F1", "Rouge-L", "QwenScore")
     flags = [part for name in names for part in ("--measure", name)]
     shown = cli("eval", "show", judged, "--by", "domain", "--by", "level", *flags, "--json").json
@@ -70,9 +70,6 @@ def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, cli):
     assert all(
         name in plain.out.splitlines()[0] for name in ("Rouge-L", "tool calls", "output tokens", "tool failures")
     )
-
-
-def test_the_report_says_what_questions_took(judged, home, cli):
     assert cli("eval", "report", judged, "-o", "report.html").code == 0
     page = (home / "report.html").read_text()
     assert "What questions took" in page

@@ -1,7 +1,6 @@
 """Cypher (GraphScout 003, table 1, appendix A.4): retrieve nodes, write one query, run it, answer from its rows."""
 
 import json
-import sys
 
 import networkx
 import pytest
@@ -11,13 +10,14 @@ from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
 from orienteer.errors import BadOption, MissingExtra, ModelError
+from orienteer.graph.cypher import copying
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Edge, Message, Node, Question
 from orienteer.retriever import failure
 from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.cypher_answer import CypherAnswer, CypherConfig, query_in
+from orienteer.strategies.cypher_answer import NO_QUERY, CypherAnswer, CypherConfig, query_in
 from orienteer.trace import replay
 
 QUESTION = "Which compounds treat a disease that Aspirin palliates?"
@@ -81,10 +81,8 @@ def test_retrieval_query_rows_answer_over_http(asking, clinic):
     first, second = prompts(server)
     assert "[c1] Aspirin (Compound)" in first.splitlines()
     assert "Compound -treats-> Disease 3" in first
-    assert second == (
-        f"Query:\n{QUERY}\n\nRows:\n3 rows: c\n[c1] Aspirin (Compound)\n[c2] Ibuprofen (Compound)\n[c3] Quinine (Compound)"
-        f"\n\nQuestion: {QUESTION}"
-    )
+    rows = "3 rows: c\n[c1] Aspirin (Compound)\n[c2] Ibuprofen (Compound)\n[c3] Quinine (Compound)"
+    assert second == f"Query:\n{QUERY}\n\nRows:\n{rows}\n\nQuestion: {QUESTION}"
     assert [call[0] for call in calls_of(result)] == ["node_id_retriever", "search_in_graph", "cypher"]
     assert (result.answer, result.usage.calls) == ("Ibuprofen, Quinine", 2)
     assert result.long_answer == "They treat Malaria or Headache [c2][c3]."
@@ -150,7 +148,8 @@ def test_a_citation_of_what_is_not_in_the_rows_is_told(clinic):
 def test_named_nodes_are_the_first_candidates_with_every_homonym(clinic):
     _, [prompt, *_] = answered(clinic, QUERY, question="Does Jaundice come with HBB?", candidates=4)
     shown = prompt.partition("Candidates:\n")[2].partition("\n\n")[0].splitlines()
-    assert shown[:3] == ["[d1] Jaundice (Disease)", "[s1] Jaundice (Symptom)", "[g2] HBB (Gene)"]
+    assert set(shown[:2]) == {"[d1] Jaundice (Disease)", "[s1] Jaundice (Symptom)"}
+    assert shown[2] == "[g2] HBB (Gene)"
     assert len(shown) <= 4
 
 
@@ -172,9 +171,9 @@ BAD = {
     "unknown edge type": ("MATCH (a)-[:treat]->(b) RETURN b", "treats"),
     "unknown property": ("MATCH (a:Compound) RETURN a.nme", "name"),
     "writes": ("MATCH (a:Compound) DETACH DELETE a", ""),
-    "creates": ("CREATE (a:Compound {id: 'x'}) RETURN a", NO := "the model wrote no query"),
-    "no Cypher": ("I cannot do that.", NO),
-    "nothing": ("", NO),
+    "creates": ("CREATE (a:Compound {id: 'x'}) RETURN a", NO_QUERY),
+    "no Cypher": ("I cannot do that.", NO_QUERY),
+    "nothing": ("", NO_QUERY),
     "broken": ("MATCH (a:Compound RETURN a", ""),
     "procedure": ("MATCH (a) CALL db.labels() YIELD label RETURN label", ""),
     "file": ("MATCH (a) RETURN a; COPY a TO '/tmp/x'", ""),
@@ -312,7 +311,10 @@ def test_filters_hold_for_answers_and_not_for_candidates(clinic):
 
 
 def test_without_the_extra_that_is_told_before_a_model_is_paid(clinic, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ladybug", None)
+    def missing(name):
+        raise copying.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(copying.metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         CypherAnswer(clinic, ScriptedModel(lambda *_: pytest.fail("asked")))
 

@@ -102,6 +102,24 @@ def test_of_one_name_every_node_counts(clinic):
     assert set(cores(answered(clinic, "x", question="Where does Jaundice come from?")[0])) == {"d1", "s1"}
 
 
+def test_of_many_of_one_name_those_that_fit_the_question_best(build):
+    nodes = [Node(f"m{at}", "Place", "Mill", f"a place called {word}") for at, word in enumerate("abcdefgh")]
+    nodes[6] = Node("m6", "Place", "Mill", "a lighthouse on an island")
+    nodes[4] = Node("m4", "Place", "Mill", "a lighthouse")
+    question = "On which island is the lighthouse Mill?"
+    graph = build(nodes)
+    result, _ = answered(graph, "x", question=question)
+    assert cores(result) == ["m6", "m4"]
+    assert [arguments["topk"] for name, arguments in calls_of(result) if name == "node_id_retriever"] == [8]
+
+
+def test_names_that_are_looked_up_have_an_end_and_that_is_said(build):
+    nodes = [Node(f"n{at:02}", "Thing", f"Name{chr(97 + at)}") for at in range(20)]
+    result, _ = answered(build(nodes), "x", question=" and ".join(node.name for node in nodes))
+    assert sum(name == "node_id_retriever" for name, _ in calls_of(result)) == 16
+    assert "of 20 names in the question the first 16 are looked up" in result.notes
+
+
 def test_words_of_the_schema_and_words_that_say_nothing_are_no_names(build):
     nodes = [Node("d", "Disease", "Malaria"), Node("p", "Pathway", "Disease"), Node("g", "Gene", "CAN")]
     graph = build(nodes, [Edge("d", "has", "p"), Edge("g", "of", "p")])
@@ -168,6 +186,23 @@ def test_the_best_neighbours_of_each_core_entity_come_in_turn(build):
     graph = build(nodes, [Edge(one, "on", f"{one}{at}") for one in "ab" for at in range(9)])
     _, [prompt] = answered(graph, "x", question="Arden, Brill", neighbors=4)
     assert [one[5] for one in list(documents(prompt))[2:]] == ["a", "b", "a", "b"]
+
+
+def test_neighbours_of_the_type_that_is_asked_for_come_first(build):
+    nodes = [
+        Node("a", "Town", "Arden"),
+        Node("b", "Town", "Brill"),
+        Node("j", "River", "Jet"),
+        Node("k", "Road", "Kay"),
+    ]
+    nodes += [Node(f"{kind[:2]}{at}", kind, f"{kind} {at}", "Arden") for kind in ("River", "Road") for at in range(9)]
+    edges = [Edge("a", "on", node.id) for node in nodes[2:]] + [Edge("b", "on", "j"), Edge("b", "on", "k")]
+    graph = build(nodes, edges)
+    for kind, joins in (("River", "Jet"), ("Road", "Kay")):
+        _, [prompt] = answered(graph, "x", question=f"Which {kind.lower()} joins Arden and Brill?", neighbors=6)
+        others = list(documents(prompt))[2:]
+        assert others[0] == f"{joins} ({kind})"
+        assert [one.endswith(f"({kind})") for one in others] == [True, False, *[True] * 4]
 
 
 @pytest.mark.parametrize("tokens", [200, 1_000, 4_000])

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from fakes import Answer, FakeServer
+from orienteer.build.demo import demo_records
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.quiz.categories import AXES, definitions
 from orienteer.evaluation.quiz.exploring import ExploreConfig, explore
@@ -16,11 +17,13 @@ from orienteer.evaluation.quiz.random_walk import piece, walk
 from orienteer.evaluation.quiz.reporting import Maker, Order, check, report_of
 from orienteer.evaluation.quiz.scout import NO_MORE, Scout, ScoutConfig
 from orienteer.evaluation.quiz.shape import read_shape
+from orienteer.evaluation.quiz.templates import generate
 from orienteer.evaluation.runs import held
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.strategies.agent import requests
+from orienteer.trace import replay
 
 pytest.importorskip("ladybug")
 
@@ -239,30 +242,35 @@ def test_every_kind_has_its_definition():
         ("MATCH (a {id: 'f1'})--(x)--(b {id: 'f2'}) RETURN count(x)", 2),
         ("MATCH (a {id: 'f1'})-[*1..3]-(x) RETURN count(x)", 3),
         ("MATCH (a {id: 'f1'})--(m) MATCH (m)--(x) MATCH (x)--(y) RETURN count(y)", 3),
-        ("MATCH (a {id: 'f1'})--(m) MATCH (a)--(x) RETURN count(x)", 1),
+        ("MATCH (a {id: 'f1'})--(m) MATCH (a)--(x) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})--(m) MATCH (m)--(a) MATCH (m)--(x) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})-[:directed]-(m) MATCH (m)-[:wrote]-(a) RETURN count(m)", 2),
         ("MATCH (a {id: 'f1'})--(m) WITH m AS n MATCH (n)--(x) RETURN count(x)", 2),
         ("MATCH (a {id: 'f1'})--(m) WITH collect(m) AS ms UNWIND ms AS n MATCH (n)--(x) RETURN count(x)", 2),
         ("MATCH (a {id: 'f1'})--(m) WHERE EXISTS { MATCH (m)--(z)--(w) } RETURN count(m)", 3),
+        ("MATCH (a {id: 'f1'})--(m) WHERE NOT EXISTS { MATCH (m)--(z)--(w) } RETURN count(m)", 1),
+        ("MATCH (a {id: 'f1'})--(m) WHERE NOT (m)--(a)--(m) AND m.id <> 'x' RETURN count(m)", 1),
         ("MATCH (a {id: 'f1'})--(m), (far)--(away) RETURN count(m)", 1),
         ("MATCH (a {name: 'Night Ferry'})--(x) RETURN count(x)", 1),
     ],
 )
-def test_hops_are_the_longest_way_from_a_given_node(query, hops):
+def test_hops_are_the_edges_that_hang_together_with_a_given_node(query, hops):
     assert read_shape(query).hops == hops
 
 
-def test_hops_agree_with_networkx_on_random_chains():
+def test_hops_agree_with_networkx_on_random_forests():
     import networkx as nx
     import numpy as np
 
     chance = np.random.default_rng(5)
     for _ in range(60):
-        size = int(chance.integers(2, 7))
-        tree = nx.random_labeled_tree(size, seed=int(chance.integers(1 << 30)))
-        paths = ", ".join(f"(n{one})--(n{other})" for one, other in tree.edges)
+        size = int(chance.integers(2, 6))  # a query has 20 clauses at the most
+        forest = nx.gnp_random_graph(size, 0.4, seed=int(chance.integers(1 << 30)))
+        paths = " ".join(f"MATCH (n{one})--(n{other})" for one, other in forest.edges)
         given = int(chance.integers(size))
-        query = f"MATCH {paths} WHERE n{given}.id = 'f1' RETURN count(*)"
-        assert read_shape(query).hops == max(nx.single_source_shortest_path_length(tree, given).values())
+        query = f"{paths} MATCH (n{given} {{id: 'f1'}}) RETURN count(*)"
+        together = forest.subgraph(nx.node_connected_component(forest, given))
+        assert read_shape(query).hops == together.number_of_edges()
 
 
 @pytest.mark.parametrize("cut", ["WITH x ORDER BY x.id LIMIT 1", "WITH x SKIP 2"])
@@ -370,6 +378,29 @@ WRONG = [
             "gold_query": f"MATCH (x:film)-[:`set in`]->(c) {NUMBER_AND_IDS}",
         },
     ),
+    (
+        "illegal",
+        "entity",
+        ENTITY
+        | {
+            "question": "Which film was made where Ada Holm was born?",
+            "clue_nodes": ["p1", "f3"],
+            "gold_query": (
+                "MATCH (p {id: 'p1'})-[:`born in`]->(c), (x:film) WHERE x.name STARTS WITH 'Win' " + NUMBER_AND_IDS
+            ),
+        },
+    ),
+    (
+        "unnamed",
+        "entity",
+        ENTITY
+        | {
+            "question": "Which film is set in Orsova?",
+            "answer": ["Salt Road"],
+            "clue_nodes": ["c1", "f2"],
+            "gold_query": SET["gold_query"].replace("RETURN", "WHERE x.name STARTS WITH 'S' AND x.id <> 'f4' RETURN"),
+        },
+    ),
     ("illegal", "hard", HARD | ENTITY),
     ("illegal", "entity", HARD),
     ("illegal", "boolean", TRUE | {"gold_query": TRUE["gold_query"].replace("{id: 'f1'}", "")}),
@@ -394,6 +425,55 @@ def test_what_is_wrong_is_never_kept_and_told(films, reason, kind, report):
     assert item is None
     assert reason in {one.reason for one in faults}
     assert all(one.detail for one in faults)
+
+
+def test_what_templates_make_passes_as_a_report_too(build):
+    """Two readers of one query: the templates know what they put into it, the shape is read off the text."""
+    graph = build(*demo_records())
+    made = generate(graph, 24, random_seed=3).items
+    assert len({item.cell for item in made}) >= 20
+    for one in made:
+        text = one.gold_query
+        for name, value in sorted(one.gold_parameters.items(), reverse=True):
+            text = text.replace(f"${name}", json.dumps(value))
+        answer = one.answers[:1] if one.answer_type == "entity" else one.answers
+        report = report_of(
+            {"question": one.question, "answer": [*answer], "clue_nodes": [*one.clue_nodes], "gold_query": text}
+        )
+        ordered = Order(id=one.id, place=0, cell=one.cell, seed=one.anchors[0])
+        item, faults = check(graph, report, ordered, Maker("model", 3, "sha"), touched=one.clue_nodes)
+        assert faults == (), (one.question, text)
+        assert (item.hops, item.anchors, set(item.edge_types)) == (one.hops, one.anchors, set(one.edge_types))
+
+
+def test_what_a_query_compares_with_is_said_in_the_question(films):
+    query = SET["gold_query"].replace("RETURN", "WHERE x.id <> 'f4' AND x.name <> 'Nothing Else' RETURN")
+    told = {
+        "question": "Besides The Quiet Mill and Nothing Else, which films are set in Orsova?",
+        "answer": ["Night Ferry", "Salt Road"],
+        "clue_nodes": ["c1", "f1", "f2"],
+        "gold_query": query,
+    }
+    assert checked(films, told, "set", seed="c1").faults == ()
+    untold = told | {"question": "Which films are set in Orsova?"}
+    details = [one.detail for one in checked(films, untold, "set", seed="c1").faults]
+    assert len(details) == 2
+    assert "'f4'" in details[0]
+    assert "'Nothing Else'" in details[1]
+
+
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        ("MATCH (a {id: 'f1'})--(x) WHERE x.year > 1990 AND x.kind = 'short' RETURN count(x)", ["f1", "1990", "short"]),
+        ("MATCH (a {id: 'f1'})-[e]-(x) WHERE type(e) = 'directed' RETURN count(x)", ["f1"]),
+        ("MATCH (a {id: 'f1'})-[e]-(x) WHERE type(e) IN ['set in'] AND x.name = 'B' RETURN count(x)", ["f1", "B"]),
+        ("MATCH (a {id: 'f1'})--(x) WITH x, count(*) AS k WHERE k > 2 RETURN count(x)", ["f1"]),
+        ("MATCH (a {id: 'f1'})--(x) WHERE coalesce(x.note, '') = '' RETURN count(x)", ["f1"]),
+    ],
+)
+def test_what_a_query_compares_with(query, values):
+    assert sorted(read_shape(query).compared) == sorted(values)
 
 
 def test_all_that_is_wrong_is_told_at_once_also_where_nothing_is_proved(films):
@@ -439,12 +519,24 @@ def test_an_episode_explores_and_hands_in(films, served):
     assert any("monty" in mark for mark in told.marks)
     # The environment and the seed (3.3.2): types, edges with what they join, the node; the order; T.
     opening = " ".join(body["content"] for body in server.bodies[0]["messages"])
-    for part in ("film -set in-> place", "[c2] Gull Island (type place)", "entity", "<h,r,_>", "simple", "10 calls"):
+    for part in ("Gull Island", "[c2] Gull Island (type place)", "entity", "<h,r,_>", "simple", "10 calls"):
         assert part in opening
     assert [tool["function"]["name"] for tool in server.bodies[0]["tools"]] == ["code_interpreter", "node_id_retriever"]
     # The trajectory gives back every request.
     sent = [[message["content"] for message in body["messages"]] for body in server.bodies]
     assert [[one.content for one in request] for request in requests(told)] == sent
+
+
+def test_an_exploration_replays_without_the_model(films, served):
+    turns = (
+        called(("node_id_retriever", {"queries": ["Gull Island"]})),
+        called(code(f"seen = 3\n{LOOK}"), code("print(seen)")),
+    )
+    model, _ = served(plays(turns=turns))
+    (told,) = scouted(films, model, order()).trajectories
+    again = list(replay(told, films))
+    assert len(again) == 3
+    assert all(one.is_equal for one in again)
 
 
 def test_calls_written_as_qwen_writes_them_are_calls(films, served):

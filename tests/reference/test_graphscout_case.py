@@ -1,15 +1,19 @@
 """The queries of paper 003, appendix B.2.2, through the view that is made for them: as written there, on hetionet.
 
 Code and replies are those of the case study; backslashes before underscores and line breaks inside words come from how
-it was printed and are gone. The graph has all of hetionet's nodes, all edges of the types that the queries name, and
-every edge of whatever type around the nodes that they begin with and around one gene.
+it was printed and are gone. The graph has all of hetionet's edges of the types that the queries name, every
+edge of whatever type around the nodes that they begin with and around one gene, and the nodes at their ends.
 """
+
+import ast
 
 import pytest
 
 from hetionet import hetionet
-from orienteer.errors import BadQuery, UnknownType
+from orienteer.errors import BadQuery, MissingExtra, UnknownType, UnsafeSandbox
 from orienteer.graph.cypher.view import Identifiers, View
+from orienteer.tools.code import CodeConfig, CodeInterpreter
+from orienteer.tools.session import Session
 
 pytestmark = pytest.mark.data
 pytest.importorskip("ladybug")
@@ -28,6 +32,7 @@ GENES = """
 MATCH (d:Disease {id: '%s'})-[r:DISEASE_DOWNREGULATES_GENE]->(g:Gene)
 RETURN count(DISTINCT g) AS gene_count
 """
+CASE = (RELATIONS, DISEASES, GENES % "DOID:11949", GENES % "DOID:10652")
 COMPONENTS = """
 MATCH (d:Disease {id: 'DOID:10652'})-[r:DISEASE_DOWNREGULATES_GENE]->(g:Gene)
 MATCH (g)-[r2:GENE_PARTICIPATES_CELLULAR_COMPONENT]->(cc:Cellular_Component)
@@ -62,6 +67,25 @@ def test_turn_3_the_two_diseases(graph):
 @pytest.mark.parametrize(("disease", "genes"), [("DOID:11949", 0), ("DOID:10652", 250)])
 def test_turns_4_and_5_the_downregulated_genes(graph, disease, genes):
     assert rows(graph, GENES % disease) == [{"gene_count": genes}]
+
+
+@pytest.mark.parametrize("tier", ["monty", "cpython"])
+def test_the_code_of_the_case_prints_what_the_paper_shows(graph, tier):
+    """The calls of turns 2 to 5 through the tool that they name, reply by reply."""
+    try:
+        interpreter = CodeInterpreter(Session(graph), CodeConfig(tier=tier, view=VIEW))
+    except (MissingExtra, UnsafeSandbox) as error:
+        pytest.skip(f"{tier}: {error}")
+    said = [interpreter({"code": f'rows = cypher("""{one}""")\nprint(rows)'}) for one in CASE]
+    interpreter.close()
+    relations, diseases, *genes = [reply.text.splitlines()[0] for reply in said]
+    assert relations == "[{'rel_type': 'DISEASE_PRESENTS_SYMPTOM', 'count': 2}]"
+    assert sorted(ast.literal_eval(diseases), key=lambda row: row["disease_id"], reverse=True) == [
+        {"disease_id": "DOID:11949", "disease_name": "Creutzfeldt-Jakob disease"},
+        {"disease_id": "DOID:10652", "disease_name": "Alzheimer's disease"},
+    ]
+    assert genes == ["[{'gene_count': 0}]", "[{'gene_count': 250}]"]
+    assert set(said[1].nodes) == {"Disease::DOID:11949", "Disease::DOID:10652"}
 
 
 def test_turn_6_differs_because_most_of_its_edges_are_not_here(graph):

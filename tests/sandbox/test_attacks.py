@@ -7,7 +7,6 @@ at: a file with a secret, servers that nobody has to call, the process that runs
 
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -199,28 +198,39 @@ class Tried:
             assert len(host.processes()) <= 1, f"{name!r} in {self.tier} left a process: {host.processes()}"
 
     def _works_on(self, one, ran):
-        """Look whether the next run works: in a state that was kept, the attack may have left no `print`, or no memory."""
+        """Look whether the next run works: an attack may have left a state without `print`, or without memory."""
         after = self.interpreter.run("print(6 * 7)")
         if after.printed == "42\n" and after.error is None:
             return
         is_own = one["kind"] == "tampering" or (one["kind"] == "memory" and "MemoryError" in str(after.error))
         assert ran.is_lost or after.is_lost or is_own, f"{one['name']!r} broke {self.tier}: {after}"
-        if not after.is_lost:
-            self.interpreter.close()
-            self.interpreter = self._fresh()
-        assert self.interpreter.run("print(6 * 7)").printed == "42\n"
+        self._anew("print(6 * 7)", "42\n")
 
     def _told(self):
         """Tell the code what to print where it escapes; an attack may have taken the name."""
-        ran = self.interpreter.run(f"escaped = {ESCAPED!r}")
-        if ran.error is not None:
+        told = f"escaped = {ESCAPED!r}\nprint(escaped)"
+        if self.interpreter.run(told).printed != f"{ESCAPED}\n":
+            self._anew(told, f"{ESCAPED}\n")
+
+    def _anew(self, code, printed):
+        """Run code in a new interpreter, once more where the machine was too busy to do it in time."""
+        for _ in range(3):
             self.interpreter.close()
             self.interpreter = self._fresh()
-            assert self.interpreter.run(f"escaped = {ESCAPED!r}").error is None
+            ran = self.interpreter.run(code)
+            if not ran.is_lost:
+                break
+        assert ran.printed == printed
 
     def _fresh(self):
         return open_interpreter(self.tier, self.host.functions(), LIMITS)
 
 
 def memory():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Return the most memory that this process has had, in KiB; 0 where the system does not say."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most // 1024 if sys.platform == "darwin" else most

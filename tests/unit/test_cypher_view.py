@@ -4,9 +4,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from orienteer.errors import BadOption, BadQuery, QueryStopped, UnknownProperty, UnknownType
+from mutations import mutate, rewrite
+from orienteer.errors import BadOption, BadQuery, Error, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph.cypher.copying import CATALOG, DATABASE
 from orienteer.graph.cypher.view import Identifiers, View, viewed_schema
 from orienteer.records import Edge, Node
@@ -126,6 +128,13 @@ def test_the_property_of_a_view_may_be_another_one_or_none(graph):
     assert rows(graph, "MATCH (n:Disease) RETURN n.id ORDER BY n.id", view=by_code) == [("D1",), ("D2",), ("D3",)]
     numbers = View(identifier="code")  # a number is no identifier
     assert rows(graph, "MATCH (n:Disease {id: 'D2'}) RETURN n.name", view=numbers) == [("vertigo",)]
+
+
+def test_a_property_that_is_itself_called_id_is_hidden_in_a_view_too(build):
+    graph = build([Node("T::1", "T", "one", properties={"id": "own"})])
+    view = View(identifier="id")
+    assert rows(graph, "MATCH (n) RETURN n.id, n.name", view=view) == [("1", "one")]
+    assert (Identifiers(graph, view).of(0), Identifiers(graph, view).rows("own")) == ("1", ())
 
 
 def test_ids_of_a_path_are_identifiers_too(graph):
@@ -402,6 +411,29 @@ def test_what_a_view_does_not_allow_says_what_to_write(graph, query, error, mess
 
 
 # ------------------------------------------------------------------------------------------------------------ hostile
+
+
+def test_spoiled_statements_never_break_what_asks_through_a_view(demo):
+    honest = [
+        "MATCH (n:language:clinic {id:'c'})-[r]->(m:clinic) RETURN labels(m), type(r), labels(m)[1], count(*)",
+        "MATCH (n:clinic) WHERE 'clinic' IN labels(n) AND n:clinic RETURN n, n.id, [l IN labels(n) WHERE l <> 'x'][0]",
+        "MATCH p = (n:language:clinic)-[*1..2]-(m) RETURN [x IN nodes(p) | x.id], [r IN relationships(p) | type(r)]",
+        "MATCH (a:clinic)-[r:LANGUAGE_DESIGNED_BY_PERSON]->(b) WHERE type(r) STARTS WITH 'LANG' RETURN a.id, type(r)",
+    ]
+    chance = np.random.default_rng(13)
+    ran = 0
+    for number in range(200):
+        query = honest[number % len(honest)]
+        query = mutate(query, chance, honest) if number % 8 < 4 else rewrite(query, chance)
+        try:
+            demo.cypher(query, {"p": 1}, seconds=1, view=VIEW)
+            ran += 1
+        except QueryStopped as error:
+            assert "broke" not in str(error), query  # noqa: PT017
+        except Error:
+            continue
+    assert ran > 5
+    assert rows(demo, "RETURN 1") == [(1,)]
 
 
 @pytest.mark.parametrize("line", HOSTILE, ids=lambda line: line["id"])

@@ -23,9 +23,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from pydantic import ValidationError
+
 from orienteer.evaluation.answers import exact, set_f1
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.quiz.item import QuizItem
+from orienteer.evaluation.runs import Line
 from orienteer.records import JsonValue, Record, Trajectory
 from orienteer.strategies.graphscout.answer_line import answer_in
 
@@ -95,6 +98,16 @@ def reward(
         cost=cost,
         total=max(0.0, earned - cost),
     )
+
+
+def item_of(line: Line) -> QuizItem | None:
+    """Return the item of a quiz that a line of a run was asked, None where it was no quiz's."""
+    known = {name: value for name, value in line.fields.items() if name in QuizItem.model_fields}
+    gold = {"nodes": tuple(line.gold.nodes), "answers": line.gold.answers, "answer_type": line.gold.answer_type}
+    try:
+        return QuizItem.model_validate({**known, "id": line.id, "question": line.question, **gold})
+    except ValidationError:
+        return None
 
 
 def by_cases(answer: float, clues: float, *, threshold: float = THRESHOLD) -> float:

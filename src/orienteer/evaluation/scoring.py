@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, TypeAlias
 
 from orienteer.errors import BadOption
 from orienteer.evaluation import answers
@@ -26,9 +24,10 @@ from orienteer.evaluation.measures import (
     ranking_of,
     unknown_measure,
 )
-from orienteer.evaluation.quiz.item import QuizItem
-from orienteer.evaluation.rewards import Mode, reward
 from orienteer.evaluation.runs import Line, StoredRun, by_method
+
+if TYPE_CHECKING:
+    from orienteer.evaluation.rewards import Mode
 
 GRBENCH = "grbench"
 """The data set whose papers report Rouge."""
@@ -162,7 +161,9 @@ def _seen(run: StoredRun, step: int) -> Callable[[Line], float | None]:
 
 def _rewarded(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
     """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
-    items = {line.id: item for line in run.lines if (item := _item(line)) is not None}
+    from orienteer.evaluation.rewards import item_of, reward  # with the solver: a second that other measures are spared
+
+    items = {line.id: item for line in run.lines if (item := item_of(line)) is not None}
     values = {
         (question, method): reward(found[0], items[question], mode=mode).total  # others are of searches that stand in
         for question, method, found in run.trajectories()
@@ -175,16 +176,6 @@ def _rewarded(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
         return 0.0 if line.error is not None else values.get((line.id, line.method), 0.0)
 
     return of
-
-
-def _item(line: Line) -> QuizItem | None:
-    """Return the item of a quiz that a line was asked, None where its fields make none."""
-    known = {name: value for name, value in line.fields.items() if name in QuizItem.model_fields}
-    gold = {"nodes": tuple(line.gold.nodes), "answers": line.gold.answers, "answer_type": line.gold.answer_type}
-    try:
-        return QuizItem.model_validate({**known, "id": line.id, "question": line.question, **gold})
-    except ValidationError:
-        return None
 
 
 def _answered(name: str) -> Callable[[Line], float | None]:

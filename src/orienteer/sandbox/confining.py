@@ -159,30 +159,27 @@ def leave_network() -> bool:
 def change_user(probe: Path) -> bool:
     """Make the superuser's process one of a user who owns nothing and shares nothing, if that one can read a folder.
 
-    Tells whether the process is not the superuser's. Where it stays so, it has lost every privilege but the name's.
+    Tells whether it did: nobody but the superuser can. Where it did not, the superuser has lost every privilege but the
+    name's.
     """
-    if os.getuid() != 0 and os.geteuid() != 0:
-        return True
+    if os.geteuid() != 0:
+        return False
     system = _system()
     bounding, capabilities = 24, range(64)
     for one in capabilities:
         system.prctl(bounding, one, 0, 0, 0)
-    changed = _reads_as(_other_user(), probe) and _changed_to(_other_user())
+    user = (1 << 30) + os.getpid()  # no account has it; the limit on processes counts by user
+    changed = _reads_as(user, probe) and _changed_to(user)
     version, itself = 0x20080522, 0
     system.capset(struct.pack("=II", version, itself), bytes(24))
     system.prctl(_DUMPABLE, 0, 0, 0, 0)
     return changed
 
 
-def _other_user() -> int:
-    """Return a user id that no account has: the limit on processes counts by user."""
-    return (1 << 30) + os.getpid()
-
-
 def _reads_as(user: int, probe: Path) -> bool:
     try:
         os.seteuid(user)
-    except (PermissionError, OSError):
+    except OSError:  # a container, as a rule, that has no such user
         return False
     try:
         return any(probe.iterdir())
@@ -207,6 +204,8 @@ def _changed_to(user: int) -> bool:
 
 def limit_writing() -> bool:
     """Let no byte be written into any file. A pipe is none."""
+    if sys.platform == "win32":
+        return False
     import resource
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write then fails, in place of ending the process
@@ -215,14 +214,14 @@ def limit_writing() -> bool:
     return True
 
 
-def limit_memory(more: int, begun: int | None = None) -> bool:
-    """Bound this process's address space to what it has now, or had when it began, and some bytes more."""
+def limit_memory(more: int, *, begun: int = 0) -> bool:
+    """Bound this process's address space to what it has now, or is said to have where nobody knows, and more bytes."""
+    if sys.platform == "win32":
+        return False
     import resource
 
     statistics = Path("/proc/self/statm")
-    if begun is None:
-        if not statistics.exists():
-            return False
+    if statistics.exists():
         begun = int(statistics.read_text().split()[0]) * resource.getpagesize()
     try:
         resource.setrlimit(resource.RLIMIT_AS, (begun + more, begun + more))

@@ -21,6 +21,7 @@ from orienteer.sandbox.pipe import Broken, Pipe, TooLate
 from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
 
+_PROGRAM = Path(__file__).with_name("worker.py")
 _START = 30.0  # seconds
 _LOST = "what earlier code defined is lost"
 _DYING = 0.2  # seconds that a process may take to be gone once its pipe is
@@ -33,8 +34,11 @@ _ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets in o
 _KEPT = ("LD_LIBRARY_PATH",)  # where Python itself may lie
 _PACKAGES = ("numpy",)  # what code may import beside the standard library, where it is installed
 _SIDES = {  # what must be held, the walls of which one is enough, and what would do on a system without
-    "files": ({"landlock", "other user"}, "Landlock (Linux 5.13 or later)"),
-    "changes of files": ({"landlock", "seccomp"}, "Landlock or seccomp"),
+    "files": (
+        {"landlock", "own user"},
+        "Landlock (Linux 5.13 or later), or a start as root with a Python that everybody can read",
+    ),
+    "changes of files": ({"seccomp", "own user"}, "seccomp (on x86-64 and arm64)"),
     "the network": ({"seccomp", "own network"}, "seccomp (on x86-64 and arm64), or the right to make a network"),
     "processes": ({"seccomp", "process limit"}, "seccomp, or a start as another user than root"),
     "memory": ({"memory"}, "RLIMIT_AS"),
@@ -179,7 +183,7 @@ class _Worker:
         }
         try:
             self.popen = subprocess.Popen(
-                [sys.executable, *_OPTIONS, str(Path(__file__).with_name("worker.py")), json.dumps(told)],
+                [sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(told)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from orienteer.errors import Error, MissingExtra
+from orienteer.errors import Error, MissingExtra, UnsafeSandbox
 from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
 from orienteer.sandbox.monty_errors import missing, told
 from orienteer.sandbox.printed import Printed
@@ -129,23 +129,30 @@ class MontyInterpreter:
     def _started(self) -> MontySession:
         """Return the session in which the state is, of a worker that is started where there is none."""
         if self._session is None:
-            from pydantic_monty import Monty
-
-            pool = self._held.enter_context(Monty(min_processes=0, max_processes=1))
-            self._session = self._held.enter_context(
-                pool.checkout(
-                    limits={
-                        "max_feed_duration_secs": self._limits.seconds,
-                        "max_memory": self._limits.memory_mb * _MEGABYTE,
-                        "max_recursion_depth": _DEEPEST,
-                        "max_suspensions": _ENDLESS,
-                    },
-                    # Nothing is waited for, and what is drawn at random is drawn again when a trajectory is replayed.
-                    os_policy={"sleep": "zero", "random_start": {"seed": 0}},
-                )
-            )
+            try:
+                self._session = self._held.enter_context(self._checked_out())
+            except (OSError, RuntimeError) as error:
+                raise UnsafeSandbox(
+                    f"the sandbox monty does not start: {error}; install it again: pip install 'orienteer[sandbox]'"
+                ) from error
             _confine(self._session.worker_pid)
         return self._session
+
+    def _checked_out(self) -> MontySession:
+        """Return a session to enter, of a pool that has been."""
+        from pydantic_monty import Monty
+
+        pool = self._held.enter_context(Monty(min_processes=0, max_processes=1))
+        return pool.checkout(
+            limits={
+                "max_feed_duration_secs": self._limits.seconds,
+                "max_memory": self._limits.memory_mb * _MEGABYTE,
+                "max_recursion_depth": _DEEPEST,
+                "max_suspensions": _ENDLESS,
+            },
+            # Nothing is waited for, and what is drawn at random is drawn again when a trajectory is replayed.
+            os_policy={"sleep": "zero", "random_start": {"seed": 0}},
+        )
 
 
 class _Run:

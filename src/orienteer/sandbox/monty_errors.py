@@ -59,7 +59,7 @@ def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
     if raised is ImportError and (match := _NOT_IMPORTED.match(message)):
         return f"{match[2]}.{match[1]}"
     if raised is NameError and (match := _NO_NAME.match(message)):
-        return f"builtin {match[1]}" if hasattr(builtins, match[1]) else None
+        return f"builtin {match[1]}" if match[1] in vars(builtins) else None
     if raised is TypeError:
         return _instance(message)
     return _member(message) if raised is AttributeError else None

@@ -16,6 +16,7 @@ import io
 import json
 import linecache
 import os
+import random
 import signal
 import struct
 import sys
@@ -56,6 +57,7 @@ def main() -> None:
     packages = {name: Path(folder) for name, folder in told["packages"].items()}
     sys.meta_path.append(_Packages(packages))
     sys.argv = [""]
+    random.seed(0)  # what code draws at random it draws again when a trajectory is replayed
     _send(answers, {"ready": _locked_down(told, packages)})
     session = Session(requests, answers, told["functions"], told["characters"])
     while (request := _receive(requests)) is not None:
@@ -70,7 +72,7 @@ def _locked_down(told: Mapping[str, Any], packages: Mapping[str, Path]) -> list[
         "lifeline": confining.end_with(told["lifeline"]),
         "memory": confining.limit_memory(told["memory"]),
         "own network": confining.leave_network(),
-        "other user": confining.change_user(library),
+        "own user": confining.change_user(library),
         "writing": confining.limit_writing(),
         "process limit": confining.limit_processes(),
     }

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
+import numpy as np
+
 from orienteer.graph.store import Graph
 from orienteer.index.names import ALIKE
 from orienteer.index.searchers import Mode
@@ -18,13 +20,15 @@ from orienteer.protocols import Tool
 from orienteer.strategies.workflow import Workflow
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.neighborhood import SearchInNeighborhood
-from orienteer.tools.node_ids import NAME, NodeIdRetriever, called
+from orienteer.tools.node_ids import MOST_TOPK, NAME, NodeIdRetriever, called
 from orienteer.tools.search import SearchInGraph
 
 REPLY_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
 HOMONYMS = 2
-"""Nodes that one name may mean: topk of the node retriever. GraphScout, appendix B.4.1."""
+"""Nodes that one name may mean, those that fit the question best: the node retriever's topk (003, appendix B.4.1)."""
+MOST_NAMES = 16
+"""Names of a question that are looked up."""
 
 
 def grounding(graph: Graph, mode: Mode, *, offers_cypher: bool = False) -> Toolbox:
@@ -49,16 +53,22 @@ class CoreEntities:
         """Return the rows of what the question names, in its order, each with the name."""
         found: dict[int, str] = {}
         text = workflow.question.text
-        for name in sorted(self._names.analyze(text, workflow.run).low, key=text.find):
-            if self._types(name) is None:
-                for row in self._meant(workflow, name):
-                    found.setdefault(row, f"named in the question: {name}")
+        names = [name for name in self._names.analyze(text, workflow.run).low if self._types(name) is None]
+        if len(names) > MOST_NAMES:
+            workflow.notes.append(f"of {len(names)} names in the question the first {MOST_NAMES} are looked up")
+        for name in sorted(names, key=text.find)[:MOST_NAMES]:
+            for row in self._meant(workflow, name):
+                found.setdefault(row, f"named in the question: {name}")
         return found
 
     def found(self, workflow: Workflow, k: int) -> dict[int, str]:
         """Return the rows that one search with the whole question finds, best first."""
         text = workflow.question.text
         return dict.fromkeys(workflow.search(text, k) if text.strip() else (), "found by the question")
+
+    def answer_types(self, workflow: Workflow) -> tuple[str, ...]:
+        """Return the node types that the question asks for; none where it does not say."""
+        return self._names.analyze(workflow.question.text, workflow.run).answer_types
 
     def _meant(self, workflow: Workflow, name: str) -> tuple[int, ...]:
         """Return the nodes that a name means, looked up with the tool; none where nothing is spelled like it."""
@@ -70,5 +80,6 @@ class CoreEntities:
                 return ()
             workflow.notes.append(f"{name!r} is read as {near!r}")
             name, rows = near, called(graph, near)
-        known = workflow.use(NAME, queries=[name], topk=min(len(rows), HOMONYMS))
-        return tuple(graph.row(node) for node in known.nodes)
+        known = workflow.use(NAME, queries=[name], topk=min(len(rows), MOST_TOPK))
+        best, _ = workflow.rank(np.array(sorted(map(graph.row, known.nodes)), np.int32), HOMONYMS)
+        return tuple(best.tolist())

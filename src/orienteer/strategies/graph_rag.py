@@ -5,7 +5,7 @@ question, the subgraph of two hops around each is linearized as text and given t
 part where it is too much, is not told there. Here:
 
 1. the core entities are the nodes that the question names, else the best that one search finds (`core_entities`);
-2. around each the neighbours are ranked by how well they fit the question;
+2. around each the neighbours are ranked by how well they fit the question, those of the type that it asks for first;
 3. those that touch several core entities come first, then the best of each in turn: `neighbors` of them in all;
 4. core entities and neighbours are written as text, attributes and edges (`linearized`): the edges of a core entity
    are the first hop, those of a neighbour the second. Half of the prompt goes to the core entities, half to the rest;
@@ -108,22 +108,36 @@ class GraphRag:
         return _Told(workflow.follow(gather), tuple(written), workflow)
 
     def _around(self, workflow: Workflow, cores: Sequence[int]) -> dict[int, str]:
-        """Return the neighbours whose own edges are told: what joins core entities, then the best of each in turn."""
+        """Return the neighbours whose own edges are told: what joins core entities, then the best of each in turn.
+
+        Of either those come first that are of a type which the question asks for.
+        """
         graph, most = self._graph, self.config.neighbors
-        text = workflow.question.text
-        near: list[list[int]] = []
-        for core in cores:
-            found = workflow.use("search_in_neighborhood", node=graph.ids[core], query=text, k=most)
-            near.append([graph.row(node) for node in found.nodes])
+        types = list(self._cores.answer_types(workflow))
+        near = [self._near(workflow, core, types) for core in cores]
         around: dict[int, str] = {}
         if len(cores) > 1:
-            touching = graph.touching([graph.adjacency.neighbors(core) for core in cores])
-            joining, _ = graph.rank(touching.rows, text, most)
-            around = {int(row): "joins core entities" for row in joining}
+            touching = graph.touching([graph.adjacency.neighbors(core) for core in cores]).rows
+            joining, _ = graph.rank(touching, workflow.question.text, len(touching))
+            wanted = graph.mask(types or None)
+            first = [row for row in joining.tolist() if wanted is None or wanted[row]]
+            around = dict.fromkeys([*first, *joining.tolist()], "joins core entities")
         for row in (row for place in zip_longest(*near) for row in place if row is not None):
             around.setdefault(row, "next to a core entity")
         kept = [row for row in around if row not in set(cores)][:most]
         return {row: around[row] for row in kept}
+
+    def _near(self, workflow: Workflow, core: int, types: list[str]) -> list[int]:
+        """Return the neighbours of a core entity that fit the question best, those of some types first."""
+        node, most = self._graph.ids[core], self.config.neighbors
+        found: dict[str, None] = {}
+        for filters in [{"node_types": types}, {}] if types else [{}]:
+            if len(found) < most:
+                near = workflow.use(
+                    "search_in_neighborhood", node=node, query=workflow.question.text, k=most, **filters
+                )
+                found |= dict.fromkeys(near.nodes)
+        return [self._graph.row(one) for one in found][:most]
 
     def _write(self, question: str, cores: Sequence[int], around: Sequence[int]) -> list[Linear]:
         """Return both as text: half of the room for core entities, and what they leave for their neighbours."""

@@ -62,7 +62,7 @@ class CodeInterpreter:
     """The tool of one agent: its code's state lasts until it is closed. Not shared among threads."""
 
     def __init__(self, session: Session, config: CodeConfig | None = None) -> None:
-        """Raises `MissingExtra` and `UnsafeSandbox` where that can be known before a model is paid."""
+        """Raises `MissingExtra` and `UnsafeSandbox`: here, before a model is paid."""
         self.config = config or CodeConfig()
         self.spec = SPEC
         self._served = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
@@ -101,7 +101,9 @@ class CodeInterpreter:
         _close(self._opened)
 
     def _open(self, tier: Choice) -> None:
+        """Open a tier and have it start, for only then is it known whether this machine can hold it."""
         self._opened.append(open_interpreter(tier, {"cypher": self._served.cypher}, self.config.limits))
+        self._opened[-1].run("")
 
     def _run(self, code: str) -> Ran:
         self._served.begin(self.config.seconds)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from orienteer.graph.cypher.view import View
 
 _LEAST_SECONDS = 0.05
+_SHARE = 0.9  # of the time that is left a query may take: the code has to hear of it
 _MOST_NOTES = 4
 
 
@@ -46,7 +47,7 @@ class ServedCypher:
         if rest < _LEAST_SECONDS:
             raise QueryStopped("the code has no time left for a query")
         table = self._graph.cypher(
-            _text(query), _parameters(params), limit=wanted, seconds=min(rest, SECONDS), view=self._view
+            _text(query), _parameters(params), limit=wanted, seconds=min(rest * _SHARE, SECONDS), view=self._view
         )
         self._note(table, wanted, is_own=limit is not None and wanted < self._rows)
         self.returned.append(table)

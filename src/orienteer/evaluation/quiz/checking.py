@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from orienteer.evaluation.questions.rejection import is_leaking
-from orienteer.evaluation.quiz.grid import is_legal
+from orienteer.evaluation.quiz.grid import Cell, is_legal
 from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.quiz.proving import MOST_IN_SET, Fault, Proof, prove
 from orienteer.graph.store import Graph
@@ -46,7 +46,6 @@ REASONS: Mapping[str, str] = MappingProxyType(
 """Why an item is not kept. What a model explores may have further reasons of its own."""
 _TOKEN = re.compile(r"[^\s,;?!()\[\]{}<>\"'“”‘’`]+")
 _SPACES = re.compile(r"\s+")
-_LEANING = 1  # by how many booleans of one value may be ahead
 
 
 def faults(graph: Graph, item: QuizItem, *, avoid: Collection[str] = frozenset()) -> tuple[Fault, ...]:
@@ -122,14 +121,14 @@ class Kept:
 
     _questions: set[str] = field(default_factory=set)
     _identities: set[str] = field(default_factory=set)
-    _booleans: Counter[str] = field(default_factory=Counter)
+    _booleans: Counter[tuple[Cell | None, str]] = field(default_factory=Counter)
 
     def fault(self, item: QuizItem) -> Fault | None:
         """Return why an item cannot stand beside those that were kept; None where it can."""
         if _folded(item.question) in self._questions or _identity(item) in self._identities:
             return Fault("repeated", "the same was asked before")
-        if item.answer_type == "boolean" and item.answers[:1] == (str(not self.wanted),) and self.leans:
-            return Fault("unbalanced", f"one whose answer is {self.wanted} is wanted")
+        if item.answer_type == "boolean" and item.answers == (str(not self.wanted(item.cell)),):
+            return Fault("unbalanced", f"one whose answer is {self.wanted(item.cell)} is wanted")
         return None
 
     def keep(self, item: QuizItem) -> None:
@@ -137,17 +136,12 @@ class Kept:
         self._questions.add(_folded(item.question))
         self._identities.add(_identity(item))
         if item.answer_type == "boolean":
-            self._booleans[item.answers[0]] += 1
+            self._booleans.update([(None, item.answers[0]), (item.cell, item.answers[0])])
 
-    @property
-    def wanted(self) -> bool:
-        """Return the value that the next boolean should have."""
-        return self._booleans["True"] <= self._booleans["False"]
-
-    @property
-    def leans(self) -> bool:
-        """Tell whether one more of the same value would be too many."""
-        return abs(self._booleans["True"] - self._booleans["False"]) >= _LEANING
+    def wanted(self, cell: Cell) -> bool:
+        """Return what the next boolean of a cell should be: what fewer of the cell are, else what fewer of all are."""
+        of_cell, of_all = (self._booleans[one, "True"] - self._booleans[one, "False"] for one in (cell, None))
+        return of_cell < 0 if of_cell else of_all <= 0
 
 
 def _folded(question: str) -> str:

@@ -30,6 +30,7 @@ MOST_COUNTED = 100
 """A count above this is no number that a reader could check."""
 _MOST_BETWEEN = 200  # nodes halfway along a walk
 _MOST_ENDS = 50_000  # edges that are looked at in one step
+_SEEDS = 20  # nodes of a type that are looked at for one that can be named
 _LOOKS = 6  # second nodes that are tried for one first walk
 _WAYS = 12  # steps that are tried for the end of one walk
 _MANY = 10**9
@@ -107,9 +108,8 @@ class Drawer:
 
         `is_true` is what a boolean's answer should be.
         """
-        rows = self._one_of(self._types)
-        seed = int(rows[int(self._chance.integers(len(rows)))])
-        if (fault := self.node_fault(seed)) is not None:
+        seed, fault = self._seed()
+        if fault is not None:
             return fault
         sizes = Sizes.of(cell.answer_type, is_true)
         if cell.pattern == "hybrid":
@@ -121,6 +121,15 @@ class Drawer:
         if plan is None:
             return "no way"
         return plan if fits(plan, cell) else "illegal"
+
+    def _seed(self) -> tuple[int, str | None]:
+        """Return a node that can be named, its type drawn first; where there was none, the last one and its fault."""
+        rows = self._one_of(self._types)
+        *others, last = (int(row) for row in self._chance.choice(rows, _SEEDS))
+        for seed in others:
+            if self.node_fault(seed) is None:
+                return seed, None
+        return last, self.node_fault(last)
 
     def node_fault(self, row: int) -> str | None:
         """Return why a node can be named in no question; None where it can."""
@@ -250,7 +259,7 @@ class Drawer:
         rows = np.array([condition.anchor], np.int32)
         for step in condition.steps:
             rows = take(self._graph, rows, step)
-        return rows[rows != condition.anchor]
+        return np.setdiff1d(rows, [condition.anchor]).astype(np.int32)
 
     def _nameable(self, rows: Rows) -> int | None:
         """Return one of some rows that a question can name, looked for a few times."""

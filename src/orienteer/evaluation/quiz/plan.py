@@ -137,22 +137,14 @@ def loosely(graph: Graph, plan: Plan) -> Rows:
     for other in sets[1:]:
         found = np.intersect1d(found, other, assume_unique=True)
     if plan.target is not None:
-        return found[found == plan.target]
-    return found[~np.isin(found, plan.given)]
+        return np.intersect1d(found, [plan.target]).astype(np.int32)
+    return np.setdiff1d(found, plan.given).astype(np.int32)
 
 
 def _walks(graph: Graph, condition: Condition, banned: Sequence[int]) -> Walks | None:
     walks: Walks = np.array([[condition.anchor]], np.int32)
     for step in condition.steps:
-        ends = np.unique(walks[:, -1])
-        entries = graph.adjacency.entries(ends, kinds(graph, step))
-        is_right = graph.node_types[entries.neighbor] == graph.types.nodes.index(step.end)
-        is_right &= ~np.isin(entries.neighbor, banned)
-        owner, neighbor = entries.owner[is_right], entries.neighbor[is_right]
-        # Parallel edges stand together: a node's edges are sorted by neighbour.
-        is_new = np.ones(len(owner), np.bool_)
-        is_new[1:] = (owner[1:] != owner[:-1]) | (neighbor[1:] != neighbor[:-1])
-        owner, neighbor = owner[is_new], neighbor[is_new]
+        owner, neighbor = _edges(graph, np.unique(walks[:, -1]), step, banned)
         begins, stops = np.searchsorted(owner, walks[:, -1], "left"), np.searchsorted(owner, walks[:, -1], "right")
         counts = stops - begins
         if counts.sum() > MOST_WALKS:
@@ -161,5 +153,17 @@ def _walks(graph: Graph, condition: Condition, banned: Sequence[int]) -> Walks |
         onward = neighbor[np.repeat(begins, counts) + offsets]
         before = np.repeat(walks, counts, axis=0)
         is_fresh = (before != onward[:, None]).all(axis=1)
-        walks = np.column_stack([before, onward]).astype(np.int32)[is_fresh]
+        walks = np.concatenate([before, onward[:, None]], axis=1)[is_fresh]
     return walks
+
+
+def _edges(graph: Graph, rows: Rows, step: Step, banned: Sequence[int]) -> tuple[Rows, Rows]:
+    """Return from which of some rows a step leads, sorted, and to which, parallel edges once."""
+    entries = graph.adjacency.entries(rows, kinds(graph, step))
+    is_right = graph.node_types[entries.neighbor] == graph.types.nodes.index(step.end)
+    is_right &= ~np.isin(entries.neighbor, banned)
+    owner, neighbor = entries.owner[is_right], entries.neighbor[is_right]
+    # Parallel edges stand together: a node's edges are sorted by neighbour.
+    is_new = np.ones(len(owner), np.bool_)
+    is_new[1:] = (owner[1:] != owner[:-1]) | (neighbor[1:] != neighbor[:-1])
+    return owner[is_new], neighbor[is_new]

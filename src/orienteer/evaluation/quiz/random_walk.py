@@ -20,7 +20,8 @@ from orienteer.graph.store import Graph
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message
-from orienteer.tools.reading import schema_lines
+from orienteer.strategies.graphscout.schema import describe
+from orienteer.tools.render import one_line
 
 STEPS = 20
 """Steps of a walk; ours."""
@@ -35,7 +36,7 @@ class Walker:
 
     def __init__(self, graph: Graph, *, temperature: float) -> None:
         self._graph, self._temperature = graph, temperature
-        self._schema = "\n".join(schema_lines(graph))
+        self._environment = describe(graph, None, has_code=False)._asdict()
 
     def explore(self, order: Order, model: LanguageModel, run: Run, check: Callable[..., Checked]) -> Episode:
         """Walk from the order's node on, have a question written of the walk, and have it checked.
@@ -48,7 +49,7 @@ class Walker:
             in_words(self._graph, order), piece=piece(self._graph, rows), report=report_prompt(order)
         )
         opening = (
-            Message(role="system", content=Template(prompt.system).substitute(schema=self._schema)),
+            Message(role="system", content=Template(prompt.system).substitute(self._environment)),
             Message(role="user", content=user),
         )
         talk = Conversation(model, run, opening, sampling_of(order, run, self._temperature))
@@ -74,7 +75,10 @@ def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = 
 
 def piece(graph: Graph, rows: tuple[int, ...]) -> str:
     """Return nodes and all edges among them as a model is shown them."""
-    nodes = [f"[{graph.ids[row]}] {graph.names[row]} (type {graph.type_at(row)}){_told(graph, row)}" for row in rows]
+    nodes = [
+        f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)}){_told(graph, row)}"
+        for row in rows
+    ]
     edges = [
         f"[{edge.source}] -{graph.schema.label(edge.type)}-> [{edge.target}]"
         for place, row in enumerate(rows)
@@ -84,5 +88,5 @@ def piece(graph: Graph, rows: tuple[int, ...]) -> str:
 
 
 def _told(graph: Graph, row: int) -> str:
-    text = " ".join(graph.texts[row][:_TEXT].split())
+    text = one_line(graph.texts[row][:_TEXT])
     return f": {text}" if text else ""

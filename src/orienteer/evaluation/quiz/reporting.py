@@ -6,6 +6,7 @@ only matter where a model wrote it: what it says answers, the shape of its query
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -50,6 +51,7 @@ SCHEMA: JsonSchema = {
     "additionalProperties": False,
 }
 """The form of a report."""
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TWO_ENDED = frozenset({"<h,*,t>", "<h,r,t>"})
 _NAMED_EDGES = frozenset({"<h,r,_>", "<h,r,t>"})
 
@@ -128,6 +130,7 @@ def check(
         *(() if isinstance(proof, Fault) else _of_answer(graph, report, order, proof)),
         *_of_shape(order.cell, shape, anchors, edge_types, node_types),
         *_of_names(graph, anchors),
+        *_of_words(graph, report.question, shape, anchors),
         *_of_touch(item.clue_nodes, touched),
     )
     return Checked(None if found else item, found)
@@ -206,6 +209,8 @@ def _of_shape(
     if not anchors:
         yield Fault("unnamed", "the gold query begins from no named thing: give it as {id: '...'}")
         return
+    if not shape.is_whole:
+        yield Fault("illegal", "a part of the gold query is joined to no named thing by edges")
     if cell.pattern in _TWO_ENDED and len(anchors) < 2:
         yield Fault("illegal", f"{cell.pattern} names two things, and the gold query begins from one")
     if cell.pattern in _NAMED_EDGES and not edge_types:
@@ -228,6 +233,16 @@ def _of_names(graph: Graph, anchors: Sequence[str]) -> Iterator[Fault]:
             yield Fault("hub", f"{graph.names[row]!r} has {edges} edges: everything is near it, begin elsewhere")
         if (reason := anchor_fault(graph, row)) is not None:
             yield Fault(reason, f"{graph.names[row]!r} names other nodes too, or is no name to write: begin elsewhere")
+
+
+def _of_words(graph: Graph, question: str, shape: Shape, anchors: Sequence[str]) -> Iterator[Fault]:
+    """Find what the query compares with and the question does not say: then they ask for different things."""
+    said = _THOUSANDS.sub("", question).casefold()
+    for text in shape.compared:
+        row = graph.ids.find(text)
+        names = (text,) if row is None else (graph.names[row], *graph.aliases_at(row))
+        if text not in anchors and not any(name.casefold() in said for name in names):
+            yield Fault("unnamed", f"the gold query compares with {text!r}, of which the question says nothing")
 
 
 def _of_touch(clues: Sequence[str], touched: Collection[str]) -> Iterator[Fault]:

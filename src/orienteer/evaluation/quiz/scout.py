@@ -22,6 +22,7 @@ from orienteer.evaluation.quiz.objective import in_words
 from orienteer.evaluation.quiz.proving import FORMS, Fault
 from orienteer.evaluation.quiz.reporting import SCHEMA, Checked, Order, Report, is_answered, report_of
 from orienteer.graph.store import Graph
+from orienteer.index.searchers import Mode
 from orienteer.llm.calls import metered
 from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
@@ -29,10 +30,10 @@ from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Message, Observed, Question, Reply, Sampling, Step, Trajectory
 from orienteer.sandbox.opening import Choice
+from orienteer.strategies.graphscout.schema import describe
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.code import DIALECT, CodeConfig, CodeInterpreter
 from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.reading import schema_lines
 
 MAX_CALLS = 10  # GraphScout, 3.3.3: T
 NO_MORE = "Not run: there are no calls left."
@@ -122,8 +123,11 @@ class Scout:
     """Sends a model out over one graph. Safe among threads: each episode has a model, tools and a talk of its own."""
 
     def __init__(self, graph: Graph, config: ScoutConfig) -> None:
+        """Raises `MissingExtra` without Cypher, or without the embedder of the graph's vectors."""
         self._graph, self._config = graph, config
-        self._schema = "\n".join(schema_lines(graph))
+        self._mode: Mode = "dense" if graph.searcher.has_vectors else "lexical"  # dense, as 3.2.2 has it
+        graph.searcher(self._mode)
+        self._environment = describe(graph, None, has_code=True)._asdict()
 
     def explore(self, order: Order, model: LanguageModel, run: Run, check: Callable[..., Checked]) -> Episode:
         """Let a model explore from the order's node on, hand in a question and have it checked.
@@ -131,7 +135,7 @@ class Scout:
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
         """
         prompt = prompt_of("quiz-explore", PACKAGE)
-        session = Session(self._graph, saves_sets=False)
+        session = Session(self._graph, saves_sets=False, mode=self._mode)
         session.run = run
         code = CodeInterpreter(session, CodeConfig(tier=self._config.tier, retry_cpython=self._config.retry_cpython))
         toolbox = Toolbox(session, (code, NodeIdRetriever(session)))
@@ -145,15 +149,18 @@ class Scout:
         notice = report_prompt(order, spent=spent)
         item, wrong = handed_in(talk, notice, lambda report: check(report, touched=touched))
         told = recorded(talk, order, model, prompt, item, wrong).model_copy(
-            update={"tools": toolbox.specs, "marks": code.marks, "embedding": session.spent}
+            update={
+                "tools": toolbox.specs,
+                "marks": code.marks,
+                "embedding": session.spent,
+                "search_mode": session.mode,
+            }
         )
         return Episode(item, wrong, (told,))
 
     def _talk(self, prompt: Prompt, order: Order, model: LanguageModel, run: Run) -> Conversation:
         dialect = DIALECT if self._config.tier != "cpython" else ""
-        system = Template(prompt.system).substitute(
-            schema=self._schema, calls=self._config.max_calls, dialect=dialect.strip()
-        )
+        system = Template(prompt.system).substitute(self._environment, calls=self._config.max_calls, dialect=dialect)
         user = Template(prompt.user).substitute(in_words(self._graph, order))
         opening = (Message(role="system", content=system), Message(role="user", content=user))
         return Conversation(model, run, opening, sampling_of(order, run, self._config.temperature))

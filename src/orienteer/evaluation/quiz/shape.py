@@ -6,14 +6,15 @@ The guard's tree is read (graph/cypher/parser.py), never the text: what a query 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 from orienteer.graph.cypher.parser import parse
 from orienteer.graph.cypher.syntax import (
     Binary,
+    Call,
     EdgePattern,
     Expression,
     ListOf,
@@ -24,14 +25,15 @@ from orienteer.graph.cypher.syntax import (
     Projection,
     Property,
     Statement,
+    Unary,
     Unwind,
     Variable,
 )
 from orienteer.graph.store import Graph
 
 _NAMING = ("id", "name")
-_FAR = 1_000  # edges: further than any pattern goes
-_Ways: TypeAlias = Mapping[str, Mapping[str, int]]
+_OF_TYPES = frozenset({"type", "labels", "nodetype"})
+_LARGE = 100
 _Part = TypeVar("_Part")
 
 
@@ -48,7 +50,7 @@ class Given(NamedTuple):
 class _Walked(NamedTuple):
     start: str
     end: str
-    edges: int
+    edge: EdgePattern
 
 
 @dataclass(frozen=True)
@@ -92,15 +94,34 @@ class Shape:
 
     @cached_property
     def hops(self) -> int:
-        """Edges on the longest of the shortest ways from a given node to any node of its patterns.
+        """Edges of its patterns that hang together with a given node, each once; one of several steps is its most.
 
-        An edge of several steps counts as its most.
+        So many have to be walked; what must not be there is not. It is what `plan.Plan.hops` counts of an item that
+        templates made.
         """
-        ways = self._ways()
-        starts = {one.variable for one in self.given}
-        walked = {variable for variable, _ in self._nodes}
-        far = (distance for start in starts for node, distance in _distances(ways, start).items() if node in walked)
-        return max(far, default=0)
+        there = self._reached()
+        steps = {
+            (frozenset((start, end)), edge.types, edge.hops) for start, end, edge in self._steps() if start in there
+        }
+        return sum(hops.most if hops is not None else 1 for _, _, hops in steps)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all that has to be found hangs together with a given node."""
+        there = self._reached()
+        return all(node in there for names, path in self._paths if path not in self._denied for node in names)
+
+    @cached_property
+    def compared(self) -> tuple[str, ...]:
+        """What it compares with, each once: texts, and numbers of three digits or more; not names of types."""
+        about_types = {
+            literal
+            for one in _all(self.statement, Binary)
+            if any(called.name in _OF_TYPES for called in _all(one, Call)) and not list(_all(one, Binary))[1:]
+            for literal in _all(one, Literal_)
+        }
+        literals = (one for one in _all(self.statement, Literal_) if one not in about_types)
+        return tuple(dict.fromkeys(str(one.value) for one in literals if _tells(one.value)))
 
     @cached_property
     def _paths(self) -> tuple[tuple[tuple[str, ...], PathPattern], ...]:
@@ -112,29 +133,44 @@ class Shape:
         return tuple(found)
 
     @cached_property
+    def _denied(self) -> frozenset[PathPattern]:
+        """The patterns that must not be found."""
+        denials = (one for one in _all(self.statement, Unary) if one.operator == "NOT")
+        return frozenset(path for one in denials for path in _all(one, PathPattern))
+
+    @cached_property
     def _nodes(self) -> tuple[tuple[str, NodePattern], ...]:
         return tuple(pair for names, path in self._paths for pair in zip(names, path.nodes, strict=True))
 
-    def _ways(self) -> _Ways:
-        """Return how many edges lie between what is joined, by either; a new name for the same is no edge away."""
-        ways = defaultdict[str, dict[str, int]](dict)
-        for start, end, edges in (*self._steps(), *self._renamed()):
-            for one, other in ((start, end), (end, start)):
-                ways[one][other] = min(edges, ways[one].get(other, _FAR))
-        return ways
+    def _reached(self) -> set[str]:
+        """Return what hangs together with a given node, by edges or by a new name for the same."""
+        joined = defaultdict[str, set[str]](set)
+        for start, end in (*((start, end) for start, end, _ in self._steps()), *self._renamed()):
+            joined[start].add(end)
+            joined[end].add(start)
+        waiting = [one.variable for one in self.given]
+        found = set(waiting)
+        while waiting:
+            further = joined[waiting.pop()] - found
+            found |= further
+            waiting += further
+        return found
 
     def _steps(self) -> Iterator[_Walked]:
+        """Return the edges that have to be found; not those that must not be."""
         for names, path in self._paths:
+            if path in self._denied:
+                continue
             for start, end, edge in zip(names, names[1:], path.edges, strict=False):
-                yield _Walked(start, end, edge.hops.most if edge.hops is not None else 1)
+                yield _Walked(start, end, edge)
 
-    def _renamed(self) -> Iterator[_Walked]:
+    def _renamed(self) -> Iterator[tuple[str, str]]:
         pairs = [(one.expression, one.name) for one in _all(self.statement, Projected)]
         pairs += [(one.source, one.variable) for one in _all(self.statement, Unwind)]
         for expression, name in pairs:
             for variable in _all(expression, Variable):
                 if variable.name != name:
-                    yield _Walked(variable.name, name, 0)
+                    yield variable.name, name
 
 
 def read_shape(text: str) -> Shape:
@@ -193,20 +229,13 @@ def _compared(one: Binary) -> list[tuple[str, str, str]]:
     ]
 
 
+def _tells(value: None | bool | int | float | str) -> bool:
+    """Tell whether a value is one that a question would have to say: a text, or a number that is no mere count."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE
+
+
 def _texts(value: Expression) -> list[str]:
     parts = value.items if isinstance(value, ListOf) else (value,)
     return [one.value for one in parts if isinstance(one, Literal_) and isinstance(one.value, str)]
-
-
-def _distances(ways: _Ways, start: str) -> dict[str, int]:
-    """Return the fewest edges to everything that is joined to a start."""
-    found = {start: 0}
-    waiting = [start]
-    while waiting:
-        here = min(waiting, key=found.__getitem__)
-        waiting.remove(here)
-        for there, edges in ways.get(here, {}).items():
-            if found[here] + edges < found.get(there, _FAR):
-                found[there] = found[here] + edges
-                waiting.append(there)
-    return found

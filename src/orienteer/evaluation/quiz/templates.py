@@ -26,7 +26,7 @@ from orienteer.evaluation.quiz.writing import Quiz
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 
-_PATIENCE = 400  # plans in a row that a cell may fail
+_PATIENCE = 1_500  # plans in a row that a cell may fail
 _MOST_CLUES = 10  # counted nodes that are clues: more are no trail to follow
 Progress = Callable[[str, int], None]
 
@@ -79,7 +79,7 @@ class _Writer:
     def write(self, cell: Cell, number: int) -> QuizItem | None:
         """Return the next item of a cell; None where there are no more."""
         for _ in range(_PATIENCE):
-            plan = self._drawer.draw(cell, self._kept.wanted)
+            plan = self._drawer.draw(cell, self._kept.wanted(cell))
             written = plan if isinstance(plan, str) else self._item(cell, plan, number)
             if isinstance(written, QuizItem):
                 self._kept.keep(written)
@@ -103,7 +103,7 @@ class _Writer:
         return item if wrong is None else wrong.reason
 
     def _size_fault(self, cell: Cell, rows: Rows) -> str | None:
-        sizes = Sizes.of(cell.answer_type, self._kept.wanted)
+        sizes = Sizes.of(cell.answer_type, self._kept.wanted(cell))
         if sizes.hold(len(rows)):
             return None
         if cell.answer_type == "boolean":

@@ -1,4 +1,4 @@
-"""A plan in words: the clauses of `orienteer questions` in sentences that ask for one, for several, how many, whether."""
+"""A plan in words: the clauses of `orienteer questions` in sentences that ask for one, several, how many, whether."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from orienteer.evaluation.examples import AnswerType
 from orienteer.evaluation.questions import words as english
-from orienteer.evaluation.questions.phrasing import Clause, Phrasing, comes_back, frames, listed
+from orienteer.evaluation.questions.phrasing import Clause, Phrasing, comes_back
 from orienteer.evaluation.quiz.plan import Plan
 from orienteer.graph.store import Graph
 
@@ -31,35 +31,44 @@ class Wording:
         return Phrasing(self.graph, self.chance, _LINKED)
 
     def question(self, plan: Plan, answer_type: AnswerType) -> str:
-        """Return a plan as a question for an answer of a type."""
-        described = _NOTHING
+        """Return a plan as a question for an answer of a type; what a hybrid goes on from is told in a sentence first.
+
+        Where one clause is enough to describe it, the description stands in place of its name.
+        """
+        described, opening = _NOTHING, ""
         if plan.first is not None:
-            described = {plan.conditions[0].anchor: self._described(plan.first)}
+            told = self._described(plan.first)
+            noun = self._phrasing.noun(plan.first.conditions[0].steps[-1].end)
+            is_short = plan.first.hops == 1 and len(plan.conditions) == 1
+            opening = "" if is_short else self._phrasing.chosen([f"consider {told}. ", f"take {told}. "])
+            described = {plan.conditions[0].anchor: told if is_short else f"this {noun}"}
         ways = self._joined(plan, described) if plan.target is not None else self._asked(plan, answer_type, described)
         text = self._phrasing.chosen(ways)
-        return text[:1].upper() + text[1:]
+        return f"{_capital(opening)}{_capital(text)}"
 
     def _asked(self, plan: Plan, answer_type: AnswerType, described: Mapping[int, str]) -> list[str]:
+        """Return the ways to ask for what the conditions of a plan lead to."""
         noun = self._noun(plan)
-        clauses = self._phrasing.clauses(plan.conditions, described)
-        if answer_type == "set":
-            return frames(english.plural(noun), clauses)
-        if answer_type == "number":
-            return _counting(english.plural(noun), clauses)
-        told = _told(clauses)
+        nouns = english.plural(noun)
+        clauses = sorted(self._phrasing.clauses(plan.conditions, described), key=lambda clause: clause.is_long)
+        several, one = _told(clauses, is_one=False), _told(clauses, is_one=True)
+        asked = [clause.asked for clause in clauses if clause.asked is not None and len(clauses) == 1]
+        # `that bind X` is also said as `which genes bind X?`; a clause in which X is the subject is not.
+        bare = [told.removeprefix("that ") for told in (several, one)] if _is_bare(clauses) else []
         if answer_type == "boolean":
-            return [f"is there any {noun} {told}?", f"is there {_with_article(noun)} {told}?"]
-        ways = [
-            f"which is the only {noun} {told}?",
-            f"find the only {noun} {told}.",
-            f"what is the only {noun} {told}?",
-        ]
-        only = clauses[0]
-        if len(clauses) == 1 and only.asked is not None and not only.is_long:
-            ways.append(f"which {noun} {only.asked}?")
-        if all(clause.predicate is not None for clause in clauses):
-            ways.append(f"which {noun} {listed([singular(clause.predicate or '') for clause in clauses])}?")
-        return ways
+            return [f"is there any {noun} {one}?", f"is there {_with_article(noun)} {one}?"]
+        if answer_type == "entity":
+            ways = [
+                f"which is the only {noun} {one}?",
+                f"find the only {noun} {one}.",
+                f"what is the only {noun} {one}?",
+            ]
+            return ways + [f"which {noun} {told}?" for told in (*bare[1:], *asked)]
+        if answer_type == "number":
+            ways = [] if asked and not bare else [f"what is the number of {nouns} {several}?"]
+            return ways + [f"how many {nouns} {told}?" for told in (*bare[:1], *asked)]
+        ways = [f"find the {nouns} {several}.", f"list the {nouns} {several}."]
+        return ways + [f"{which} {nouns} {told}?" for told in (*bare[:1], *asked) for which in ("which", "what")]
 
     def _noun(self, plan: Plan) -> str:
         noun = self._phrasing.noun(plan.conditions[0].steps[-1].end)
@@ -67,7 +76,8 @@ class Wording:
 
     def _described(self, first: Plan) -> str:
         """Return a node by what leads to it alone: `the only gene that binds BRCA1`."""
-        return f"the only {self._noun(first)} {_told(self._phrasing.clauses(first.conditions))}"
+        clauses = sorted(self._phrasing.clauses(first.conditions), key=lambda clause: clause.is_long)
+        return f"the only {self._noun(first)} {_told(clauses, is_one=True)}"
 
     def _joined(self, plan: Plan, described: Mapping[int, str]) -> list[str]:
         """Return the ways to ask whether a step joins two nodes."""
@@ -87,27 +97,31 @@ class Wording:
         return ways or [f"{clause.asked} {name}?"]
 
 
-def _told(clauses: Sequence[Clause]) -> str:
-    """Return clauses on one thing: `that binds BRCA1 and that TP53 regulates`."""
-    if all(clause.predicate is not None for clause in clauses):
-        return f"that {listed([singular(clause.predicate or '') for clause in clauses])}"
-    parts = [clause.relative if clause.predicate is None else singular(clause.predicate) for clause in clauses]
-    return listed([f"that {part}" for part in parts])
+def _is_bare(clauses: Sequence[Clause]) -> bool:
+    return all(clause.predicate is not None for clause in clauses)
 
 
-def _counting(nouns: str, clauses: Sequence[Clause]) -> list[str]:
-    """Return the ways to ask how many meet all clauses."""
-    predicates = [clause.predicate for clause in clauses if clause.predicate is not None]
-    if len(predicates) == len(clauses):
-        told = listed(predicates)
-        ways = [f"how many {nouns} {told}?", f"what is the number of {nouns} that {told}?"]
-    else:
-        parts = [clause.relative if clause.predicate is None else clause.predicate for clause in clauses]
-        ways = [f"how many {nouns} are there {listed([f'that {part}' for part in parts])}?"]
-    only = clauses[0]
-    if len(clauses) == 1 and only.asked is not None and not only.is_long:
-        ways.append(f"how many {nouns} {only.asked}?")
-    return ways
+def _told(clauses: Sequence[Clause], *, is_one: bool) -> str:
+    """Return clauses on one thing or several: `that binds BRCA1 and that TP53 regulates`.
+
+    After a clause that holds another one a comma and `also` say which of the two is gone on from.
+    """
+    parts = list[str]()
+    for clause in clauses:
+        predicate = clause.predicate
+        parts.append(f"{clause.relative}" if predicate is None else singular(predicate) if is_one else predicate)
+    parts = _merged(parts, are_short=not clauses[-1].is_long)
+    parted = ", and that also " if clauses[0].is_long else " and that " if not _is_bare(clauses) else " and "
+    return f"that {parted.join(parts)}"
+
+
+def _merged(parts: list[str], *, are_short: bool) -> list[str]:
+    """Say what any edge leads to only once, where no clause stands between."""
+    begin = next((link for link in ("is directly linked to ", "are directly linked to ") if link in parts[0]), None)
+    if begin is None or len(parts) != 2 or not all(part.startswith(begin) for part in parts) or " that " in parts[0]:
+        return parts
+    first, second = (part.removeprefix(begin) for part in parts)
+    return [f"{begin}both {first} and {second}" if are_short else f"{begin}{first} and also to {second}"]
 
 
 def singular(predicate: str) -> str:
@@ -138,7 +152,8 @@ def whether(subject: str, predicate: str) -> str:
 
 def _one(words: Sequence[str]) -> list[str]:
     """Return `members of X` as `a member of X`; what is no plural before an `of` as it is."""
-    of = next((at for at, word in enumerate(words) if word == "of"), 0)
+    stop = next((at for at, word in enumerate(words) if word in english.PREPOSITIONS or word in ("of", "that")), 0)
+    of = stop if stop and words[stop] == "of" else 0
     last = words[of - 1] if of else ""
     for one in (f"{last[:-3]}y", last[:-2], last[:-1]):
         if last.endswith("s") and len(one) > 2 and english.plural(one) == last:
@@ -148,6 +163,10 @@ def _one(words: Sequence[str]) -> list[str]:
 
 def _is_past(verb: str) -> bool:
     return verb in english.PAST or (verb.endswith("ed") and len(verb) > 4)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _with_article(noun: str) -> str:

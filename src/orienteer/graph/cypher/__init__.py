@@ -8,6 +8,8 @@ A statement takes this road, and no other leads to the engine:
     copying            the derived database, a piece of the generation
     names              node types, edge types and properties by whatever name they are given
     rewriting          the tree as text for the engine, which is never given a word that was not understood
+    results            what comes back, as nodes and edges of the graph
+    view, viewing      the names of GraphScout's graphs, for statements that ask for them; the tree carries the view
     worker, process    the engine in a process that may neither write nor stay too long
 
 Another engine is another class with `Engine`'s three members: `Cypher(graph, MyEngine)`.

@@ -33,8 +33,8 @@ class Engine(Protocol):
     def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
         """Return what a statement finds: a node has `id`, `type`, `name`, `properties`, an edge its ends and type.
 
-        Raises `BadQuery` for a form that it cannot answer rightly, with the one to use, `UnknownType`,
-        `UnknownProperty`, and `QueryStopped` where a bound is passed.
+        All by the names of the statement's view, where it has one. Raises `BadQuery` for a form that it cannot answer
+        rightly, with the one to use, `UnknownType`, `UnknownProperty`, and `QueryStopped` where a bound is passed.
         """
 
     def close(self) -> None:

@@ -1,33 +1,36 @@
 """The engine's own process: it answers statements, can write nowhere, and ends with whoever started it.
 
 Run as a script, with the database's file. Requests come on standard input and answers go to standard output, each as
-four bytes of length and JSON. It imports nothing of the package, so that it starts fast and has little to misuse.
+four bytes of length and JSON. It imports one file of the package, so that it starts fast and has little to misuse.
 
 What holds it: the guard before it lets reading statements through only; here RLIMIT_FSIZE forbids every byte written,
 RLIMIT_AS bounds memory, and Landlock (Linux 5.13 and later) refuses every file but the database, for reading, and every
-connection (6.7). On Windows there are none of these; on macOS no Landlock, and memory is not bounded.
+connection (6.7): see `sandbox.confining`. On Windows there are none of these; on macOS no Landlock, and memory is not bounded.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
 import struct
 import sys
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from orienteer.sandbox import confining
+else:  # a file of its own, as this one is: the package takes long to import
+    sys.path.insert(0, str(Path(__file__).parents[2] / "sandbox"))
+    import confining
+
+    del sys.path[0]
 
 _POOL = 256 << 20  # bytes: one to three hops took the same on 40 million edges as with 2 GB
 _SMALLEST_POOL = 32 << 20
 _MEMORY = 2 << 30  # bytes beyond what is reserved at the start
 _SMALLEST_RESERVED = 1 << 30
-_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446  # the system calls of Landlock, the same on all processors
-_NO_NEW_PRIVILEGES = 38
-_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
 
 
 def main() -> None:
@@ -40,20 +43,18 @@ def main() -> None:
     import ladybug
 
     _warm(ladybug)
-    _forbid_writing()
-    _forbid_files(file.parent)
+    held = {"file size": confining.limit_writing()}
+    left = (file.parent, confining.READ_FILE | confining.READ_FOLDER), (Path("/proc"), confining.READ_FILE)
+    held["landlock"] = confining.keep_files(left)
     reserved = max(_SMALLEST_RESERVED, 1 << (file.stat().st_size * 2).bit_length())
     database = ladybug.Database(
         str(file), read_only=True, buffer_pool_size=_POOL, max_db_size=reserved, max_num_threads=1
     )
     connection = ladybug.Connection(database)
-    _bound_memory(reserved)
-    _send(answers, _encode({"ready": sorted(_held)}))
+    held["memory"] = confining.limit_memory(_MEMORY, begun=2 * reserved + 2 * _POOL)
+    _send(answers, _encode({"ready": sorted(name for name, holds in held.items() if holds)}))
     while (request := _receive(requests)) is not None:
         _send(answers, _answered(connection, request))
-
-
-_held: set[str] = set()
 
 
 def _warm(ladybug: Any) -> None:  # Any: the engine has no types
@@ -124,62 +125,6 @@ def _send(stream: BinaryIO, content: str) -> None:
     data = content.encode("utf-8", "surrogatepass")
     stream.write(struct.pack("!I", len(data)) + data)
     stream.flush()
-
-
-# ----------------------------------------------------------------------------------------------------------- limits
-
-
-def _forbid_writing() -> None:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write then fails, in place of ending the process
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _held.add("file size")
-
-
-def _bound_memory(reserved: int) -> None:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    statistics = Path("/proc/self/statm")
-    if statistics.exists():
-        begun = int(statistics.read_text().split()[0]) * resource.getpagesize()
-    else:
-        begun = 2 * reserved + 2 * _POOL
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (begun + _MEMORY, begun + _MEMORY))
-        _held.add("memory")
-    except (ValueError, OSError):  # a system that knows the limit and refuses to set it
-        return
-
-
-def _forbid_files(folder: Path) -> None:
-    """Leave this process, and all threads it will start, the files of one folder for reading, and nothing else."""
-    if not sys.platform.startswith("linux"):
-        return
-    system = ctypes.CDLL(None, use_errno=True)
-    version = system.syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
-    if version < 1:
-        return
-    actions = (1 << (13 if version == 1 else 14 if version == 2 else 15)) - 1
-    connections = 3 if version >= 4 else 0
-    ruleset = struct.pack("=QQ", actions, connections) if version >= 4 else struct.pack("=Q", actions)
-    rules = system.syscall(_RULESET, ruleset, ctypes.c_size_t(len(ruleset)), ctypes.c_uint32(0))
-    if rules < 0:
-        return
-    for place, allowed in ((folder, _READ_FILE | _READ_FOLDER), (Path("/proc"), _READ_FILE)):
-        beneath = os.open(place, os.O_PATH | os.O_CLOEXEC)
-        rule = struct.pack("=Qi", allowed, beneath)
-        system.syscall(_ADD_RULE, rules, ctypes.c_int(1), rule, ctypes.c_uint32(0))
-        os.close(beneath)
-    system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    if system.syscall(_RESTRICT, rules, ctypes.c_uint32(0)) == 0:
-        _held.add("landlock")
-    os.close(rules)
 
 
 if __name__ == "__main__":

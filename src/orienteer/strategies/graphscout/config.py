@@ -10,6 +10,7 @@ from orienteer.graph.cypher.view import View
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.sandbox.opening import Choice
 from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.code_config import CodeConfig
 
 Tools: TypeAlias = Literal["all", "no-code"]
 Calls: TypeAlias = Literal["text", "tools"]
@@ -75,3 +76,8 @@ class GraphScoutConfig:
         if self.view == OFF:
             return None
         return View(label=None if self.view == TYPES_ONLY else self.view)
+
+    @property
+    def code(self) -> CodeConfig:
+        """How code is run."""
+        return CodeConfig(tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming)

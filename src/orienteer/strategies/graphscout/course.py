@@ -12,7 +12,7 @@ from orienteer.records import Message, Observation, Observed, Reply, Step, Stopp
 from orienteer.strategies.agent import elide, fit, limit_of, renamed
 from orienteer.strategies.graphscout.answer_line import AnswerLine, read
 from orienteer.strategies.graphscout.config import GraphScoutConfig
-from orienteer.strategies.graphscout.spoken import heard, written
+from orienteer.strategies.graphscout.spoken import heard, plainly, written
 from orienteer.tools import Toolbox
 
 NO_ANSWER = (
@@ -134,6 +134,8 @@ class Course:
         tools = () if is_last else begun.tools
         if self._config.calls == "text":
             messages, tools = written(messages, begun.tools), ()
+        else:
+            messages = plainly(messages)
         return metered(self._model, messages, run=run, tools=tools, schema=None, sampling=begun.sampling)
 
     def _observed(self, call: ToolCall, *, is_left: bool) -> Observation:

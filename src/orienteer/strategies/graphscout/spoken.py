@@ -71,6 +71,14 @@ def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Mes
     return tuple(said)
 
 
+def plainly(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return a conversation for native calls: as it is, but that no result holds a mark of the protocol."""
+    return tuple(
+        one.model_copy(update={"content": harmless(one.content or "")}) if one.role == "tool" else one
+        for one in messages
+    )
+
+
 def heard(message: Message, *, turn: int) -> Heard:
     """Return a reply with the calls that it makes, in the protocol's own way or in words."""
     text, *feigned = _RESPONSE.split(message.content or "", 1)

@@ -20,7 +20,7 @@ from functools import cached_property
 from string import Template
 from typing import NamedTuple
 
-from orienteer.graph.cypher.view import Identifiers, View
+from orienteer.graph.cypher.view import Identifiers
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.prompts import prompt_of
@@ -30,11 +30,13 @@ from orienteer.strategies.graphscout.config import AUTO, GraphScoutConfig
 from orienteer.strategies.graphscout.course import Course
 from orienteer.strategies.graphscout.linking import Linker, shown_nodes
 from orienteer.strategies.graphscout.schema import describe
+from orienteer.strategies.graphscout.spoken import harmless
 from orienteer.strategies.hits import present
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools import Session, Toolbox
-from orienteer.tools.code import DIALECT, CodeConfig, CodeInterpreter
+from orienteer.tools.code import DIALECT, CodeInterpreter
 from orienteer.tools.node_ids import NodeIdRetriever
+from orienteer.tools.render import one_line
 
 _NO_NODES = "the answer names no node, and no call has shown one: found by plain search"
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
@@ -62,7 +64,7 @@ class GraphScout:
         try:
             course = Course(self._model, tools.toolbox, self.config, run)
             trajectory = course.follow(self._begun(question, run.random_seed))
-            marks = tools.marks or _viewed(self.config.naming)
+            marks = tools.marks or self.config.code.marks
         finally:
             tools.close()
         reasons, notes = self._reasons(trajectory)
@@ -116,8 +118,8 @@ class GraphScout:
             view.label if view is not None and view.label is not None else ", ".join(list(graph.schema.node_types)[:3])
         )
         return Template(prompt_of(self._prompt).system).substitute(
-            described._asdict(),
-            about=about,
+            {name: harmless(part) for name, part in described._asdict().items()},
+            about=one_line(harmless(about)),
             dialect=DIALECT if self._tier == "monty" else _SECOND_TIER,
             max_calls=config.max_calls,
         )
@@ -135,9 +137,7 @@ class GraphScout:
         if not config.has_code:
             return _Tools(Toolbox(session, (retriever,)), None)
         _ = self._graph.cypher_session  # the extra, before a model is paid
-        code = CodeInterpreter(
-            session, CodeConfig(tier=config.tier, retry_cpython=config.retry_cpython, view=config.naming)
-        )
+        code = CodeInterpreter(session, config.code)
         tools: tuple[Tool, ...] = (code, retriever)
         return _Tools(Toolbox(session, tools), code)
 
@@ -189,7 +189,3 @@ class _Tools(NamedTuple):
         """End what runs code."""
         if self.code is not None:
             self.code.close()
-
-
-def _viewed(view: View | None) -> tuple[str, ...]:
-    return () if view is None else (f"view {view.model_dump_json()}",)

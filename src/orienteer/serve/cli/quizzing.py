@@ -1,0 +1,160 @@
+"""Commands that make quizzes: quiz."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from orienteer.display import counted, escape_json
+from orienteer.errors import BadInput, UsageError
+from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, settings
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.evaluation.quiz.writing import Quiz
+    from orienteer.graph.store import Graph
+    from orienteer.llm import Budget
+    from orienteer.protocols import LanguageModel
+
+GROUPS: Mapping[str, str] = {}
+BESIDE = ".episodes"
+"""What the folder of a model's episodes is called after the quiz's file."""
+
+
+def quiz(
+    out: Output,
+    directory: Directory,
+    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file of questions.")],
+    count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Questions at the most.")] = 100,
+    random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0,
+    avoid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Questions whose nodes no question here may be made of.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that explores and writes them.")] = None,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
+    quizzer: Annotated[
+        Literal["model", "random-walk"], typer.Option(help="How the model goes about it: with tools, or from a walk.")
+    ] = "model",
+    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls in all, at the most.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens in all, at the most.")] = None,
+    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds in all, at the most.")] = None,
+    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars in all, at the most.")] = None,
+) -> None:
+    """Make questions balanced by answer type, pattern and difficulty, each proved by a query that was run again."""
+    from orienteer.evaluation.quiz.avoiding import nodes_of
+    from orienteer.evaluation.quiz.templates import generate
+    from orienteer.evaluation.quiz.writing import as_lines
+    from orienteer.llm import Budget
+
+    if target.is_dir() or not target.absolute().parent.is_dir():
+        what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
+        raise BadInput(f"{target} {what}: name a file that can be written with -o")
+    if model is None and quizzer != "model":
+        raise UsageError(f"--quizzer {quizzer} is a way to use a model: name one with --model")
+    budget = Budget(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd)
+    talker = None
+    if model is not None:  # what is wrong with a model is told before the work begins
+        talker = settings().with_flags(base_url=base_url).open_model(model, seconds=budget_seconds)
+        budget.require_price(talker.name, getattr(talker, "price", None))
+    graph = open_graph(directory, out)
+    _ = graph.cypher_session  # and so is an extra that is missing
+    avoided = frozenset[str]() if avoid is None else nodes_of(graph, avoid)
+    if talker is None:
+        made = generate(graph, count, random_seed=random_seed, avoid=avoided, progress=out.progress)
+    else:
+        made = _explored(out, graph, target, count, talker, budget, random_seed, avoided, quizzer)
+    _write(target, as_lines(made.items))
+    _tell(out, target, made)
+    if made.stopped is not None:
+        raise made.stopped
+
+
+def _explored(
+    out: Output,
+    graph: Graph,
+    target: Path,
+    count: int,
+    model: LanguageModel,
+    budget: Budget,
+    random_seed: int,
+    avoid: frozenset[str],
+    quizzer: Literal["model", "random-walk"],
+) -> Quiz:
+    from orienteer.evaluation.quiz.exploring import ExploreConfig, explore
+    from orienteer.llm import Allowance
+
+    return explore(
+        graph,
+        count,
+        model=model,
+        run=Allowance(budget, random_seed=random_seed, reserve=0),
+        random_seed=random_seed,
+        avoid=avoid,
+        progress=out.progress,
+        config=ExploreConfig(quizzer=quizzer),
+        folder=target.with_name(target.name + BESIDE),
+    )
+
+
+def _write(target: Path, lines: str) -> None:
+    from orienteer.evaluation.runs import write_whole
+
+    with file_trouble("name a file that can be written with -o"):
+        write_whole(target, escape_json(lines))
+
+
+def _tell(out: Output, target: Path, made: Quiz) -> None:
+    """Say how many there are of what, and why there are no more."""
+    from orienteer.evaluation.quiz.checking import REASONS
+    from orienteer.evaluation.quiz.reporting import FURTHER
+    from orienteer.evaluation.quiz.writing import written
+
+    reasons = {**REASONS, **FURTHER}
+    cells = len({item.cell for item in made.items})
+    out.note(f"{counted(len(made.items), 'question')} in {target}; {counted(made.rejected.total(), 'draft')} rejected")
+    out.note(f"{counted(cells, 'place')} of the grid; {', '.join(_shares(made))}")
+    for reason, number in sorted(made.rejected.items(), key=lambda item: (-item[1], item[0])):
+        out.note(f"  {number:,} {reason}: {reasons.get(reason, 'no item')}")
+    if made.exhausted:
+        out.note(f"no more questions were found of {', '.join(map(written, made.exhausted))}")
+    if len(made.items) < made.asked and made.stopped is None:
+        out.note(f"{made.asked} were asked for: the graph gives no more")
+    if out.as_json:
+        out.json(_summary(target, made))
+
+
+def _shares(made: Quiz) -> list[str]:
+    """Return how many questions there are of each answer type, and how many booleans are true."""
+    counts = _by(made, "answer_type")
+    true = sum(item.answers == ("True",) for item in made.items if item.answer_type == "boolean")
+    return [
+        f"{counted(number, name)}{f' ({true} true)' if name == 'boolean' else ''}" for name, number in counts.items()
+    ]
+
+
+def _summary(target: Path, made: Quiz) -> dict[str, Any]:  # Any: JSON
+    from orienteer.evaluation.quiz.writing import balance, written
+
+    return {
+        "questions": len(made.items),
+        "asked": made.asked,
+        "path": str(target),
+        "answer_types": _by(made, "answer_type"),
+        "patterns": _by(made, "pattern"),
+        "difficulty": _by(made, "difficulty"),
+        "cells": {written(cell): number for cell, number in balance(made.items).items()},
+        "rejected": dict(sorted(made.rejected.items())),
+        "exhausted": [written(cell) for cell in made.exhausted],
+    }
+
+
+def _by(made: Quiz, field: str) -> dict[str, int]:
+
+    return dict(sorted(Counter(getattr(one, field) for one in made.items).items()))
+
+
+COMMANDS = {"quiz": (quiz, "quiz DIR -n 100 -o quiz.jsonl")}

@@ -1,0 +1,470 @@
+"""The tool `code_interpreter`: Python over a graph, and Cypher inside it."""
+
+import json
+import re
+import sys
+
+import pytest
+
+from clinic import EDGES, NODES, ask
+from orienteer import trace
+from orienteer.errors import BadInput, BadOption, UnsafeSandbox
+from orienteer.graph.cypher.view import View
+from orienteer.llm.schema import faults
+from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
+from orienteer.tools import Session, Toolbox
+from orienteer.tools import code as code_tool
+from orienteer.tools.code import DIALECT, SPEC, CodeConfig, CodeInterpreter
+from orienteer.tools.code_config import config_of
+from orienteer.tools.node_ids import NodeIdRetriever
+
+pytest.importorskip("ladybug")
+pytest.importorskip("pydantic_monty")
+
+
+@pytest.fixture(scope="module")
+def graph(make):
+    return make(NODES, EDGES)
+
+
+@pytest.fixture
+def run(graph):
+    with_code = []
+
+    def run(code, on=graph, **config):
+        if config or not with_code or on is not graph:
+            with_code.append(CodeInterpreter(Session(on), CodeConfig(**config)))
+            ask(Toolbox(Session(on), [with_code[-1]]), "code_interpreter", code="print('first')")  # says the tier
+        return ask(Toolbox(Session(on), [with_code[-1]]), "code_interpreter", code=code)
+
+    yield run
+    for one in with_code:
+        one.close()
+
+
+# ------------------------------------------------------------------------------------------------------- the schema
+
+
+def test_its_schema_is_the_papers():
+    """Paper 003, B.4.1: a name, one text that is required, and nothing else."""
+    assert SPEC.name == "code_interpreter"
+    assert SPEC.parameters == {
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "Python code"}},
+        "required": ["code"],
+    }
+    for fact in ("cypher(query, params=None, limit=None)", "synchronous", "read-only", "not a separate tool"):
+        assert fact in SPEC.description
+    assert not faults({"code": "print(1)"}, SPEC.parameters)
+    assert faults({}, SPEC.parameters)
+    assert faults({"code": 1}, SPEC.parameters)
+
+
+def test_what_is_no_code_is_told(graph, run):
+    for code in ("", "  \n"):
+        assert run(code).error == "CodeError"
+    toolbox = Toolbox(Session(graph), [CodeInterpreter(Session(graph))])
+    assert toolbox.observe(ToolCall(id="1", name="code_interpreter", arguments='{"cod": "1"}')).error == "BadCall"
+
+
+# ------------------------------------------------------------------------------------------------------------ cypher
+
+
+def test_rows_are_dicts_of_values_by_column(run):
+    found = run(
+        "q = 'MATCH (c:Compound)-[r]->(d) RETURN d.id AS id, type(r) AS kind, count(c) AS k ORDER BY id, kind'\n"
+        "rows = cypher(q)\nprint(type(rows).__name__, type(rows[0]['k']).__name__)\nfor row in rows: print(row)"
+    )
+    wanted = {}
+    for edge in EDGES:
+        if edge.source.startswith("c"):
+            wanted[edge.target, edge.type] = wanted.get((edge.target, edge.type), 0) + 1
+    assert found.text.split("\n") == [
+        "list int",
+        *(str({"id": at, "kind": kind, "k": count}) for (at, kind), count in sorted(wanted.items())),
+    ]
+    assert found.error is None
+
+
+def test_parameters_and_a_limit(run):
+    code = "print(cypher('MATCH (n) WHERE n.id IN $ids RETURN n.name AS n ORDER BY n', {'ids': ['c1', 'g2']}))"
+    assert run(code).text == "[{'n': 'Aspirin'}, {'n': 'HBB'}]"
+    found = run("print(len(cypher('MATCH (n) RETURN n.id', limit=4)), len(cypher('MATCH (n) RETURN n.id', None, 0)))")
+    assert found.text == "4 0"  # one's own limit needs no note
+
+
+def test_names_stay_from_call_to_call(run):
+    assert run("rows = cypher('MATCH (d:Disease) RETURN d.id AS id')").text == (
+        "Nothing was printed: use print to see a value."
+    )
+    assert run("print(len(rows))").text == "3"
+
+
+@pytest.mark.parametrize(
+    ("query", "near"),
+    [
+        ("MATCH (d:Diseas) RETURN d", "Near: Disease."),
+        ("MATCH (:Compound)-[:treat]->(d) RETURN d", "treats"),
+        ("MATCH (d:Disease) RETURN d.nam", "name"),
+        ("MATCH (d:Disease RETURN d", "line 1, column"),
+        ("MATCH (d:Disease) DELETE d", "the graph can only be read"),
+        ("MATCH (d) RETURN d.id AS a, d.name AS a", "two columns"),
+        ("MATCH (d {id: $node}) RETURN d", "node"),
+    ],
+)
+def test_a_wrong_query_is_an_exception_that_names_what_is_near(run, query, near):
+    found = run(f"x = 1\nprint(cypher({query!r}))")
+    assert found.error == "CodeError"
+    assert found.text.startswith(f"line 2: print(cypher({query!r}))\nRuntimeError: ")
+    assert near in found.text
+    caught = run(f"try:\n    cypher({query!r})\nexcept Exception as error:\n    print('told:', error)")
+    assert caught.error is None
+    assert near in caught.text
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("cypher(['MATCH (n) RETURN n'])", "query must be text, not list"),
+        ("cypher('MATCH (n) RETURN n', ['a'])", "params must be a dict"),
+        ("cypher('MATCH (n) RETURN n', limit='3')", "limit is 3: it must be a whole number"),
+        ("cypher('MATCH (n) RETURN n', limit=-1)", "limit is -1"),
+        ("cypher('MATCH (n) RETURN n', limit=True)", "limit is True"),
+        ("cypher('MATCH (n) RETURN n', {}, 1, 2)", "too many positional arguments"),
+        ("cypher()", "cypher(query, params=None, limit=None): missing a required argument: 'query'"),
+    ],
+)
+def test_a_wrong_call_is_an_exception_with_what_to_change(run, call, said):
+    found = run(call)
+    assert found.error == "CodeError"
+    assert said in found.text
+
+
+def test_a_result_that_is_cut_says_so_and_how_much_there_is(run):
+    found = run("print(len(cypher('MATCH (n) RETURN n.id')))", rows=4)
+    assert found.text == (
+        f"4\nNote: query 1: the result was cut at 4 rows: 4 of {len(NODES)} rows were returned; "
+        "aggregate in the query, or page with ORDER BY, SKIP and LIMIT"
+    )
+    assert "Note" in run("cypher('RETURN 1')\nprint(len(cypher('MATCH (n) RETURN n.id', limit=50)))").text
+    assert "Note" not in run("print(len(cypher('MATCH (n) RETURN n.id', limit=3)))").text
+    assert "Note" not in run("print(cypher('MATCH (n) RETURN count(n) AS k'))").text
+    many = run("for i in range(9): cypher('MATCH (n) RETURN n.id')").text
+    assert many.count("Note:") == 4
+
+
+def test_a_result_whose_values_are_long_is_cut_by_its_size(make):
+    graph = make([Node(f"n{at}", "Thing", f"Thing {at}", properties={"words": "w" * 190}) for at in range(100)])
+    with_code = CodeInterpreter(Session(graph))
+    found = with_code({"code": "print(len(cypher('MATCH (a), (b) RETURN a.words AS a, b.words AS b')))"})
+    got = int(found.text.split("\n")[0])
+    assert 0 < got < 10_000
+    assert f"the result was cut at the size that a result may have: {got:,} of 10,000 rows" in found.text
+
+
+def test_a_query_has_no_more_time_than_its_run(make):
+    nodes = [Node(f"n{at}", "Town", f"Town {at}") for at in range(60)]
+    edges = [Edge(a.id, "near", b.id) for a in nodes for b in nodes if a is not b]
+    graph = make(nodes, edges)
+    graph.cypher("RETURN 1")  # the worker runs
+    with_code = CodeInterpreter(Session(graph), CodeConfig(seconds=1.0))
+    query = "MATCH (a)-[:near*1..4]-(b) RETURN count(*) AS k"
+    found = with_code(
+        {"code": f"try:\n    print(cypher({query!r}))\nexcept RuntimeError as error:\n    print('told', error)"}
+    )
+    assert found.error == "CodeStopped" or found.text.startswith("told the query took longer than")
+    assert with_code({"code": "print(cypher('RETURN 1 AS one'))"}).text.startswith("[{'one': 1}]")
+
+
+def test_no_more_queries_than_allowed(run):
+    found = run("n = 0\nfor i in range(5):\n    cypher('RETURN 1')\n    n += 1", calls=3)
+    assert found.error == "CodeError"
+    assert "3 calls" in found.text
+    assert run("print(n)").text == "3"
+
+
+# --------------------------------------------------------------------------------------------- which nodes were shown
+
+
+@pytest.mark.parametrize(
+    ("code", "nodes"),
+    [
+        ("print('s1', 'c1')", ("s1", "c1")),
+        ("print('[d3] and (d2), then d3.')", ("d3", "d2")),
+        ("print({'id': 'g1', 'x': ['g2']})", ("g1", "g2")),
+        ('import json\nprint(json.dumps({"id": "g1"}))', ("g1",)),
+        ("print('xc1 c12 c1x c1-d1 c1_d1 Aspirin')", ()),
+        ("print(cypher('MATCH (d:Disease) RETURN d.id AS i ORDER BY i DESC'))", ("d3", "d2", "d1")),
+        (
+            "for r in cypher('MATCH (d:Disease) RETURN d.id AS i, d.name AS n ORDER BY i'): print(r['n'])",
+            ("d1", "d2", "d3"),
+        ),
+        ("r = cypher('MATCH (d:Disease) RETURN d ORDER BY d.id')\nprint(len(r), 'd2')", ("d2", "d1", "d3")),
+        ("r = cypher('MATCH (c)-[t:treats]->(d) RETURN t ORDER BY c.id LIMIT 1')", ("c1", "d3")),
+        ("r = cypher('MATCH (s:Symptom) RETURN collect(s.id) AS s')", ("s1", "s2")),
+        ("print(cypher('MATCH (d:Disease) RETURN count(d) AS k'))", ()),
+    ],
+)
+def test_nodes_are_those_whose_ids_were_printed_whole_then_those_of_a_short_result(run, code, nodes):
+    found = run(code)
+    assert found.nodes[: len(nodes)] == nodes or set(found.nodes) == set(nodes)
+    assert set(found.nodes) == set(nodes)
+
+
+def test_order_is_that_of_the_print(run):
+    assert run("print('g2 g1')\nprint('c3')").nodes == ("g2", "g1", "c3")
+
+
+@pytest.fixture(scope="module")
+def numbered(make):
+    nodes = [Node(str(at), "Number", f"Number {at}") for at in range(300)]
+    return make([*nodes, Node("New York", "Town", "New York"), Node("York", "Town", "York")])
+
+
+def test_a_number_is_a_node_only_where_it_stands_as_a_text(run, numbered):
+    assert run("print(7, 'of', 12)", on=numbered).nodes == ()
+    assert run("print({'id': '7', 'count': 12})", on=numbered).nodes == ("7",)
+    assert run("print(cypher('MATCH (n:Number) RETURN count(n) AS k'))", on=numbered).nodes == ()
+
+
+def test_a_long_result_that_nobody_saw_shows_no_node(run, numbered):
+    assert run("print(len(cypher('MATCH (n:Number) RETURN n.id')))", on=numbered).nodes == ()
+    some = run("r = cypher('MATCH (n:Number) RETURN n.id')\nprint(r[:2])", on=numbered).nodes
+    assert len(some) == 2
+
+
+def test_an_id_with_a_space_is_found_where_a_row_has_it(run, numbered):
+    code = "for r in cypher('MATCH (t:Town) RETURN t.id AS i ORDER BY i'): print(r['i'], 'is a town')"
+    assert run(code, on=numbered).nodes == ("New York", "York")
+
+
+def test_at_most_a_hundred_nodes(run, numbered):
+    assert len(run("print([str(i) for i in range(300)])", on=numbered).nodes) == 100
+
+
+@pytest.fixture(scope="module")
+def viewed(make):
+    nodes = [
+        Node("Disease::DOID:1", "Disease", "Gout", properties={"identifier": "DOID:1"}),
+        Node("Gene::1", "Gene", "A1BG", properties={"identifier": "1"}),
+        Node("Symptom::1", "Symptom", "Pain", properties={"identifier": "1"}),
+    ]
+    return make(
+        nodes, [Edge("Disease::DOID:1", "upregulates", "Gene::1"), Edge("Disease::DOID:1", "presents", "Symptom::1")]
+    )
+
+
+def test_with_a_view_ids_are_identifiers_and_nodes_are_still_the_graphs(run, viewed):
+    view = View(label="medicine")
+    code = "r = cypher('MATCH (g:Gene)-[r]->(d:Disease:medicine) RETURN type(r) AS t, d.id AS i')\nprint(r)"
+    found = run(code, on=viewed, view=view)
+    assert found.text == "[{'t': 'DISEASE_UPREGULATES_GENE', 'i': 'DOID:1'}]"
+    assert found.nodes == ("Disease::DOID:1",)
+    both = run("print(['1'])", on=viewed, view=view)
+    assert both.nodes == ("Gene::1", "Symptom::1")  # two nodes share the identifier
+
+
+# ---------------------------------------------------------------------------------------- tiers, and what is recorded
+
+
+def first(graph, **config):
+    return CodeInterpreter(Session(graph), CodeConfig(**config))
+
+
+@pytest.mark.parametrize("tier", ["monty", "cpython"])
+def test_the_tier_is_told_once_and_recorded(graph, tier):
+    with_code = first(graph, tier=tier)
+    assert with_code({"code": "print(1)"}).text == f"1\nNote: The code ran in the sandbox {tier}."
+    assert with_code({"code": "print(2)"}).text == "2"
+    assert with_code.marks == (f"sandbox {tier}",)
+    with_code.close()
+    with_code.close()
+
+
+def test_what_the_tier_lacks_is_told(graph):
+    found = first(graph)({"code": "import heapq"})
+    assert found.error == "MissingFeature"
+    assert "Note: This Python (monty) has no module heapq: write the code without it." in found.text
+
+
+RETRIED = "import heapq\nprint(heapq.nsmallest(2, numbers), rows[0]['k'], failed)"
+
+
+def test_code_is_run_again_in_the_second_tier_with_the_state_of_the_first(graph):
+    with_code = first(graph, retry_cpython=True)
+    with_code({"code": "numbers = [5, 3, 4]\nrows = cypher('MATCH (n) RETURN count(n) AS k')"})
+    with_code({"code": "failed = 'before'\n1 / 0"})
+    found = with_code({"code": RETRIED})
+    assert found.error is None
+    assert found.text == (
+        f"[3, 4] {len(NODES)} before\n"
+        "Note: monty has no module heapq: the code ran in cpython instead, as later code will."
+    )
+    assert with_code.tier == "cpython"
+    assert with_code({"code": "print(numbers)"}).text == "[5, 3, 4]"
+    assert with_code.marks == ("sandbox monty", "sandbox cpython", 'code_interpreter {"retry_cpython":true}')
+
+
+def test_state_that_cannot_be_made_again_is_told(graph):
+    with_code = first(graph, retry_cpython=True)
+    with_code({"code": "import sys\nassert 'Monty' in sys.version\nx = 1"})
+    found = with_code({"code": "import heapq\nprint('y')"})
+    assert "Not all that earlier code defined could be defined again there." in found.text
+
+
+def test_where_the_second_tier_cannot_be_had_the_first_goes_on(graph, monkeypatch):
+    with_code = first(graph, retry_cpython=True)
+    with_code({"code": "x = 1"})
+    opened = code_tool.open_interpreter
+
+    def refusing(tier, functions, limits):
+        if tier == "cpython":
+            raise UnsafeSandbox("nothing here holds it")
+        return opened(tier, functions, limits)
+
+    monkeypatch.setattr(code_tool, "open_interpreter", refusing)
+    found = with_code({"code": "import heapq"})
+    assert found.error == "MissingFeature"
+    assert "It cannot be run in cpython: nothing here holds it" in found.text
+    assert with_code({"code": "print(x)"}).text == "1"
+    assert with_code.marks[0] == "sandbox monty"
+    assert "sandbox cpython" not in with_code.marks
+
+
+def test_a_sandbox_that_does_not_start_is_told_before_a_model_is_paid(graph, monkeypatch):
+    monkeypatch.setenv("MONTY_BIN", __file__ + "-is-not-there")
+    with pytest.raises(UnsafeSandbox):
+        first(graph, tier="monty")
+
+
+def test_code_that_overstays_loses_its_state_and_is_told(graph):
+    with_code = first(graph, seconds=0.3)
+    with_code({"code": "x = 1"})
+    found = with_code({"code": "print('begun')\nwhile True: pass"})
+    assert found.error == "CodeStopped"
+    assert "what earlier code defined is lost" in found.text
+    assert with_code({"code": "print(x)"}).error == "CodeError"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        CodeConfig(),
+        CodeConfig(tier="cpython"),
+        CodeConfig(retry_cpython=True, seconds=3.5, rows=7),
+        CodeConfig(view=View(label="biomedical"), output_characters=100, memory_mb=99, calls=2),
+    ],
+)
+def test_what_is_recorded_of_a_configuration_gives_it_back(graph, config):
+    marks = ("something else", *CodeInterpreter(Session(graph), config).marks)
+    again = config_of(marks)
+    assert again == config_of(json.loads(json.dumps(marks)))
+    tier = "monty" if config.tier == "auto" else config.tier
+    assert again == CodeConfig(**{**{name: getattr(config, name) for name in CodeConfig.__slots__}, "tier": tier})
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [("sandbox docker",), ("code_interpreter {",), ('code_interpreter {"seconds": "long"}',), ("code_interpreter []",)],
+)
+def test_marks_of_nobody_are_refused(marks):
+    with pytest.raises(BadInput, match="how its code ran"):
+        config_of(marks)
+
+
+@pytest.mark.parametrize(
+    "config", [{"seconds": 0}, {"seconds": 1e9}, {"rows": 0}, {"rows": 10**9}, {"memory_mb": 0}, {"calls": 0}]
+)
+def test_bounds_that_cannot_be_are_refused(config):
+    with pytest.raises(BadOption, match=next(iter(config))):
+        CodeConfig(**config)
+
+
+# ------------------------------------------------------------------------------------------------------------ replay
+
+
+def trajectory_of(graph, calls, **config):
+    """Return the trajectory of an agent that made these calls."""
+    session = Session(graph, saves_sets=False)
+    with_code = CodeInterpreter(session, CodeConfig(**config))
+    toolbox = Toolbox(session, [with_code, NodeIdRetriever(session, view=with_code.config.view)])
+    steps = []
+    for at, (name, arguments) in enumerate(calls):
+        call = ToolCall(id=f"call-{at}", name=name, arguments=json.dumps(arguments))
+        found = toolbox.observe(call)
+        observed = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
+        reply = Reply(message=Message(role="assistant", tool_calls=(call,)))
+        steps.append(Step(reply=reply, observations=(observed,)))
+    toolbox.close()
+    return Trajectory(
+        question=Question(text="?"), method="graphscout", tools=toolbox.specs, steps=tuple(steps), marks=with_code.marks
+    )
+
+
+CALLS = [
+    ("node_id_retriever", {"queries": ["malaria"]}),
+    ("code_interpreter", {"code": "import random\nx = random.random()\nprint(x, {'a', 'b', 'c'})"}),
+    ("code_interpreter", {"code": "import heapq\nprint(heapq.nlargest(1, [x]))"}),
+    ("code_interpreter", {"code": "print(cypher('MATCH (d:Disease) RETURN d.id AS i ORDER BY i'))"}),
+    ("code_interpreter", {"code": "print(cypher('MATCH (d:Disea) RETURN d'))"}),
+    ("code_interpreter", {}),
+]
+
+
+@pytest.mark.parametrize("config", [{}, {"tier": "cpython"}, {"retry_cpython": True, "rows": 2}])
+def test_a_trajectory_replays_to_the_letter(graph, config):
+    calls = [one for one in CALLS if not (config.get("retry_cpython") and "random" in str(one))]  # tiers draw apart
+    trajectory = trajectory_of(graph, calls, **config)
+    again = list(trace.replay(Trajectory.model_validate_json(trajectory.model_dump_json()), graph))
+    assert len(again) == len(calls)
+    assert [one.now for one in again] == [one.recorded for one in again]
+
+
+def test_a_trajectory_over_a_view_replays_over_it(viewed):
+    calls = [
+        ("node_id_retriever", {"queries": ["Gout"]}),
+        (
+            "code_interpreter",
+            {"code": "print(cypher('MATCH (d:Disease {id: \"DOID:1\"})-[r]-(n) RETURN type(r), n.id'))"},
+        ),
+    ]
+    trajectory = trajectory_of(viewed, calls, view=View(label="medicine"))
+    assert "DISEASE_" in trajectory.steps[1].observations[0].text
+    assert all(one.is_equal for one in trace.replay(trajectory, viewed))
+
+
+# -------------------------------------------------------------------------------------------- what a model is told
+
+
+def test_what_is_said_of_the_first_tier_is_so(run):
+    there, missing = (re.search(rf"^{head}: (.+?)\.\n", DIALECT, re.M | re.S)[1] for head in ("There", "Missing"))
+    names = re.search(r"the modules\s+(.+)", there, re.S)[1].replace("\n", " ").split(", ")
+    assert run(f"import {', '.join(names)}\nprint('all')").text == "all"
+    for name in re.search(r"the modules\s+(.+)", missing, re.S)[1].replace("\n", " ").split(", "):
+        assert run(f"import {name}").error == "MissingFeature", name
+        assert name in sys.stdlib_module_names or name in ("numpy", "pandas", "networkx")
+    for word, code in {
+        "yield": "def f(): yield 1",
+        "del": "x = 1\ndel x",
+        "class inheritance": "class A(Exception): pass",
+        "@property": "class A:\n    @property\n    def b(self): return 1",
+        "@staticmethod": "class A:\n    @staticmethod\n    def b(): return 1",
+        "import *": "from math import *",
+        "next()": "next(x for x in [1])",
+    }.items():
+        assert word in missing
+        assert run(code).error == "MissingFeature"
+    for word, code in {
+        "functions": "def f(a, *b, c=1, **d): return a\nprint(f(1))",
+        "lambdas": "print((lambda: 1)())",
+        "comprehensions": "print([x for x in range(3)], {x: 1 for x in 'a'}, {1 for _ in 'a'})",
+        "try": "try: 1 / 0\nexcept ZeroDivisionError: print(1)",
+        "with": "class A:\n    def __enter__(self): return 1\n    def __exit__(self, *a): pass\nwith A(): print(1)",
+        "match": "match 1:\n    case 1: print(1)",
+        "f-strings": "print(f'{1:>3}')",
+        "async": "import asyncio\nasync def f(): return 1\nprint(asyncio.run(f()))",
+        "classes": "class A:\n    def __init__(self): self.b = 1\nprint(A().b)",
+    }.items():
+        assert word in there
+        assert run(code).error is None, word
+    assert run("print(sorted(['RETURN 1'], key=cypher))").error == "MissingFeature"
