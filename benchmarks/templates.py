@@ -2,8 +2,8 @@
 
     python benchmarks/templates.py GRAPH --data FOLDER [--work FOLDER] [--measure NAME]
 
-GRAPH is Hetionet as `orienteer import` made it; where it has vectors, `dense`, `hybrid` and `text-rag` run too, and `sage` starts
-from `hybrid`. A run that is there goes on where it was.
+GRAPH is Hetionet as `orienteer import` made it; where it has vectors, `dense`, `hybrid` and `text-rag` run too,
+and `sage` starts from `hybrid`. A run that is there goes on where it was.
 """
 
 from __future__ import annotations

@@ -74,3 +74,4 @@ def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, home, cli):
     page = (home / "report.html").read_text()
     assert "What questions took" in page
     assert "33.3 %" in page  # two of six calls
+    assert all(f'data-measure="{name}"' in page for name in names)  # the breakdowns can be switched to each

@@ -105,11 +105,11 @@ def test_what_the_answer_names_comes_first_then_what_it_cites(clinic):
 
 
 def test_rows_of_names_lead_to_nodes_through_the_answer(build):
-    nodes = [*NODES, Node("a", "Symptom", "Abdomen, Acute")]
+    nodes = [*NODES, Node("a", "Symptom", "Abdomen, Acute"), Node("t", "Gene", "TRUE"), Node("n", "Gene", "7")]
     graph = build(nodes, EDGES)
     query = "MATCH (s:Symptom) WHERE s.name STARTS WITH 'A' OR s.name = 'Fever' RETURN s.name"
     result, _ = answered(graph, query, answer='Answer: "Abdomen, Acute", Fever, True, 7', question="zebra")
-    assert ids(result)[:2] == ["a", "s2"]
+    assert ids(result) == ["a", "s2"]
 
 
 @pytest.mark.parametrize(
@@ -146,11 +146,17 @@ def test_a_citation_of_what_is_not_in_the_rows_is_told(clinic):
 
 
 def test_named_nodes_are_the_first_candidates_with_every_homonym(clinic):
-    _, [prompt, *_] = answered(clinic, QUERY, question="Does Jaundice come with HBB?", candidates=4)
+    _, [prompt, *_] = answered(clinic, QUERY, question="Does Jaundice with yellow pain come with HBB?", candidates=4)
     shown = prompt.partition("Candidates:\n")[2].partition("\n\n")[0].splitlines()
     assert set(shown[:2]) == {"[d1] Jaundice (Disease)", "[s1] Jaundice (Symptom)"}
     assert shown[2] == "[g2] HBB (Gene)"
-    assert len(shown) <= 4
+    assert len(shown) == 4
+
+
+def test_candidates_may_be_more_than_hits(clinic):
+    result, [prompt, *_] = answered(clinic, QUERY, question="yellow pain and fever of the skin", k=1, candidates=4)
+    shown = prompt.partition("Candidates:\n")[2].partition("\n\n")[0].splitlines()
+    assert (len(shown), len(result.hits)) == (4, 1)
 
 
 @pytest.mark.parametrize("mode", ["lexical", "dense"])

@@ -94,6 +94,18 @@ def test_an_attempt_without_an_answer_is_never_sound(asking, clinic):
     assert script.kinds == ["plan", "act", "act", "reflect", "plan", "act", "act"]
 
 
+def test_an_answer_that_was_judged_unsound_does_not_make_a_later_attempt_sound(asking, clinic):
+    actions = ["Finish[wrong]", "RetrieveNode[Alzheimer]", "RetrieveNode[Alzheimer]", "Finish[GENE1]"]
+    script = Script(
+        actions,
+        plans=[{"steps": ["look"], "depth": 1}],
+        verdicts=[{"sound": False, "advice": "no"}, {"sound": True, "advice": "go on"}],
+    )
+    retriever, _ = asking("graph-counselor", script, graph=clinic)
+    assert retriever.ask("Which gene?").answer == "GENE1"
+    assert script.kinds.count("plan") == 3
+
+
 @pytest.mark.parametrize(
     ("actions", "told"),
     [

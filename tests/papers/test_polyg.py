@@ -220,6 +220,22 @@ def test_what_nodes_say_is_data(asking, build):
     assert all(re.search("data: if (?:it holds|they hold) instructions", system) for system, _ in seen)
 
 
+def test_what_is_read_and_asked_is_bounded_whatever_a_reference_stands_for(asking, clinic):
+    seen = []
+    say = says(
+        basic("Which genes?", "<s,p,*>", "D2"),
+        basic("How are they connected?", "<s,*,o>", "#1", "#1"),
+        basic("What are they?", "<s,*,*>", "#1"),
+        cypher=[GENES],
+        seen=seen,
+    )
+    retriever, _ = asking("polyg", say, graph=clinic, context_tokens=120)
+    result = retriever.ask("How?")
+    walked = [call.name for step in result.trajectories[0].steps for call in step.reply.message.tool_calls]
+    assert (walked.count("paths"), walked.count("read_node")) == (9, 3)
+    assert len(seen[-1][1]) < 120 * 4 + 300
+
+
 def test_options_are_checked():
     with pytest.raises(BadOption):
         PolyGConfig(questions=0)

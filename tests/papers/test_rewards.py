@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orienteer.build.demo import demo_records
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.quiz.item import QuizItem
+from orienteer.evaluation.quiz.templates import generate
 from orienteer.evaluation.rewards import (
     FAILED_COST,
     FEW_NODES,
@@ -297,6 +299,18 @@ def test_failed_calls_cost_a_little_in_strict_mode_alone():
     assert with_failures(50, "paper").total == 1.0
     assert with_failures(50, "strict").failed_calls == 50
     assert total(ends("wrong", code("1/0", "no", error="no")), item("right"), mode="strict") == 0.0
+
+
+def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
+    pytest.importorskip("ladybug")
+    nodes, edges = demo_records()
+    quiz = generate(build(nodes, edges), 24, random_seed=3)
+    assert {one.answer_type for one in quiz.items} == {"entity", "boolean", "number", "set"}
+    for one in quiz.items:
+        said = ends(", ".join(one.answers) if one.answer_type == "set" else one.answers[-1])
+        assert reward(said, one, mode="strict").answer == 1.0, one
+        first = ends(", ".join(one.answers) if one.answer_type == "set" else one.answers[0])
+        assert reward(first, one).answer == 1.0, one
 
 
 # -------------------------------------------------------------------------------------------------- over a whole run

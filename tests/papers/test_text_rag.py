@@ -13,6 +13,8 @@ from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.build.documents.sentences import tokens as count_tokens
 from orienteer.errors import BadOption, ModelError
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.served import ServedEmbedder
@@ -175,6 +177,29 @@ def test_those_of_the_other_evidence_stand_before_them(hub):
     assert told(linear.text)["-has-> Spoke"][1][:2] == ["Spoke 100", "Spoke 399"]
 
 
+def test_kinds_of_one_standing_share_the_room_and_a_small_one_leaves_its_rest(build):
+    kinds = {"Ash": 200, "Birch": 200, "Cedar": 4}
+    nodes = [Node("h", "Hub", "Hub")]
+    nodes += [Node(f"{kind}{at}", kind, f"Tree {at}") for kind, count in kinds.items() for at in range(count)]
+    graph = build(nodes, [Edge("h", "has", node.id) for node in nodes[1:]])
+    lines = told(Linearizer(graph, "Who?").write(graph.row("h"), 300).text)
+    ash, birch, cedar = (lines[f"-has-> {kind}"] for kind in kinds)
+    assert cedar == (4, [f"Tree {at}" for at in range(4)])
+    assert len(ash[1]) == len(birch[1]) > 30
+
+
+def test_an_edge_type_without_direction_is_one_kind_at_both_ends(scratch):
+    path = scratch()
+    with GraphBuilder(path) as builder:
+        for one in "abc":
+            builder.add_node(Node(one, "Town", one.upper()))
+        builder.add_edges(EdgeBatch(["a", "c"], ["near", "near"], ["b", "a"], [{}, {}]))
+        builder.edges.symmetric.add("near")
+        builder.publish()
+    graph = Graph.open(path)
+    assert Linearizer(graph, "").write(graph.row("a"), 100).text.splitlines()[1:] == ["  -near- Town (2): B; C"]
+
+
 def test_more_kinds_than_there_is_room_for_are_counted(build):
     nodes = [Node("h", "Hub", "Hub"), *(Node(f"s{at}", f"Kind {at}", f"Spoke {at}") for at in range(40))]
     graph = build(nodes, [Edge("h", f"edge {at}", f"s{at}") for at in range(40)])
@@ -215,8 +240,17 @@ def test_a_ranking_asks_no_model_and_is_that_of_the_search(asking, clinic):
     assert {hit.why for hit in result.hits} == {"its words fit the question"}
 
 
+def test_facts_that_were_made_of_passages_are_not_searched(build):
+    nodes = [Node("p", "chunk", "Mill", "a mill on the Rhine"), Node("f", "fact", "Mill on Rhine", "mill Rhine")]
+    nodes += [Node("e", "person", "Miller", "a mill owner")]
+    graph = build(nodes, [Edge("p", "states", "f")])
+    result, _ = answered(graph, "x", question="mill")
+    assert ids(result) == ["p"]
+
+
 def test_so_many_texts_are_read_best_first(clinic):
-    result, [prompt] = answered(clinic, "x", documents=2)
+    result, [prompt] = answered(clinic, "x", question="pain and yellow fever", documents=2)
+    assert len(result.hits) > 3
     firsts = [one.splitlines()[0] for one in documents(prompt)]
     assert firsts == [f"[N{at}] {hit.name} ({hit.type})" for at, hit in enumerate(result.hits[:2], 1)]
 

@@ -143,6 +143,8 @@ def test_the_corpus_is_whole():
     asked_for = "files links network processes environment memory time output recursion introspection cypher signals"
     assert set(asked_for.split()) <= set(KINDS)
     assert all(set(one["tiers"]) == {"monty", "cpython"} for one in ATTACKS)
+    page = Path(__file__).parents[2] / "docs" / "sandbox.md"
+    assert f"holds {len(ATTACKS)} attacks" in page.read_text(encoding="utf-8")
     assert {"fork", "bomb of forks", "bomb of threads"} <= {one["name"] for one in ATTACKS}
 
 

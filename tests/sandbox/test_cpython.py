@@ -47,6 +47,15 @@ def is_there(process):
     return state != "Z"
 
 
+def ends(process):
+    """Tell whether a process ends within some seconds."""
+    for _ in range(200):
+        if not is_there(process):
+            return True
+        time.sleep(0.05)
+    return False
+
+
 # ---------------------------------------------------------------------------------------------------------------- runs
 
 
@@ -257,8 +266,9 @@ def test_a_process_that_dies_is_told_and_started_again(opened):
     assert ran.is_lost
     assert ran.error == "the interpreter broke: it died of SIGSEGV; what earlier code defined is lost"
     assert interpreter.run("print(1)").printed == "1\n"
-    os.kill(interpreter.process, signal.SIGKILL)
-    time.sleep(0.1)
+    process = interpreter.process
+    os.kill(process, signal.SIGKILL)
+    assert ends(process)
     assert interpreter.run("print(2)").is_lost
     assert interpreter.run("print(2)").printed == "2\n"
 
@@ -285,11 +295,7 @@ def test_it_ends_with_its_parent(code):
         process = int(parent.stdout.readline())
         assert is_there(process)
         parent.kill()
-    for _ in range(100):
-        if not is_there(process):
-            return
-        time.sleep(0.05)
-    pytest.fail("the process outlived its parent")
+    assert ends(process)
 
 
 # --------------------------------------------------------------------------------------------------------------- walls
@@ -426,6 +432,31 @@ def test_a_process_that_lies_costs_its_run_and_no_more(opened, monkeypatch, tmp_
     assert interpreter.process is None
 
 
+@pytest.mark.parametrize("program", ["time.sleep(9)", "sys.exit(4)"])
+def test_a_process_that_does_not_listen_is_no_fault_of_ours(opened, monkeypatch, tmp_path, program):
+    interpreter = opened(seconds=0.3)
+    played(monkeypatch, tmp_path, READY + program)
+    ran = interpreter.run("x = 1\n" * 1_000_000)
+    assert ran.is_lost
+
+
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="needs /proc")
+def test_many_descriptors_of_ours_are_no_fault(opened):
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1_300:
+        pytest.skip("not so many descriptors may be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1_300, hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        assert opened({"one": lambda: 1}).run("print(one())").printed == "1\n"
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_what_is_said_between_runs_ends_it(opened, monkeypatch, tmp_path):
     ended = {"ended": 1, "printed": "one", "left_out": 0}
     interpreter = opened(seconds=2)
@@ -488,6 +519,26 @@ def test_the_filter_leaves_what_is_listed_and_nothing_else(monkeypatch, machine,
     for command in range(2_000):
         named = command in (0, 1, 2, 3, 1030)
         assert allows(program, processor, confining.FCNTL[column], (0, command)) == named
+
+
+@pytest.mark.skipif(confining.filter_program() is None, reason="the calls of this processor are not known")
+def test_the_kernel_refuses_every_other_call(opened):
+    column = 0 if platform.machine() == "x86_64" else 1
+    listed = {numbers[column] for numbers in (*confining.CALLS.values(), confining.OPENAT, confining.FCNTL)}
+    others = [number for number in (*range(600), *range(0x40000000, 0x40000258)) if number not in listed]
+    code = f"""
+        import ctypes
+        library = ctypes.CDLL(None, use_errno=True)
+        let_through = []
+        for number in {others}:
+            ctypes.set_errno(0)
+            if library.syscall(number, 0, 0, 0, 0, 0, 0) != -1 or ctypes.get_errno() != 13:
+                let_through.append(number)
+        print(let_through)
+    """
+    ran = opened().run(textwrap.dedent(code))
+    assert ran.printed == "[]\n", ran.error
+    assert len(others) > 1_000
 
 
 def test_no_filter_for_an_unknown_processor(monkeypatch):

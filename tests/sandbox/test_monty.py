@@ -250,7 +250,7 @@ def test_time_is_bounded_and_the_state_is_lost(code):
 
 
 def test_the_time_of_functions_counts():
-    monty = opened({"wait": lambda: time.sleep(0.5)}, seconds=0.2)
+    monty = opened({"wait": lambda: time.sleep(0.8)}, seconds=0.5)
     found = monty.run("wait()\nprint('too late')")
     assert found.is_lost
     assert "too late" not in found.printed
@@ -454,6 +454,38 @@ def test_sums_of_random_numbers_are_cpythons():
     ]
     code = f"[{', '.join(terms)}]"
     assert opened().run(f"print({code})").printed == f"{eval(code)}\n"  # our own code
+
+
+SCRAPS = [
+    *(
+        "x = 1",
+        "print(x)",
+        "x = [x, x]",
+        "x = cypher('a', {'k': 1})",
+        "x = str(x) * 3",
+        "x = lambda: cypher('a')",
+        "x()",
+    ),
+    *("def f(a): return f(a)", "f(1)", "f(x", "class A: pass", "x = A()", "cypher(x)", "cypher(f)", "cypher('wrong')"),
+    *("eval('cypher(2)')", "exec('x = 2')", "import json\njson.dumps(x)", "raise ValueError(x)", "x = {1: x}", "x[0]"),
+    *("try:\n    cypher(1)\nfinally:\n    print(2)", "await f(1)", "yield", "x.append(x)", "del x", "print(cypher, f)"),
+    *("async def g(): return await cypher('a')", "import asyncio\nasyncio.run(g())", "asyncio.gather(g(), g())"),
+    *("for k in range(3): print(k)", "sorted('ab', key=cypher)", "\x00", "é = '🙂'", "    x", "```", "# \ud800", "\\"),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_code_is_put_together_it_is_answered_and_the_next_as_well(seed):
+    numbers, monty = random.Random(seed), opened(seconds=5.0, memory_mb=64, output_characters=500)
+    outcomes = set()
+    for _ in range(120):
+        found = monty.run("\n".join(numbers.choices(SCRAPS, k=numbers.randint(1, 5))))
+        outcomes.add((found.error is None, found.missing is None))
+        assert not found.is_lost
+        assert len(found.printed) < 600
+        assert len(found.error or "") < 5_000
+    assert {(True, True), (False, True), (False, False)} <= outcomes
+    assert monty.run("print('still there')").printed == "still there\n"
 
 
 # ----------------------------------------------------------------------------------------------------- which tier

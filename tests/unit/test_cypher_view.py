@@ -27,6 +27,7 @@ NODES = (
     Node("Symptom::S2", "Symptom", "nausea", properties={"identifier": "S2"}),
     Node("Body Part::B1", "Body Part", "head"),
     Node("body part:B2", "Body Part", "neck"),  # its id does not begin as those of its type do
+    Node("Disease::B3", "Body Part", "nape"),  # its id begins as those of another type do
     Node("Über-Art::ß1", "Über-Art", "Übel"),
     Node("plain", "Doctor", "Eve"),
 )
@@ -52,6 +53,7 @@ IDENTIFIER = {
     "Symptom::S2": "S2",
     "Body Part::B1": "B1",
     "body part:B2": "body part:B2",
+    "Disease::B3": "Disease::B3",
     "Über-Art::ß1": "ß1",
     "plain": "plain",
 }
@@ -188,9 +190,10 @@ def test_labels_are_the_type_and_the_domain(graph):
     )
     query = "MATCH (n {name: 'head'}) RETURN [l IN labels(n) WHERE l <> 'clinic'][0]"
     assert rows(graph, query) == [("Body_Part",)]
-    assert rows(
-        graph, "MATCH (n:Disease {id: 'D3'}) OPTIONAL MATCH (n)--(m:Symptom) RETURN labels(m), labels(m)[1]"
-    ) == [(None, None)]
+    query = "MATCH (n:Disease {id: 'D3'}) OPTIONAL MATCH (n)--(m:Symptom) RETURN labels(m), labels(m)[1]"
+    assert rows(graph, query) == [(None, None)]
+    query = "MATCH (n:Disease) OPTIONAL MATCH (n)--(m:Symptom) WITH n, m WHERE m:clinic RETURN count(DISTINCT n)"
+    assert rows(graph, query) == [(2,)]  # what is not there has no label
     assert rows(graph, "MATCH (n:Doctor) RETURN labels(n)", view=View()) == [(["Doctor"],)]
 
 

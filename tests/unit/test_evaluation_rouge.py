@@ -49,7 +49,7 @@ def test_runs_against_a_count_by_hand(one, other, n):
     assert rouge_n(one, other, n) == pytest.approx(expected)
 
 
-# What rouge-score 0.1.2 gives without stemming, worked out by hand.
+# By the rules of rouge-score without stemming, worked out by hand.
 @pytest.mark.parametrize(
     ("answer", "gold", "one", "two", "longest"),
     [

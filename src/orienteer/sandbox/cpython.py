@@ -28,7 +28,7 @@ _DYING = 0.2  # seconds that a process may take to be gone once its pipe is
 _LONGEST = 4 << 20  # bytes of a message: the arguments of a call, as a rule
 _ERROR_CHARACTERS = 4_000
 _MARK = 200  # characters that the line takes which says what was left out, and more
-_GRACE = 0.3  # seconds in which code that ran too long may still give what it had printed
+_GRACE = 0.5  # seconds in which code that ran too long may still give what it had printed
 _OPTIONS = ("-P", "-s", "-S", "-B", "-X", "utf8")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets in one order, so that runs repeat
 _KEPT = ("LD_LIBRARY_PATH",)  # where Python itself may lie
@@ -135,7 +135,7 @@ class CPythonInterpreter:
             printed=kept.text,
             error=_sound(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else None,
             missing=_sound(missing)[:_MARK] if isinstance(missing, str) else None,
-            left_out=max(left_out, 0) + kept.left_out,
+            left_out=min(max(left_out, 0), sys.maxsize) + kept.left_out,
             seconds=seconds,
         )
         if not ended.get("full"):

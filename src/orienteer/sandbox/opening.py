@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 from orienteer.sandbox.interpreter import Functions, Interpreter, Limits
@@ -26,5 +25,9 @@ def open_interpreter(tier: Choice, functions: Functions, limits: Limits) -> Inte
 
 
 def has_monty() -> bool:
-    """Tell whether the first tier is installed."""
-    return find_spec("pydantic_monty") is not None
+    """Tell whether the first tier is installed, whole."""
+    try:
+        import pydantic_monty  # noqa: F401  # an extra
+    except ImportError:
+        return False
+    return True

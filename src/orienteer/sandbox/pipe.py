@@ -34,9 +34,7 @@ class Pipe:
         data = json.dumps(content).encode()
         left = memoryview(struct.pack("!I", len(data)) + data)
         while left:
-            _, ready, _ = select.select([], [self._to], [], _remaining(deadline))
-            if not ready:
-                continue
+            _wait(self._to, select.POLLOUT, deadline)
             try:
                 left = left[os.write(self._to, left) :]
             except BlockingIOError:
@@ -59,14 +57,12 @@ class Pipe:
 
     def has_more(self) -> bool:
         """Tell whether something waits to be read: a message, or that the other end is gone."""
-        return bool(select.select([self._of], [], [], 0)[0])
+        return _is_ready(self._of, select.POLLIN, 0)
 
     def _read(self, size: int, deadline: float) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            ready, _, _ = select.select([self._of], [], [], _remaining(deadline))
-            if not ready:
-                continue
+            _wait(self._of, select.POLLIN, deadline)
             part = os.read(self._of, min(size - len(parts), 1 << 16))
             if not part:
                 raise Broken("it ended")
@@ -74,9 +70,15 @@ class Pipe:
         return bytes(parts)
 
 
-def _remaining(deadline: float) -> float:
-    """Return the seconds that are left. Raises `TooLate` where there are none."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TooLate
-    return left
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    """Wait until a pipe can be read or written. Raises `TooLate`."""
+    while (left := deadline - time.monotonic()) > 0:
+        if _is_ready(descriptor, event, left):
+            return
+    raise TooLate
+
+
+def _is_ready(descriptor: int, event: int, seconds: float) -> bool:
+    poll = select.poll()  # select() knows no descriptors beyond 1,023, and a server may have as many
+    poll.register(descriptor, event)
+    return bool(poll.poll(seconds * 1000))

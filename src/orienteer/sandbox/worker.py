@@ -94,8 +94,8 @@ def _readable(library: Path, packages: Mapping[str, Path]) -> Iterator[tuple[Pat
         if folder != library and folder.is_dir():
             yield folder, both
             yield folder.with_name(f"{folder.name}.libs"), both
-    for name in _SHARED_LIBRARIES:
-        yield Path(name), confining.READ_FILE
+    for one in (*map(Path, _SHARED_LIBRARIES), *library.parent.glob("*.so*")):
+        yield one, confining.READ_FILE
 
 
 class _Packages(importlib.abc.MetaPathFinder):

@@ -27,7 +27,7 @@ from typing import Any
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
-from orienteer.strategies.graph_functions import GraphFunctions
+from orienteer.strategies.graph_functions import GraphFunctions, Walked
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools.reading import schema_lines
 
@@ -110,10 +110,11 @@ class _Course:
         deepest = 1
         for number in range(self.config.reflections + 1):
             plan = self._plan(deepest)
-            steps = self._execute(plan)
+            walked = self._execute(plan)
+            self.answer = walked.answer or self.answer
             if number == self.config.reflections:
                 return
-            verdict = self._reflect(plan, steps)
+            verdict = self._reflect(plan, walked)
             if verdict is None:
                 return
             deepest = max(deepest, verdict.get("depth", 1))
@@ -133,30 +134,31 @@ class _Course:
         plan["depth"] = max(plan["depth"], deepest)
         return plan
 
-    def _execute(self, plan: dict[str, Any]) -> Sequence[str]:  # Any: JSON that fits PLAN
-        """Take actions until Finish, the plan's depth twice over, or a limit; return them with what they gave."""
-        walked = self.functions.walk(
+    def _execute(self, plan: dict[str, Any]) -> Walked:  # Any: JSON that fits PLAN
+        """Take actions until Finish, the plan's depth twice over, or a limit."""
+        return self.functions.walk(
             "graph-counselor-act",
             min(2 * plan["depth"], self.config.max_steps),
             self.config.context_tokens,
             plan="\n".join(f"{at}. {step}" for at, step in enumerate(plan["steps"], 1)),
         )
-        self.answer = walked.answer or self.answer
-        return walked.steps
 
-    def _reflect(self, plan: dict[str, Any], steps: Sequence[str]) -> dict[str, Any] | None:  # Any: JSON
-        """Return what to do otherwise; None where the attempt is judged sound, or the verdict cannot be read."""
+    def _reflect(self, plan: dict[str, Any], walked: Walked) -> dict[str, Any] | None:  # Any: JSON
+        """Return what to do otherwise; None where the attempt is judged sound, or the verdict cannot be read.
+
+        One that has not answered is never sound.
+        """
         verdict = self.workflow.ask_for(
             "graph-counselor-reflect",
             VERDICT,
             question=self.workflow.question.text,
             plan="\n".join(plan["steps"]),
-            steps="\n".join(steps) or "none",
+            steps="\n".join(walked.steps) or "none",
         )
         if verdict is None:
             self.workflow.notes.append("the model's verdict on an attempt cannot be read: no further one is begun")
             return None
-        return None if verdict["sound"] and self.answer else verdict
+        return None if verdict["sound"] and walked.answer else verdict
 
     @property
     def _schema(self) -> str:

@@ -18,7 +18,8 @@ Ours:
 1. The names that the classification gives are looked up: by id, name or alias, else by one search.
 2. A refused query goes back to the model once, with the reason; `repair=False` leaves it at that.
 3. The ranking holds what the last basic question found, then what earlier ones found, then what was looked up.
-4. A later question refers to what an earlier one found as #1; its first nodes stand for it.
+4. A later question refers to what an earlier one found as #1; its first nodes stand for it: ten in a query, three
+   where a neighbourhood is read or paths are sought.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ PLAN = {
 }
 """What the classification gives: one basic question, or several where the question is nested."""
 NO_PLAN = "the model's classification cannot be read: found by plain search"
+_CHARACTERS_A_TOKEN = 4
+_ENDS = 3  # nodes of either kind that a neighbourhood is read of, or that paths are sought between
 _FENCE = re.compile(r"```(?:cypher)?\s*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
 _REFERENCE = re.compile(r"#(\d+)\Z")
 
@@ -81,6 +84,8 @@ class PolyGConfig(WorkflowConfig):
     """Neighbours of a subject, or rows of a query, that are read; the number is ours."""
     carried: int = 10
     """Nodes of an earlier result that a later question starts from; the number is ours."""
+    context_tokens: int = 10_000
+    """Length of what the model that answers reads; each basic question has its share. The number is ours."""
     repair: bool = True
     """Whether a refused query goes back to the model, once."""
 
@@ -156,9 +161,10 @@ class _Course:
 
     @property
     def told(self) -> str:
-        """What the model that answers reads."""
+        """What the model that answers reads: of each basic question as much as its share of the room holds."""
+        share = self.config.context_tokens * _CHARACTERS_A_TOKEN // max(len(self.found), 1)
         return "\n\n".join(
-            f"#{number} {one.basic.pattern} {one.basic.question}\n{one.text}"
+            f"#{number} {one.basic.pattern} {one.basic.question}\n{one.text[:share]}"
             for number, one in enumerate(self.found, 1)
         )
 
@@ -205,7 +211,7 @@ class _Course:
     def _around(self, basic: Basic) -> _Found:
         """Read a subject and what surrounds it."""
         rows, texts = [], []
-        for row in self._rows(basic.subject):
+        for row in self._rows(basic.subject)[:_ENDS]:
             node = f"[{self.graph.ids[row]}]"
             read = self.workflow.use("read_node", node=node)
             near = self.workflow.use("search_in_neighborhood", node=node, query=basic.question, k=self.config.neighbors)
@@ -217,8 +223,8 @@ class _Course:
         """Look for the shortest paths between a subject and an object."""
         rows: list[int] = []
         texts: list[str] = []
-        ends = self._rows(basic.object)
-        for row in self._rows(basic.subject):
+        ends = self._rows(basic.object)[:_ENDS]
+        for row in self._rows(basic.subject)[:_ENDS]:
             for end in ends:
                 a, b = (f"[{self.graph.ids[one]}]" for one in (row, end))
                 found = self.workflow.use("paths", a=a, b=b)

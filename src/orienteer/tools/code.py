@@ -28,7 +28,8 @@ SPEC = ToolSpec(
     description=(
         "Run Python over this graph, a heterogeneous graph that is asked in Cypher. The code has a synchronous "
         "function cypher(query, params=None, limit=None), not a separate tool: it runs one read-only Cypher query and "
-        "returns the rows as a list of dicts. Names stay defined from call to call. Only what is printed comes back."
+        "returns the rows as a list of dicts; a node in them is a dict of its id, type, name and properties. Names "
+        "stay defined from call to call. Only what is printed comes back."
     ),
     parameters={
         "type": "object",
@@ -46,6 +47,7 @@ the modules heapq, statistics, string, operator, numpy, pandas, networkx.
 cypher cannot be called in a key function of sorted, min, max or map: call it in a loop before.
 """
 """What a model should know of the first tier before it writes code for it."""
+_FENCE = "```"
 _SILENT = "Nothing was printed: use print to see a value."
 _NOT_AGAIN = "Not all that earlier code defined could be defined again there."
 
@@ -88,6 +90,7 @@ class CodeInterpreter:
         code = given.text(arguments, "code")
         if code is None:
             return Observation("There is no code to run.", error="CodeError")
+        code = _unfenced(code)
         notes: list[str] = []
         ran = self._run(code)
         if ran.missing is not None and self.config.retry_cpython and self.tier == "monty":
@@ -138,6 +141,13 @@ class CodeInterpreter:
         lines = [*parts, *(f"Note: {one}" for one in (*self._served.notes, *notes))]
         nodes = self._shown.nodes(ran.printed, self._served.returned)
         return Observation("\n".join(lines), nodes, error=_kind(ran))
+
+
+def _unfenced(code: str) -> str:
+    """Return code without the fence of a Markdown block about it, which models write; each line keeps its number."""
+    first, *lines = code.rstrip().split("\n")
+    is_fenced = first.lstrip().startswith(_FENCE) and bool(lines) and lines[-1].strip() == _FENCE
+    return "\n".join(["", *lines[:-1]]) if is_fenced else code
 
 
 def _kind(ran: Ran) -> str | None:

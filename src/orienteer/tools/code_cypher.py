@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _LEAST_SECONDS = 0.05
 _SHARE = 0.9  # of the time that is left a query may take: the code has to hear of it
 _MOST_NOTES = 4
+_NODE, _EDGE = {"id", "type", "name", "properties"}, {"source", "type", "target", "properties"}
 
 
 class ServedCypher:
@@ -40,7 +41,10 @@ class ServedCypher:
         self.notes, self.returned = [], []
 
     def cypher(self, query: str, params: JsonValue = None, limit: JsonValue = None) -> list[JsonValue]:
-        """Return the rows, each a dict of values by column. Raises as `Graph.cypher` does, and `BadOption`."""
+        """Return the rows, each a dict of values by column; a node is one of its id, type, name and properties.
+
+        Raises as `Graph.cypher` does, and `BadOption`.
+        """
         self._number += 1
         wanted = self._limit(limit)
         rest = self._ends - time.monotonic()
@@ -51,7 +55,7 @@ class ServedCypher:
         )
         self._note(table, wanted, is_own=limit is not None and wanted < self._rows)
         self.returned.append(table)
-        return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        return [dict(zip(table.columns, map(_flat, row), strict=True)) for row in table.rows]
 
     def _limit(self, limit: JsonValue) -> int:
         if limit is None:
@@ -84,3 +88,18 @@ def _parameters(params: JsonValue) -> dict[str, JsonValue]:
     if not isinstance(params, dict):
         raise BadOption(f"params must be a dict of values by name, not {type(params).__name__}")
     return params
+
+
+def _flat(value: JsonValue) -> JsonValue:
+    """Return a value whose nodes and edges have their properties beside their names, as Neo4j's drivers give them.
+
+    Code that is written for those asks `row["d"].get("year")`, and would take its own mistake for a missing year.
+    """
+    if isinstance(value, list):
+        return [_flat(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == _NODE or value.keys() == _EDGE:
+        own = {name: one for name, one in value.items() if name != "properties"}
+        return {**own, **{name: one for name, one in value["properties"].items() if name not in own}}
+    return {name: _flat(one) for name, one in value.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from orienteer.graph.cypher.table import Table
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 _MOST = 100  # nodes that an observation carries
 _LONGEST_ID = 500  # characters
+_MOST_VALUES = 20_000  # of the rows, that are looked for in the text
+_NO_IDS = {"type", "name", "properties"}  # of nodes and edges
 _WORD = re.compile(r"\S+")
+_GOES_BEFORE = re.compile(r"[\w:.\-/]")
+_GOES_ON = re.compile(r"\w|::|[:.\-/]\w")
 _QUOTED = re.compile(r"'([^'\n]{1,500})'|\"([^\"\n]{1,500})\"")
 _AROUND = "'\"`,;:.!?()[]{}<>"  # what may stand about an id in printed text
 
@@ -58,25 +63,27 @@ class Shown:
 
 
 def _words(printed: str, values: Iterable[str]) -> Iterator[str]:
-    """Return what may be an id in a text, in order: what stands in quotes, as in a list or a dict, words, and values.
-
-    Of the values only those with a space are looked for: the others are words.
-    """
+    """Return what may be an id in a text, in order: what stands in quotes, as in lists and dicts, words, and values."""
     found = [(match.start(), match[1] or match[2]) for match in _QUOTED.finditer(printed)]
     for match in _WORD.finditer(printed):
         found += [(match.start(), one) for one in (match[0], match[0].strip(_AROUND)) if not one.isdigit()]
-    for value in values:
-        if " " in value and value in printed:
-            found += [(match.start(), value) for match in _whole(value).finditer(printed)]
+    for value in islice(values, _MOST_VALUES):
+        if value in printed and not value.isdigit():
+            found += [(at, value) for at in _places(value, printed)]
     return (word for _, word in sorted(found, key=lambda one: one[0]))
 
 
-def _whole(value: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+def _places(value: str, printed: str) -> Iterator[int]:
+    """Return where a value stands that is no part of a longer id: `a|b` and `a->b` hold `a`; `a:b` and `a-b` do not."""
+    at = printed.find(value) if value else -1
+    while at >= 0:
+        if not (_GOES_BEFORE.match(printed, at - 1, at) or _GOES_ON.match(printed, at + len(value))):
+            yield at
+        at = printed.find(value, at + 1)
 
 
 def _texts(returned: Sequence[Table]) -> Iterator[str]:
-    """Return every text of the rows that may be an id: a value, one in a list, the `id` of a node."""
+    """Return every text of the rows that may be an id: a value, one in a list or a map, the `id` of a node."""
     for table in returned:
         for row in table.rows:
             for value in row:
@@ -90,5 +97,6 @@ def _text(value: JsonValue) -> Iterator[str]:
         for one in value:
             yield from _text(one)
     elif isinstance(value, dict):
-        for key in ("id", "source", "target"):
-            yield from _text(value.get(key))
+        for key, one in value.items():
+            if key not in _NO_IDS:
+                yield from _text(one)

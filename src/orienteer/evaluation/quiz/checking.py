@@ -18,6 +18,7 @@ from orienteer.evaluation.quiz.grid import Cell, is_legal
 from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.quiz.proving import MOST_IN_SET, Fault, Proof, prove
 from orienteer.graph.store import Graph
+from orienteer.index.names import NameKind
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
@@ -81,12 +82,15 @@ def _of_text(graph: Graph, item: QuizItem) -> Iterable[Fault]:
     if (node := _internal(graph, text, names, {graph.ids[row] for row in own})) is not None:
         yield Fault("internal id", f"{node} is an id: write the name")
     for node in item.anchors:
-        row = graph.ids.find(node)
-        if row is not None and not is_leaking(graph, text, (row,)):
+        if (row := graph.ids.find(node)) is not None and not _is_named(graph, text, row):
             yield Fault("unnamed", f"the question does not hold {graph.names[row]!r}, the name of {node}")
     rows = [row for node in item.nodes if (row := graph.ids.find(node)) is not None]
     if is_leaking(graph, text, rows):
         yield Fault("leaking", "the question holds the name or an alias of what answers it")
+
+
+def _is_named(graph: Graph, text: str, row: int) -> bool:
+    return is_leaking(graph, text, (row,)) or any(name in text for name in (graph.names[row], *graph.aliases_at(row)))
 
 
 def _internal(graph: Graph, text: str, names: Collection[str], own: Collection[str]) -> str | None:
@@ -96,11 +100,14 @@ def _internal(graph: Graph, text: str, names: Collection[str], own: Collection[s
     for token in _TOKEN.findall(text):
         word = str(token).rstrip(".:")
         # Short numbers are words of a question, also where they happen to be the id of some node.
-        if word in own or (
-            not word.isdigit() and graph.ids.find(word) is not None and not graph.name_index.called(word)
-        ):
+        if word in own or (not word.isdigit() and graph.ids.find(word) is not None and not _is_name(graph, word)):
             return word
     return None
+
+
+def _is_name(graph: Graph, word: str) -> bool:
+    """Tell whether a word is also a name: ids are found by name too, as identifiers."""
+    return any(link.kind is not NameKind.IDENTIFIER for link in graph.name_index.called(word))
 
 
 def _of_clues(graph: Graph, item: QuizItem, avoid: Collection[str]) -> Iterable[Fault]:

@@ -108,7 +108,7 @@ class Drawer:
 
         `is_true` is what a boolean's answer should be.
         """
-        seed, fault = self._seed()
+        seed, fault = self.seed()
         if fault is not None:
             return fault
         sizes = Sizes.of(cell.answer_type, is_true)
@@ -122,7 +122,7 @@ class Drawer:
             return "no way"
         return plan if fits(plan, cell) else "illegal"
 
-    def _seed(self) -> tuple[int, str | None]:
+    def seed(self) -> tuple[int, str | None]:
         """Return a node that can be named, its type drawn first; where there was none, the last one and its fault."""
         rows = self._one_of(self._types)
         *others, last = (int(row) for row in self._chance.choice(rows, _SEEDS))

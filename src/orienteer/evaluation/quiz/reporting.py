@@ -213,8 +213,8 @@ def _of_shape(
         yield Fault("illegal", "a part of the gold query is joined to no named thing by edges")
     if cell.pattern in _TWO_ENDED and len(anchors) < 2:
         yield Fault("illegal", f"{cell.pattern} names two things, and the gold query begins from one")
-    if cell.pattern in _NAMED_EDGES and not edge_types:
-        yield Fault("illegal", f"{cell.pattern} gives the relation, and the gold query names no edge type")
+    if cell.pattern in _NAMED_EDGES and (shape.is_open or not edge_types):
+        yield Fault("illegal", f"{cell.pattern} gives the relations: name the type of every edge of the gold query")
     least, most = HOPS[cell.difficulty]
     if not least <= shape.hops <= most:
         yield Fault("illegal", f"{cell.difficulty} goes {least} to {most} edges, the gold query {shape.hops}")

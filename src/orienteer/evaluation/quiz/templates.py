@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from typing import get_args
 
 import numpy as np
 
 from orienteer.errors import BadOption
+from orienteer.evaluation.examples import AnswerType
 from orienteer.evaluation.manifest import graph_hash
 from orienteer.evaluation.questions.rejection import anchor_fault, is_leaking
 from orienteer.evaluation.quiz.checking import Kept, faults
@@ -27,6 +29,12 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 
 _PATIENCE = 1_500  # plans in a row that a cell may fail
+_TURNS = tuple(
+    cell
+    for turn in zip(*([cell for cell in CELLS if cell.answer_type == one] for one in get_args(AnswerType)), strict=True)
+    for cell in turn
+)
+"""The cells in the order of their turns, the answer types one after another: a short quiz is balanced too."""
 _MOST_CLUES = 10  # counted nodes that are clues: more are no trail to follow
 Progress = Callable[[str, int], None]
 
@@ -47,7 +55,7 @@ def generate(
     if count < 0 or random_seed < 0:
         raise BadOption(f"the number of questions is {count} and the seed {random_seed}: both must be 0 or more")
     writer = _Writer(graph, random_seed, avoid)
-    open_, items = list(CELLS), list[QuizItem]()
+    open_, items = list(_TURNS), list[QuizItem]()
     while open_ and len(items) < count:
         for cell in list(open_):
             if len(items) == count:

@@ -20,7 +20,7 @@ from orienteer.evaluation.table import NO_VALUE, rows, value_order, values_of
 from orienteer.graph.store import Graph
 from orienteer.records import Node
 
-SWITCHED = (*RANKING, "EM", "F1")
+SWITCHED = (*RANKING, "EM", "F1", "Rouge-L", "QwenScore")
 MOST_VALUES = 24  # of a field, for a reader to take in; with more it is no kind of question
 FEWEST_EACH = 2  # questions for each value, on average: else a field names the question
 

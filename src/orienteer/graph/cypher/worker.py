@@ -5,7 +5,8 @@ four bytes of length and JSON. It imports one file of the package, so that it st
 
 What holds it: the guard before it lets reading statements through only; here RLIMIT_FSIZE forbids every byte written,
 RLIMIT_AS bounds memory, and Landlock (Linux 5.13 and later) refuses every file but the database, for reading, and every
-connection (6.7): see `sandbox.confining`. On Windows there are none of these; on macOS no Landlock, and memory is not bounded.
+connection (6.7): `sandbox.confining`. On Windows there are none of these; on macOS no Landlock, and memory is not
+bounded.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 # What only the program around a model writes. A node's text that has it could feign a turn.
 _MARKS = re.compile(r"<(?=/?(?:tool_call|tool_response|tools|think)>|\|)", re.IGNORECASE)
 _RESPONSE = re.compile(r"^\s*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
+_LENIENT = json.JSONDecoder(strict=False)
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 RULES = """
 # Tools
@@ -116,7 +117,7 @@ def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
         begin = at + len(_CALL)
         end = text.find(_CALL_END, _past_object(text, begin))  # a mark inside the JSON ends nothing
         inner = text[begin : len(text) if end < 0 else end].strip()
-        found = calls_in(inner)
+        found = calls_in(inner) or calls_in(_on_one_line(inner))
         parts += [(one.name, one.arguments) for one in found]
         if not found:
             broken.append(_fault(inner))
@@ -130,9 +131,18 @@ def _past_object(text: str, begin: int) -> int:
     if place < 0 or text[begin:place].strip():
         return begin
     try:
-        return json.JSONDecoder().raw_decode(text, place)[1]
+        return _LENIENT.raw_decode(text, place)[1]
     except (ValueError, RecursionError):
         return begin
+
+
+def _on_one_line(inner: str) -> str:
+    """Return JSON whose texts hold line breaks as they are, as small models write code, in JSON's own form."""
+    try:
+        value, _ = _LENIENT.raw_decode(inner)
+        return json.dumps(value)  # in ASCII: a half of a surrogate pair could not be written down
+    except (ValueError, RecursionError):
+        return ""
 
 
 def _fault(inner: str) -> str:

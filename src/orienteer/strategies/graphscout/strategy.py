@@ -38,7 +38,7 @@ from orienteer.tools.code import DIALECT, CodeInterpreter
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.render import one_line
 
-_NO_NODES = "the answer names no node, and no call has shown one: found by plain search"
+_NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
 
 
@@ -81,8 +81,8 @@ class GraphScout:
             stopped_by=trajectory.stopped_by,
             notes=(*trajectory.notes, *notes, *failed),
         )
-        is_lost = trajectory.stopped_by == "error" or bool(reasons)
-        return result if is_lost else self._plainly(result, question, run)
+        is_done = bool(hits) or trajectory.stopped_by == "error"
+        return result if is_done else self._plainly(result, question, run)
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return what the course begins with: a trajectory without steps."""

@@ -1,0 +1,304 @@
+"""What a model hands in (GraphScout, 003, 3.3.4 and B.3.3): read off its query, proved by the graph, or refused."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_IDS, SET, TRUE, checked
+from mutations import mutate
+from orienteer.build.demo import demo_records
+from orienteer.evaluation.quiz.reporting import Maker, Order, check, report_of
+from orienteer.evaluation.quiz.shape import read_shape
+from orienteer.evaluation.quiz.templates import generate
+
+pytest.importorskip("ladybug")
+
+
+@pytest.fixture(scope="module")
+def graph(build):
+    return build(NODES, EDGES)
+
+
+# ------------------------------------------------------------------------------------------------ the shape of a query
+
+
+@pytest.mark.parametrize(
+    ("query", "hops"),
+    [
+        ("MATCH (a {id: 'f1'}) RETURN count(*)", 0),
+        ("MATCH (a {id: 'f1'})-[:directed]-(x) RETURN count(x)", 1),
+        ("MATCH (a)-[:directed]-(x) WHERE a.id = 'f1' RETURN count(x)", 1),
+        ("MATCH (a)-[:directed]-(x) WHERE 'f1' = a.id RETURN count(x)", 1),
+        ("MATCH (a)-[:directed]-(x) WHERE a.id IN ['f1', 'f2'] RETURN count(x)", 1),
+        ("MATCH (a)-[:directed]-(x) WHERE a.year = 'f1' RETURN count(x)", 0),
+        ("MATCH (a {id: 'f1'})--()--(x) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})--(x)--(b {id: 'f2'}) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})-[*1..3]-(x) RETURN count(x)", 3),
+        ("MATCH (a {id: 'f1'})--(m) MATCH (m)--(x) MATCH (x)--(y) RETURN count(y)", 3),
+        ("MATCH (a {id: 'f1'})--(m) MATCH (a)--(x) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})--(m) MATCH (m)--(a) MATCH (m)--(x) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})-[:directed]-(m) MATCH (m)-[:wrote]-(a) RETURN count(m)", 2),
+        ("MATCH (a {id: 'f1'})--(m) WITH m AS n MATCH (n)--(x) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})--(m) WITH collect(m) AS ms UNWIND ms AS n MATCH (n)--(x) RETURN count(x)", 2),
+        ("MATCH (a {id: 'f1'})--(m) WHERE EXISTS { MATCH (m)--(z)--(w) } RETURN count(m)", 3),
+        ("MATCH (a {id: 'f1'})--(m) WHERE NOT EXISTS { MATCH (m)--(z)--(w) } RETURN count(m)", 1),
+        ("MATCH (a {id: 'f1'})--(m) WHERE NOT (m)--(a)--(m) AND m.id <> 'x' RETURN count(m)", 1),
+        ("MATCH (a {id: 'f1'})--(m), (far)--(away) RETURN count(m)", 1),
+        ("MATCH (a {name: 'Night Ferry'})--(x) RETURN count(x)", 1),
+    ],
+)
+def test_hops_are_the_edges_that_hang_together_with_a_given_node(query, hops):
+    assert read_shape(query).hops == hops
+
+
+def test_hops_agree_with_networkx_on_random_forests():
+    chance = np.random.default_rng(5)
+    for _ in range(60):
+        size = int(chance.integers(2, 6))  # a query has 20 clauses at the most
+        forest = nx.gnp_random_graph(size, 0.4, seed=int(chance.integers(1 << 30)))
+        paths = " ".join(f"MATCH (n{one})--(n{other})" for one, other in forest.edges)
+        given = int(chance.integers(size))
+        query = f"{paths} MATCH (n{given} {{id: 'f1'}}) RETURN count(*)"
+        together = forest.subgraph(nx.node_connected_component(forest, given))
+        assert read_shape(query).hops == together.number_of_edges()
+
+
+@pytest.mark.parametrize("cut", ["WITH x ORDER BY x.id LIMIT 1", "WITH x SKIP 2"])
+def test_rows_left_out_are_seen_wherever_they_are_left_out(cut):
+    assert read_shape(f"MATCH (a {{id: 'f1'}})--(x) {cut} RETURN count(x) AS number").is_cut
+    assert not read_shape("MATCH (a {name: 'LIMIT 1'})--(x) RETURN count(x) AS number").is_cut
+
+
+# ------------------------------------------------------------------------------- what a report must keep to (B.3.3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "report", "changes"),
+    [
+        ("entity", ENTITY, {}),
+        ("set", SET, {"seed": "c1"}),
+        ("number", NUMBER, {"seed": "p1"}),
+        ("boolean", TRUE, {"seed": "p1", "wanted": True}),
+        ("boolean", FALSE, {"seed": "p1", "wanted": False}),
+        ("hard", HARD, {}),
+    ],
+)
+def test_a_sound_report_is_an_item(graph, kind, report, changes):
+    item, faults = checked(graph, report, kind, **changes)
+    assert faults == ()
+    assert item.cell == CELL[kind]
+    assert item.gold_query == report["gold_query"]
+    assert item.clue_nodes == tuple(report["clue_nodes"])
+    names = [film.name for node in item.nodes for film in NODES if film.id == node]
+    assert sorted(names) == sorted(report["answer"] if item.answer_type in ("entity", "set") else [])
+    assert set(report["answer"]) <= set(item.answers)
+
+
+def test_anchors_hops_and_edge_types_are_read_off_the_query(graph):
+    item = checked(graph, HARD, "hard").item
+    assert (item.anchors, item.hops) == (("c2",), 3)
+    assert set(item.edge_types) == {"set in", "directed", "born in"}
+    item = checked(graph, TRUE, "boolean", seed="f1", wanted=True).item
+    assert item.anchors == ("f1", "p1"), "the seed is the first"
+
+
+def test_the_answer_may_be_an_alias(graph):
+    report = {
+        "question": "Who directed Salt Road?",
+        "answer": ["A. Holm"],
+        "clue_nodes": ["f2", "p1"],
+        "gold_query": f"MATCH (x:person)-[:directed]->(f {{name: 'Salt Road'}}) {NUMBER_AND_IDS}",
+    }
+    item = checked(graph, report).item
+    assert item.answers == ("Ada Holm", "A. Holm")
+    assert item.anchors == ("f2",)
+
+
+WRONG = [
+    ("mismatch", "entity", ENTITY | {"answer": ["Night Ferry"]}),
+    ("mismatch", "entity", ENTITY | {"answer": ["Winter Harbour", "Night Ferry"]}),
+    ("mismatch", "set", SET | {"answer": ["Salt Road", "Night Ferry"]}),
+    ("mismatch", "set", SET | {"answer": ["Salt Road", "Night Ferry", "Night Ferry"]}),
+    ("mismatch", "number", NUMBER | {"answer": ["3"]}),
+    ("mismatch", "number", NUMBER | {"answer": ["3 or 4"]}),
+    ("mismatch", "boolean", TRUE | {"answer": ["False"]}),
+    ("unproved", "entity", ENTITY | {"gold_query": "CREATE (n:film {id: 'f9'}) RETURN n"}),
+    ("unproved", "entity", ENTITY | {"gold_query": "MATCH (n) DETACH DELETE n"}),
+    ("unproved", "entity", ENTITY | {"gold_query": "not Cypher at all"}),
+    ("unproved", "entity", ENTITY | {"gold_query": ENTITY["gold_query"].replace("set in", "plays at")}),
+    ("unproved", "entity", ENTITY | {"gold_query": ENTITY["gold_query"].replace(NUMBER_AND_IDS, "RETURN x.id")}),
+    ("unproved", "entity", ENTITY | {"gold_query": f"{ENTITY['gold_query']} LIMIT 1"}),
+    ("unproved", "set", SET | {"gold_query": SET["gold_query"].replace("RETURN", "WITH x SKIP 0 RETURN")}),
+    ("not unique", "entity", ENTITY | {"gold_query": SET["gold_query"], "question": "Which film is set in Orsova?"}),
+    (
+        "oversized",
+        "set",
+        {
+            "question": "Who is seen in Night Ferry?",
+            "answer": [f"Walk-on Number {at}" for at in range(12)],
+            "clue_nodes": ["f1", *(f"x{at}" for at in range(12))],
+            "gold_query": f"MATCH (x:extra)-[:`seen in`]->(f {{id: 'f1'}}) {NUMBER_AND_IDS}",
+        },
+    ),
+    ("empty", "set", SET | {"gold_query": ENTITY["gold_query"], "question": "Which graph are set in Gull Island?"}),
+    (
+        "empty",
+        "number",
+        NUMBER
+        | {
+            "question": "How many people acted in graph that Noor Vik directed?",
+            "answer": ["0"],
+            "clue_nodes": ["p2"],
+            "gold_query": NUMBER["gold_query"].replace("p1", "p2"),
+        },
+    ),
+    ("unbalanced", "boolean", FALSE),
+    ("unknown clue", "entity", ENTITY | {"clue_nodes": ["c2", "f3", "f99"]}),
+    ("unknown clue", "entity", ENTITY | {"clue_nodes": ["f3"]}),
+    ("internal id", "entity", ENTITY | {"question": "Which film, as f1 is one, is set in Gull Island?"}),
+    ("leaking", "entity", ENTITY | {"question": "Is Winter Harbour the film that is set in Gull Island?"}),
+    ("unnamed", "entity", ENTITY | {"question": "Which film is set on an island?"}),
+    (
+        "unnamed",
+        "set",
+        SET
+        | {
+            "answer": ["Night Ferry", "Salt Road", "Winter Harbour", "The Quiet Mill"],
+            "clue_nodes": ["c1", "f1", "f2", "f3", "f4"],
+            "gold_query": f"MATCH (x:film)-[:`set in`]->(c) {NUMBER_AND_IDS}",
+        },
+    ),
+    (
+        "illegal",
+        "entity",
+        ENTITY
+        | {
+            "question": "Which film was made where Ada Holm was born?",
+            "clue_nodes": ["p1", "f3"],
+            "gold_query": (
+                "MATCH (p {id: 'p1'})-[:`born in`]->(c), (x:film) WHERE x.name STARTS WITH 'Win' " + NUMBER_AND_IDS
+            ),
+        },
+    ),
+    (
+        "unnamed",
+        "entity",
+        ENTITY
+        | {
+            "question": "Which film is set in Orsova?",
+            "answer": ["Salt Road"],
+            "clue_nodes": ["c1", "f2"],
+            "gold_query": SET["gold_query"].replace("RETURN", "WHERE x.name STARTS WITH 'S' AND x.id <> 'f4' RETURN"),
+        },
+    ),
+    ("illegal", "hard", HARD | ENTITY),
+    ("illegal", "entity", HARD),
+    ("illegal", "boolean", TRUE | {"gold_query": TRUE["gold_query"].replace("{id: 'f1'}", "")}),
+    ("illegal", "entity", ENTITY | {"gold_query": ENTITY["gold_query"].replace("-[:`set in`]->", "--")}),
+    (
+        "ambiguous",
+        "entity",
+        {
+            "question": "In which film did Kim Roe act?",
+            "answer": ["Salt Road"],
+            "clue_nodes": ["p5", "f2"],
+            "gold_query": f"MATCH (p {{id: 'p5'}})-[:`acted in`]->(x:film) {NUMBER_AND_IDS}",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "kind", "report"), WRONG, ids=[f"{at}-{one[0]}" for at, one in enumerate(WRONG)])
+def test_what_is_wrong_is_never_kept_and_told(graph, reason, kind, report):
+    wanted = True if kind == "boolean" else None
+    item, faults = checked(graph, report, kind, wanted=wanted)
+    assert item is None
+    assert reason in {one.reason for one in faults}
+    assert all(one.detail for one in faults)
+
+
+def test_what_templates_make_passes_as_a_report_too(build):
+    """Two readers of one query: the templates know what they put into it, the shape is read off the text."""
+    graph = build(*demo_records())
+    made = generate(graph, 16, random_seed=3).items
+    assert len({item.cell for item in made}) >= 12
+    for one in made:
+        text = one.gold_query
+        for name, value in sorted(one.gold_parameters.items(), reverse=True):
+            text = text.replace(f"${name}", json.dumps(value))
+        answer = one.answers[:1] if one.answer_type == "entity" else one.answers
+        report = report_of(
+            {"question": one.question, "answer": [*answer], "clue_nodes": [*one.clue_nodes], "gold_query": text}
+        )
+        ordered = Order(id=one.id, place=0, cell=one.cell, seed=one.anchors[0])
+        item, faults = check(graph, report, ordered, Maker("model", 3, "sha"), touched=one.clue_nodes)
+        assert faults == (), (one.question, text)
+        assert (item.hops, item.anchors, set(item.edge_types)) == (one.hops, one.anchors, set(one.edge_types))
+
+
+def test_what_a_query_compares_with_is_said_in_the_question(graph):
+    query = SET["gold_query"].replace("RETURN", "WHERE x.id <> 'f4' AND x.name <> 'Nothing Else' RETURN")
+    told = {
+        "question": "Besides The Quiet Mill and Nothing Else, which graph are set in Orsova?",
+        "answer": ["Night Ferry", "Salt Road"],
+        "clue_nodes": ["c1", "f1", "f2"],
+        "gold_query": query,
+    }
+    assert checked(graph, told, "set", seed="c1").faults == ()
+    untold = told | {"question": "Which graph are set in Orsova?"}
+    details = [one.detail for one in checked(graph, untold, "set", seed="c1").faults]
+    assert len(details) == 2
+    assert "'f4'" in details[0]
+    assert "'Nothing Else'" in details[1]
+
+
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        ("MATCH (a {id: 'f1'})--(x) WHERE x.year > 1990 AND x.kind = 'short' RETURN count(x)", ["f1", "1990", "short"]),
+        ("MATCH (a {id: 'f1'})-[e]-(x) WHERE type(e) = 'directed' RETURN count(x)", ["f1"]),
+        ("MATCH (a {id: 'f1'})-[e]-(x) WHERE type(e) IN ['set in'] AND x.name = 'B' RETURN count(x)", ["f1", "B"]),
+        ("MATCH (a {id: 'f1'})--(x) WITH x, count(*) AS k WHERE k > 2 RETURN count(x)", ["f1"]),
+        ("MATCH (a {id: 'f1'})--(x) WHERE coalesce(x.note, '') = '' RETURN count(x)", ["f1"]),
+    ],
+)
+def test_what_a_query_compares_with(query, values):
+    assert sorted(read_shape(query).compared) == sorted(values)
+
+
+def test_all_that_is_wrong_is_told_at_once_also_where_nothing_is_proved(graph):
+    report = ENTITY | {"question": "Which film is set on f3?", "gold_query": SET["gold_query"], "clue_nodes": ["f77"]}
+    reasons = {one.reason for one in checked(graph, report, touched=set()).faults}
+    assert reasons >= {"not unique", "unnamed", "unknown clue", "untouched clue"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spoiled_queries_are_refused_or_prove_the_same(graph, seed):
+    sound = {"entity": ENTITY, "set": SET, "number": NUMBER, "boolean": TRUE, "hard": HARD}
+    chance = np.random.default_rng(seed)
+    others = [report["gold_query"] for report in sound.values()]
+    for kind, report in [*sound.items()] * 15:
+        query = mutate(report["gold_query"], chance, others)
+        found = checked(graph, report | {"gold_query": query}, kind, wanted=True if kind == "boolean" else None)
+        assert (found.item is None) == bool(found.faults)
+        if found.item is not None:
+            assert set(report["answer"]) <= set(found.item.answers), query
+
+
+def test_a_relation_that_is_given_is_named_in_the_query(graph):
+    query = NUMBER["gold_query"].replace("[:directed]", "[directed]")
+    reasons = [one.reason for one in checked(graph, NUMBER | {"gold_query": query}, "number", seed="p1").faults]
+    assert reasons == ["illegal"]
+
+
+def test_a_clue_that_never_came_up_is_a_lie(graph):
+    item, faults = checked(graph, HARD, "hard", touched={"c2", "f3", "c1"})
+    assert item is None
+    assert [(one.reason, "p3" in one.detail) for one in faults] == [("untouched clue", True)]
+
+
+def test_clues_keep_clear_of_what_is_to_be_avoided(graph):
+    faults = checked(graph, HARD, "hard", avoid={"f3"}).faults
+    assert [one.reason for one in faults] == ["avoided"]
