@@ -10,7 +10,7 @@ from typing import NamedTuple
 ID = r"(?:first\.id|\$\w+)"
 NODE = re.compile(rf"\((\w*)(?::`((?:[^`]|``)+)`)?(?: \{{id: ({ID})\}})?\)")
 EDGE = re.compile(r"(<?)-(?:\[:`((?:[^`]|``)+)`\])?-(>?)")
-ALONE = re.compile(r" AND NOT EXISTS \{ MATCH (.*?) WHERE (.*?) \}")
+ALONE = re.compile(r"(?: AND|(?<=WHERE)) NOT EXISTS \{ MATCH (.*?) WHERE (.*?) \}")
 
 
 class Edge(NamedTuple):
@@ -44,7 +44,7 @@ def read(query):
     if found := ALONE.search(body):
         others = tuple(map(_path, re.split(r", (?=\()", found[1])))
         apart = _conditions(found[2])
-        body = body.replace(found[0], "")
+        body = body.replace(found[0], "").removesuffix(" WHERE")
     matches, _, where = body.partition(" WHERE ")
     paths = tuple(map(_path, re.split(r" ?MATCH ", matches)[1:]))
     return Read(paths, _conditions(where), others, apart, ending)

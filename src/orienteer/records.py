@@ -260,6 +260,8 @@ class Step(Record):
     seconds: float = 0.0
     agent: int | None = 0
     """Which of the agents took it, from 0. None is the call for the answer, which none of them makes."""
+    unread: int = 0
+    """Calls of tools in the reply's words that could not be read, so that none was run: `graphscout` tells the model."""
 
 
 class Observed(Record):

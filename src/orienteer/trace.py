@@ -19,6 +19,7 @@ from orienteer.knowledge.matching_tool import MatchTriples
 from orienteer.knowledge.tool import GatherEvidence, is_of_method
 from orienteer.protocols import Tool
 from orienteer.records import Observed, Record, StoppedBy, ToolCall, Trajectory
+from orienteer.strategies.agent import NOT_RUN
 from orienteer.strategies.core_entities import grounding
 from orienteer.strategies.passages import REPLY_TOKENS as PASSAGES_TOKENS
 from orienteer.strategies.passages import SEARCH, SearchPassages
@@ -121,7 +122,8 @@ def read(path: Path) -> tuple[Trajectory, ...]:
 def replay(trajectory: Trajectory, graph: Graph) -> Iterator[Replayed]:
     """Run each recorded call again, in order and over the graph as it is now, without the model.
 
-    What a method found as another's evidence is passed over: trajectories of its own tell how it did.
+    What a method found as another's evidence is passed over: trajectories of its own tell how it did. So are calls
+    that were never run, for none was left.
 
     Raises `BadInput` where the trajectory used tools that there are not.
     """
@@ -129,7 +131,7 @@ def replay(trajectory: Trajectory, graph: Graph) -> Iterator[Replayed]:
         for number, step in enumerate(trajectory.steps, 1):
             recorded = {one.call_id: one for one in step.observations}
             for call in step.reply.message.tool_calls:
-                if call.id not in recorded or is_of_method(call):
+                if call.id not in recorded or is_of_method(call) or recorded[call.id].error == NOT_RUN:
                     continue
                 toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
                 found = toolbox.observe(call)

@@ -8,7 +8,7 @@ from fakes import Answer
 from orienteer.errors import BadOption
 from orienteer.llm import Budget
 from orienteer.records import Edge, Node
-from orienteer.strategies.graph_counselor import GraphCounselorConfig
+from orienteer.strategies.graph_counselor import UNSOUND, GraphCounselorConfig
 from orienteer.trace import replay
 
 
@@ -104,6 +104,44 @@ def test_an_answer_that_was_judged_unsound_does_not_make_a_later_attempt_sound(a
     retriever, _ = asking("graph-counselor", script, graph=clinic)
     assert retriever.ask("Which gene?").answer == "GENE1"
     assert script.kinds.count("plan") == 3
+
+
+@pytest.mark.parametrize("verdict", ["unreadable", {"sound": False, "advice": "again"}])
+def test_an_answer_that_was_judged_unsound_and_stands_is_said_to_be_so(asking, clinic, verdict):
+    script = Script(
+        ["Finish[wrong]", "RetrieveNode[Alzheimer]"],
+        plans=[{"steps": ["look"], "depth": 1}],
+        verdicts=[{"sound": False, "advice": "no"}, verdict],
+    )
+    retriever, _ = asking("graph-counselor", script, graph=clinic)
+    result = retriever.ask("Which gene?")
+    assert result.answer == "wrong"
+    assert UNSOUND in result.notes
+    assert "attempt 2: no Finish after 2 steps" in result.notes
+
+
+def test_a_budget_that_ends_after_a_verdict_leaves_the_answer_said_to_be_unsound(asking, clinic):
+    script = Script(["Finish[wrong]"], verdicts=[{"sound": False, "advice": "no"}])
+    retriever, _ = asking("graph-counselor", script, graph=clinic, budget=Budget(calls=4))
+    result = retriever.ask("Which gene?")
+    assert (result.answer, result.stopped_by) == ("wrong", "calls")
+    assert UNSOUND in result.notes
+
+
+def test_an_answer_after_an_unsound_one_is_not_said_to_be_unsound(asking, clinic):
+    script = Script(["Finish[wrong]", "Finish[GENE1]"], verdicts=[{"sound": False, "advice": "no"}])
+    retriever, _ = asking("graph-counselor", script, graph=clinic, reflections=1)
+    result = retriever.ask("Which gene?")
+    assert result.answer == "GENE1"
+    assert UNSOUND not in result.notes
+
+
+def test_an_attempt_knows_nothing_of_the_nodes_that_came_last_in_another(asking, clinic):
+    actions = ["RetrieveNode[Alzheimer]", "Finish[x]", "NodeFeature[LAST, onset]", "Finish[y]"]
+    script = Script(actions, verdicts=[{"sound": False, "advice": "no"}, {"sound": True, "advice": ""}])
+    retriever, _ = asking("graph-counselor", script, graph=clinic)
+    retriever.ask("Which?")
+    assert "LAST stands for nothing yet" in script.observed(3)
 
 
 @pytest.mark.parametrize(

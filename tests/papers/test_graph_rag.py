@@ -227,8 +227,9 @@ def test_the_prompt_keeps_to_its_size(demo, tokens):
     result, [prompt] = answered(demo, "x", question="Bell Labs, Google, Go, C, Unix", context_tokens=tokens)
     evidence = prompt.removeprefix("Evidence:\n").rpartition("\nQuestion:")[0].partition("\nNotes of the search:")[0]
     assert count_tokens(evidence) <= tokens
-    left_out = [note for note in result.notes if "had no room" in note]
-    assert bool(left_out) == (len(documents(prompt)) < 25 and tokens < 1_000)
+    left_out = [int(note.split()[0]) for note in result.notes if "had no room" in note]
+    assert sum(left_out) == 25 - len(documents(prompt))
+    assert bool(left_out) == (tokens < 4_000)
 
 
 def test_a_ranking_asks_no_model_and_begins_with_the_core(asking, clinic):

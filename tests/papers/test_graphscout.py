@@ -14,7 +14,7 @@ from clinic import NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from orienteer.build.demo import demo_records
 from orienteer.build.run import import_graph
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, UnknownType
 from orienteer.graph.cypher.view import View
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget, Price
@@ -27,7 +27,7 @@ from orienteer.strategies.agent import requests
 from orienteer.strategies.graphscout import GraphScout
 from orienteer.strategies.graphscout.answer_line import answer_in, read
 from orienteer.strategies.graphscout.config import GraphScoutConfig
-from orienteer.strategies.graphscout.course import EMPTY, LAST_TURN, NO_ANSWER, NOT_RUN
+from orienteer.strategies.graphscout.course import EMPTY, LAST_TURN, NO_ANSWER, NO_MORE
 from orienteer.strategies.graphscout.linking import Linker
 from orienteer.strategies.graphscout.schema import describe, examples
 from orienteer.strategies.graphscout.spoken import harmless, heard, written
@@ -137,7 +137,8 @@ def observed(result):
         (r"\answer{a \} b}", "a } b"),
         (r"\answer{50\%}", "50%"),
         (r"\answer{snake\_case}", "snake_case"),
-        ("\\answer{a,\n   b}", "a, b"),
+        ("\\answer{a,\n   b}", "a,\nb"),
+        ("\\answer{\n- a\n\n-  b  c\n}", "- a\n- b c"),
         ("\\answer {a}", "a"),
         (r"\answer{never closed", "never closed"),
         ("\\answer{\nnever closed\nmore", "never closed"),
@@ -247,6 +248,26 @@ def test_what_a_model_makes_up_of_results_is_left_out():
     assert "42" not in (found.message.content or "")
 
 
+def test_results_that_a_thought_only_speaks_of_are_not_made_up():
+    text = "<think>\nIt said\n<tool_response>\n42\n</tool_response>\nso it is done.</think>\n\\answer{42}"
+    found = heard(Message(role="assistant", content=text), turn=0)
+    assert not found.feigned
+    assert found.message.content == text
+
+
+def test_a_reply_of_many_empty_lines_is_read_at_once():
+    """Small models fall into such loops. Time by the square of the lines would be hours: the test would be killed."""
+    text = f"x{chr(10) * 1_000_000}y"
+    assert heard(Message(role="assistant", content=text), turn=0).message.content == text
+
+
+@pytest.mark.parametrize("thought", ["<think>hm</think>\n\n", "hm\n</think>\n\n"])
+def test_thoughts_of_earlier_replies_are_not_sent_again(thought):
+    """Servers that open a thought in the prompt give its end alone."""
+    [said] = written([Message(role="assistant", content=f"{thought}Look.", tool_calls=(CALL,))], ())
+    assert said.content.startswith("Look.\n<tool_call>")
+
+
 def test_a_conversation_is_written_as_qwens_template_has_it():
     """Schemas in `<tools>`, calls in `<tool_call>`, results of one turn together in one message of the user."""
     second = ToolCall(id="b", name="node_id_retriever", arguments='{"queries": ["x"]}')
@@ -300,6 +321,14 @@ def graphs(build, graph):
             ),
             (None, View(label="odd")),
         ),
+        "letters": (
+            build(
+                [Node("a", "Town", "Straße"), Node("b", "River", "+++"), Node("c", "Lake", "Ἀχιλλεύς")],
+                [Edge("a", "at", "b"), Edge("b", "feeds", "c"), Edge("c", "drains to\n'b", "a")],
+            ),
+            (None, View(label="odd")),
+        ),
+        "signs": (build([Node("a", "A\nB", "+++"), Node("b", "C", "?")], [Edge("a", "to\nb", "b")]), (None,)),
         "no edges": (build([Node("a", "Town", "Basel")]), (None,)),
     }
 
@@ -314,6 +343,7 @@ def test_every_example_of_every_graph_runs(build, graph):
                 found = code_interpreter({"code": piece})
                 assert found.error is None, (name, view, piece, found.text)
                 assert found.text.startswith("[{"), (name, view, piece, found.text)
+                assert all(line.startswith(("# ", "rows = cypher(", "print(")) for line in piece.split("\n")), piece
             code_interpreter.close()
 
 
@@ -346,6 +376,19 @@ def test_the_prompt_has_what_the_paper_lists(graph, asking):
     assert "\\answer{FINAL_ANSWER}" in system
     assert 'cypher("MATCH' in system
     assert "numpy" in system  # what the first tier lacks
+
+
+def test_a_directed_type_of_a_view_keeps_its_arrow_and_is_told(asking, graph):
+    wrong = code('print(cypher("MATCH (s:Symptom)-[:DISEASE_PRESENTS_SYMPTOM]->(d) RETURN count(d) AS n"))')
+    either, _ = asking(wrong, "\\answer{2}", view="biomedical")
+    assert observed(either)[0].startswith("[{'n': 2}]")
+    one_way, server = asking(wrong, "\\answer{0}", view="biomedical", directed=("DISEASE_PRESENTS_SYMPTOM",))
+    assert not observed(one_way)[0].startswith("[{'n': 2}]")
+    assert "but for DISEASE_PRESENTS_SYMPTOM." in server.bodies[0]["messages"][0]["content"]
+    assert all(one.is_equal for one in replay(one_way.trajectories[0], graph))
+    config = GraphScoutConfig(view="biomedical", directed=("DISEASE_PRESENT",))
+    with pytest.raises(UnknownType, match="DISEASE_PRESENTS_SYMPTOM"):
+        GraphScout(graph, ScriptedModel(lambda *_: pytest.fail("a model was paid")), config)
 
 
 def test_properties_are_told_by_type(build):
@@ -654,7 +697,7 @@ def test_whatever_a_model_says_a_course_ends_in_order_and_replays(graph, said, c
     assert len(result.trajectories[0].steps) <= 5
     assert (result.stopped_by == "finish") <= bool(result.answer)
     again = Trajectory.model_validate_json(result.trajectories[0].model_dump_json())
-    assert all(one.is_equal for one in replay(again, graph) if one.recorded.text != NOT_RUN)
+    assert all(one.is_equal for one in replay(again, graph))
 
 
 def test_questions_side_by_side_keep_their_own_state(graph):
@@ -687,9 +730,11 @@ def test_at_the_limit_of_calls_the_answer_is_asked_for_without_tools(asking):
     assert native.answer == "x"
 
 
-def test_calls_beyond_the_limit_are_not_run(asking):
+def test_calls_beyond_the_limit_are_not_run(graph, asking):
     result, _ = asking("\n".join(code(f"print({at})") for at in range(5)), "\\answer{x}", max_calls=2)
-    assert [one == NOT_RUN for one in observed(result)] == [False, False, True, True, True]
+    assert [one == NO_MORE for one in observed(result)] == [False, False, True, True, True]
+    replayed = list(replay(result.trajectories[0], graph))
+    assert [one.is_equal for one in replayed] == [True, True]  # what was not run then is not run now
 
 
 def test_a_model_that_only_talks_comes_to_an_end(asking):
@@ -709,7 +754,30 @@ def test_where_the_course_gives_no_answer_ask_has_one_made_of_the_hits(asking):
 
 def test_a_call_in_the_last_turn_is_not_run(asking):
     result, _ = asking(code("print(1)"), max_calls=1, has_answer=False)
-    assert [one == NOT_RUN for one in observed(result)] == [False, True]
+    assert len(observed(result)) == 1
+    call = Answer(calls=[("code_interpreter", {"code": "print(1)"})])
+    native, _ = asking(call, max_calls=1, calls="tools", has_answer=False)
+    assert [one == NO_MORE for one in observed(native)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        f"{code('print(1)')}\n\\answer{{x}}",
+        f"\\answer{{x}}\n{code('print(1)')}",
+        "<tool_call>{oops</tool_call>\\answer{x}",
+    ],
+)
+def test_the_answer_of_the_last_turn_may_stand_beside_a_call(asking, last):
+    """Calls are not run there: the answer is all that can come of it."""
+    result, _ = asking(code("print(1)"), last, max_calls=1, has_answer=False)
+    assert result.trajectories[0].answer == "x"
+
+
+def test_an_answer_that_is_cut_off_is_asked_for_again(asking):
+    result, server = asking(Answer(content="So \\answer{neuron proj", finish_reason="length"), "\\answer{synapse}")
+    assert (result.answer, result.stopped_by) == ("synapse", "finish")
+    assert "cut off" in server.bodies[1]["messages"][-1]["content"]
 
 
 def follows_the_case(messages, tools, sampling):
@@ -745,7 +813,8 @@ def test_a_budget_at_every_place_ends_with_the_answer_asked_for(graph, limit, ma
         assert ids(result)[0] == "Cellular Component::GO:0045202"
 
 
-def test_an_interruption_keeps_the_steps_which_replay(graph):
+@pytest.mark.parametrize("options", [{}, {"view": "biomedical"}, {"view": "biomedical", "tools": "no-code"}])
+def test_an_interruption_keeps_the_steps_which_replay(graph, options):
     waits, released = threading.Event(), threading.Event()
 
     def slow(messages, tools, sampling):
@@ -754,12 +823,12 @@ def test_an_interruption_keeps_the_steps_which_replay(graph):
             assert released.wait(5)
         return TURNS[0]
 
-    stream = Retriever(graph, "graphscout", model=ScriptedModel(slow), settings=Settings()).stream(QUESTION)
+    stream = Retriever(graph, "graphscout", model=ScriptedModel(slow), settings=Settings(), **options).stream(QUESTION)
     assert waits.wait(5)
     (cut,) = stream.interrupt(patience=0.01)
     released.set()
     assert (cut.question.text, cut.method, cut.stopped_by) == (QUESTION, "graphscout", "interrupted")
-    assert [one.name for one in cut.tools] == ["code_interpreter", "node_id_retriever"]
+    assert cut.tools[-1].name == "node_id_retriever"
     (replayed,) = replay(cut, graph)
     assert replayed.is_equal
 
@@ -790,6 +859,7 @@ def test_the_oldest_results_are_left_out_of_a_full_context(asking):
         {"mode": "sparse"},
         {"context_tokens": 0},
         {"view": " "},
+        {"directed": ("GENE_REGULATES_GENE",)},
     ],
 )
 def test_settings_that_cannot_be_are_told(options):
@@ -843,6 +913,12 @@ def linked(build):
         ("1998", "f", []),
         ("1,998.5 %", "f", []),
         ("yes", "", []),
+        ("True.", "e", []),
+        ("**True**", "e", []),
+        ("(1998)", "f", []),
+        ("It is true since 1998", "ef", []),
+        ("1. cold\n2. Roll", "", ["Disease::DOID:1", "h"]),
+        ("cold (Salt)", "", ["Disease::DOID:1"]),
         ("cold, 1998", "", ["Disease::DOID:1"]),
         ("nothing of the kind", "", []),
         ("", "", []),

@@ -12,12 +12,14 @@ import pytest
 import quiz_oracle as oracle
 from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption
+from orienteer.evaluation.questions.patterns import Condition, Step
 from orienteer.evaluation.quiz.checking import REASONS, Kept, faults
 from orienteer.evaluation.quiz.drawing import Drawer
 from orienteer.evaluation.quiz.grid import CELLS
+from orienteer.evaluation.quiz.plan import Plan
 from orienteer.evaluation.quiz.proving import MOST_IN_SET, Fault, prove
 from orienteer.evaluation.quiz.templates import generate
-from orienteer.evaluation.quiz.wording import singular, whether
+from orienteer.evaluation.quiz.wording import Wording, singular, whether
 from orienteer.evaluation.quiz.writing import balance
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -176,6 +178,16 @@ def test_as_many_booleans_are_true_as_false_in_each_place_and_in_all(quiz):
     assert abs(values["True"] - values["False"]) <= 1
 
 
+def test_a_statement_that_is_false_might_have_been_true(languages, quiz):
+    for item in of(quiz, answer_type="boolean", pattern="<h,r,t>", difficulty="simple", answers=("False",)):
+        (path,) = oracle.read(item.gold_query).paths
+        (edge,) = path.edges
+        assert languages.node(item.anchors[1]).type == edge.node_type
+        somewhere = languages.neighbors(item.anchors[1], edge_types=[edge.edge_type], node_types=[path.start_type])
+        assert somewhere.total > 0
+        assert item.anchors[0] not in {hit.id for hit in somewhere.hits}
+
+
 # ----------------------------------------------------------------------------------------- 3.3.2 and 3.3.4, seed, clues
 
 
@@ -323,20 +335,40 @@ def test_clues_that_are_no_nodes_and_clues_to_be_avoided_are_told(languages, qui
     assert {one.reason for one in faults(languages, item, avoid={item.anchors[0]})} == {"avoided"}
 
 
-def test_repeats_and_booleans_of_the_value_that_is_ahead_are_told(quiz):
-    kept, booleans = Kept(), of(quiz, answer_type="boolean", pattern="<h,r,t>", difficulty="simple")
-    true = next(item for item in booleans if item.answers == ("True",))
+def test_what_was_asked_before_is_told(quiz):
+    kept, item = Kept(), quiz.items[0]
+    assert kept.fault(item) is None
+    kept.keep(item)
+    assert kept.fault(item).reason == "repeated"
+    assert kept.fault(item.model_copy(update={"question": "Which is it?"})).reason == "repeated"
+    assert kept.fault(item.model_copy(update={"gold_query": "other"})).reason == "repeated"
+
+
+def test_booleans_of_a_value_that_is_ahead_by_two_are_told(quiz):
+    kept, booleans = Kept(), of(quiz, answer_type="boolean")
+    true = [item for item in booleans if item.answers == ("True",)]
     false = next(item for item in booleans if item.answers == ("False",))
-    assert kept.fault(true) is None
-    kept.keep(true)
-    assert kept.fault(true).reason == "repeated"
-    assert kept.fault(true.model_copy(update={"question": "Is it?", "gold_query": "other"})).reason == "unbalanced"
-    assert kept.fault(true.model_copy(update={"question": "Is it?"})).reason == "repeated"
-    assert kept.fault(false) is None
-    assert not kept.wanted(true.cell)
+    for item in true[:2]:
+        assert kept.fault(item) is None
+        kept.keep(item)
+        assert not kept.wanted(item.cell)
+    assert kept.fault(true[2]).reason == "unbalanced"
+    kept.keep(false)
+    assert kept.fault(true[2]) is None
 
 
 # ---------------------------------------------------------------------------------------------------------- words
+
+
+def test_two_walks_of_two_steps_need_not_meet_in_one_node(languages):
+    chance = np.random.default_rng(1)
+    steps = (Step("award", "received", False, "person"), Step("person", "designed_by", False, "language"))
+    awards = [languages.row(name) for name in ("Turing Award", "Grace Murray Hopper Award")]
+    plan = Plan("<h,r,t>", tuple(Condition(row, steps) for row in awards))
+    for _ in range(6):
+        question = Wording(languages, chance).question(plan, "set")
+        assert "both" not in question
+        assert question.count("people that received") == 2
 
 
 @pytest.mark.parametrize(
@@ -360,6 +392,17 @@ def test_repeats_and_booleans_of_the_value_that_is_ahead_are_told(quiz):
 )
 def test_what_is_said_of_several_is_said_of_one(several, one):
     assert singular(several) == one
+
+
+def test_a_thing_is_it_and_a_person_is_them(languages):
+    steps = (Step("language", "influenced_by", True, "language"), Step("language", "designed_by", True, "person"))
+    onward = (*steps[:1], Step("language", "developed_at", True, "organization"))
+    wording = Wording(languages, np.random.default_rng(1))
+    asked = [
+        wording.question(Plan("<h,r,_>", (Condition(languages.row("C"), one),)), "entity") for one in (steps, onward)
+    ]
+    assert "designed by them" in asked[0]
+    assert "developed at it" in asked[1]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,13 @@ import pytest
 from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_IDS, SET, TRUE, checked
 from mutations import mutate
 from orienteer.build.demo import demo_records
+from orienteer.evaluation.quiz.drawing import MOST_EDGES
+from orienteer.evaluation.quiz.objective import Objectives
 from orienteer.evaluation.quiz.reporting import Maker, Order, check, report_of
 from orienteer.evaluation.quiz.shape import read_shape
 from orienteer.evaluation.quiz.templates import generate
+from orienteer.evaluation.quiz.walking import walked
+from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
@@ -69,6 +73,88 @@ def test_hops_agree_with_networkx_on_random_forests():
 def test_rows_left_out_are_seen_wherever_they_are_left_out(cut):
     assert read_shape(f"MATCH (a {{id: 'f1'}})--(x) {cut} RETURN count(x) AS number").is_cut
     assert not read_shape("MATCH (a {name: 'LIMIT 1'})--(x) RETURN count(x) AS number").is_cut
+
+
+# --------------------------------------------------------------------------------------------- walked along the edges
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("MATCH (a {id: 'f1'})<-[:directed]-(x)", {"p1"}),
+        ("MATCH (a {id: 'f1'})-[:directed]->(x)", set()),
+        ("MATCH (a {id: 'f1'})-[:directed]-(x)", {"p1"}),
+        ("MATCH (x)-[:directed]->(a) WHERE a.id = 'f1'", {"p1"}),
+        ("MATCH (a {id: 'f1'})--(x:person)", {"p1", "p2", "p4"}),
+        ("MATCH (a {id: 'f1'})-[:directed|`acted in`]-(x)", {"p1", "p2", "p4"}),
+        ("MATCH (a {id: 'nobody'})--(x)", set()),
+        # One edge is not walked twice within a MATCH, and may be in another.
+        ("MATCH (a {id: 'f1'})<-[:directed]-(m)-[:directed]->(x)", {"f2"}),
+        ("MATCH (a {id: 'f1'})<-[:directed]-(m) MATCH (m)-[:directed]->(x)", {"f1", "f2"}),
+        ("MATCH (a {id: 'f1'})<-[:directed]-(m) MATCH (m)-[:directed]->(x) WHERE x.id <> a.id", {"f2"}),
+        ("MATCH (a {id: 'f1'})<-[:directed]-(m)-[:directed]->(x) WHERE x.id <> 'f2'", set()),
+        ("MATCH (a {id: 'f1'})--(x), (x)--(b {id: 'f3'})", {"p2"}),
+        ("MATCH (x:film) WHERE x.id = 'f1' AND EXISTS { MATCH (x)--(p {id: 'p2'}) }", {"f1"}),
+        ("MATCH (c {id: 'c1'})<-[:`set in`]-(x) WHERE NOT EXISTS { MATCH (x)<-[:`acted in`]-(p) }", {"f4"}),
+        (
+            "MATCH (c {id: 'c1'})<-[:`set in`]-(x) WHERE EXISTS { MATCH (x)<-[:`acted in`]-(p) WHERE p.id <> 'p5' }",
+            {"f1", "f2"},
+        ),
+    ],
+)
+def test_a_query_is_answered_along_the_edges(graph, pattern, expected):
+    query = f"{pattern} {NUMBER_AND_IDS}"
+    assert walked(graph, query) == expected
+    assert set(graph.cypher(query).rows[0][1]) == expected, "the engine says the same"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (x:film) RETURN count(DISTINCT x) AS number",  # from nowhere
+        "MATCH (a {id: 'f1'})-[*1..2]-(x) RETURN count(DISTINCT x) AS number",
+        "MATCH (a {id: 'f1'})--(x) RETURN count(x) AS number",
+        "MATCH (a {id: 'f1'})--(x) RETURN max(x.name) AS number",
+        "MATCH (a {id: 'f1'})--(x) WITH x RETURN count(DISTINCT x) AS number",
+        "MATCH (a {id: 'f1'})--(x) OPTIONAL MATCH (x)--(y) RETURN count(DISTINCT y) AS number",
+        "MATCH (a {id: 'f1'})--(x) WHERE x.name = 'Orsova' RETURN count(DISTINCT x) AS number",
+        "MATCH (a {name: 'Salt Road'})--(x) RETURN count(DISTINCT x) AS number",
+        "MATCH (a {id: 'f1'})-[e]-(x) RETURN count(DISTINCT x) AS number",
+    ],
+)
+def test_what_cannot_be_walked_is_left_to_the_engine(graph, query):
+    assert walked(graph, query) is None
+
+
+def test_parallel_edges_are_two(build):
+    nodes = (Node("a", "thing", "Alpha"), Node("b", "thing", "Beta"), Node("c", "thing", "Gamma"))
+    twice = build(
+        nodes, (Edge("a", "meets", "b"), Edge("a", "meets", "b"), Edge("a", "sees", "c"), Edge("c", "sees", "c"))
+    )
+    back = "MATCH (a {{id: '{}'}})--(m)--(x) " + NUMBER_AND_IDS
+    assert walked(twice, back.format("a")) == {"a"}
+    assert walked(twice, back.format("b")) == {"b", "c"}
+    assert walked(twice, back.format("c")) == {"b"}
+
+
+def test_the_arrays_agree_with_the_records_where_an_edge_type_comes_twice(build):
+    """Ladybug 0.22 has given other rows for this very query."""
+    nodes, edges = demo_records()
+    ends = {
+        name: [(one.source, one.target) for one in edges if one.type == name]
+        for name in ("supports", "developed_at", "designed_by")
+    }
+    expected = {
+        person
+        for first, paradigm in ends["supports"]
+        for one, place in ends["developed_at"]
+        for second, other in ends["developed_at"]
+        for language, person in ends["designed_by"]
+        if paradigm == "paradigm:array" and first == one and place == other and language == second and one != second
+    }
+    path = "(:paradigm {id: 'paradigm:array'})<-[:supports]-(a)-[:developed_at]->(b)"
+    path += "<-[:developed_at]-(c)-[:designed_by]->(x)"
+    assert walked(build(nodes, edges), f"MATCH {path} {NUMBER_AND_IDS}") == expected
 
 
 # ------------------------------------------------------------------------------- what a report must keep to (B.3.3)
@@ -287,10 +373,37 @@ def test_spoiled_queries_are_refused_or_prove_the_same(graph, seed):
             assert set(report["answer"]) <= set(found.item.answers), query
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["Gull Island", "Gull Island?", "Film: Gull Island", "\u202eWhich film is set in Gull Island?", "{0}{1}"],
+)
+def test_what_nobody_would_ask_is_no_question(graph, question):
+    said = question.format("Which film is set in Gull Island? ", "Well? " * 200).strip()
+    reasons = [one.reason for one in checked(graph, ENTITY | {"question": said}).faults]
+    assert reasons == ["unwritable"]
+
+
 def test_a_relation_that_is_given_is_named_in_the_query(graph):
     query = NUMBER["gold_query"].replace("[:directed]", "[directed]")
     reasons = [one.reason for one in checked(graph, NUMBER | {"gold_query": query}, "number", seed="p1").faults]
     assert reasons == ["illegal"]
+
+
+def test_nothing_begins_from_a_hub(build):
+    spokes = [Node(f"s{at}", "spoke", f"Spoke Number {at}") for at in range(MOST_EDGES + 1)]
+    far = Node("far", "rim", "Far Rim")
+    edges = [*(Edge(one.id, "meets", "hub") for one in spokes), Edge("hub", "bears", "far")]
+    wheel = build([Node("hub", "hub", "The Hub"), far, *spokes], edges)
+    report = {
+        "question": "Which rim does The Hub bear?",
+        "answer": ["Far Rim"],
+        "clue_nodes": ["hub", "far"],
+        "gold_query": f"MATCH (h {{id: 'hub'}})-[:bears]->(x:rim) {NUMBER_AND_IDS}",
+    }
+    assert [one.reason for one in checked(wheel, report, seed="hub").faults] == ["hub"]
+    seeds = {Objectives(wheel, 0, "model").order(place, 0).seed for place in range(40)}
+    assert "far" in seeds
+    assert "hub" not in seeds
 
 
 def test_a_clue_that_never_came_up_is_a_lie(graph):

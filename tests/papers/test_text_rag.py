@@ -152,6 +152,14 @@ def test_a_text_keeps_to_its_size_and_counts_what_it_leaves_out(hub, tokens):
     assert named == len(linear.rows)
 
 
+@pytest.mark.parametrize("text", ["灯塔建于一九一二年" * 400, "1.5, -2; " * 900, "x" * 9_000])
+def test_a_long_text_of_any_script_leaves_room_for_edges(build, text):
+    graph = build([Node("a", "Tower", "A", text), Node("b", "Town", "Basel")], [Edge("a", "in", "b")])
+    linear = Linearizer(graph, "").write(graph.row("a"), 200)
+    assert 90 < linear.tokens <= 200
+    assert linear.text.endswith("\n  -in-> Town (1): Basel")
+
+
 def test_a_kind_that_the_question_speaks_of_has_the_room_and_stands_first(hub):
     about = Linearizer(hub, "Which spokes has it?").write(hub.row("h"), 200).text
     other = Linearizer(hub, "Which rims hold it?").write(hub.row("h"), 200).text
@@ -162,7 +170,7 @@ def test_a_kind_that_the_question_speaks_of_has_the_room_and_stands_first(hub):
 
 
 def test_of_a_kind_those_are_named_that_the_question_fits_then_by_id(hub):
-    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.row("h"), 400)
+    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.row("h"), 600)
     spokes = [hub.ids[row] for row in linear.rows if hub.type_at(row) == "Spoke"]
     herons = [f"s{at:03}" for at in range(400) if at % 7 == 3]
     others = [f"s{at:03}" for at in range(400) if at % 7 != 3]

@@ -76,7 +76,7 @@ class Host:
                 one.listen()
         self.signals, self.asked = [], []
         self._before = {one: signal.signal(one, lambda number, _: self.signals.append(number)) for one in SIGNALS}
-        self.begun = self.state()
+        self.begun, self.graph_begun = self.state(), self.graph_state()
 
     def close(self):
         for one in self.servers:
@@ -104,7 +104,13 @@ class Host:
     def state(self):
         """Return all that an attack on files could change."""
         files = {one.name: (one.lstat().st_mode, one.lstat().st_mtime_ns) for one in self.folder.iterdir()}
-        return files, self.canary.read_text(), len(self.graph), self.graph.cypher("MATCH (n) RETURN count(*)").rows
+        return files, self.canary.read_text()
+
+    def graph_state(self):
+        """Return what an attack by Cypher could change."""
+        return self.graph.cypher(
+            "MATCH (n) OPTIONAL MATCH (n)-[e]->() RETURN n.id, n.name, count(e) ORDER BY n.id"
+        ).rows
 
     def called(self):
         """Return the servers that somebody has called, or sent to."""
@@ -193,6 +199,8 @@ class Tried:
         self._works_on(one, ran)
         assert not any("late" in asked for asked in host.asked), f"{name!r} in {self.tier} called after its run"
         assert host.state() == host.begun, f"{name!r} in {self.tier} changed something"
+        if one["kind"] == "cypher":
+            assert host.graph_state() == host.graph_begun, f"{name!r} in {self.tier} changed the graph"
         assert not host.called(), f"{name!r} in {self.tier} reached a server"
         assert host.signals == [], f"{name!r} in {self.tier} sent a signal"
         assert memory() - self.memory < LARGEST_GROWTH, f"{name!r} in {self.tier} filled the parent's memory"

@@ -20,6 +20,8 @@ from orienteer.tools.node_ids import NodeIdRetriever
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
+NEEDS_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the second tier needs Linux")
+CPYTHON = pytest.param("cpython", marks=NEEDS_LINUX)
 
 
 @pytest.fixture(scope="module")
@@ -302,7 +304,7 @@ def first(graph, **config):
     return CodeInterpreter(Session(graph), CodeConfig(**config))
 
 
-@pytest.mark.parametrize("tier", ["monty", "cpython"])
+@pytest.mark.parametrize("tier", ["monty", CPYTHON])
 def test_the_tier_is_told_once_and_recorded(graph, tier):
     with_code = first(graph, tier=tier)
     assert with_code({"code": "print(1)"}).text == f"1\nNote: The code ran in the sandbox {tier}."
@@ -321,6 +323,7 @@ def test_what_the_tier_lacks_is_told(graph):
 RETRIED = "import heapq\nprint(heapq.nsmallest(2, numbers), rows[0]['k'], failed)"
 
 
+@NEEDS_LINUX
 def test_code_is_run_again_in_the_second_tier_with_the_state_of_the_first(graph):
     with_code = first(graph, retry_cpython=True)
     with_code({"code": "numbers = [5, 3, 4]\nrows = cypher('MATCH (n) RETURN count(n) AS k')"})
@@ -336,6 +339,7 @@ def test_code_is_run_again_in_the_second_tier_with_the_state_of_the_first(graph)
     assert with_code.marks == ("sandbox monty", "sandbox cpython", 'code_interpreter {"retry_cpython":true}')
 
 
+@NEEDS_LINUX
 def test_state_that_cannot_be_made_again_is_told(graph):
     with_code = first(graph, retry_cpython=True)
     with_code({"code": "import sys\nassert 'Monty' in sys.version\nx = 1"})
@@ -362,7 +366,7 @@ def test_where_the_second_tier_cannot_be_had_the_first_goes_on(graph, monkeypatc
     assert "sandbox cpython" not in with_code.marks
 
 
-@pytest.mark.parametrize("tier", ["monty", "cpython"])
+@pytest.mark.parametrize("tier", ["monty", CPYTHON])
 def test_closing_a_toolbox_ends_what_its_tools_keep_running(graph, tier):
     with_code = first(graph, tier=tier)
     toolbox = Toolbox(Session(graph), [with_code])
@@ -391,7 +395,7 @@ def test_code_that_overstays_loses_its_state_and_is_told(graph):
     "config",
     [
         CodeConfig(),
-        CodeConfig(tier="cpython"),
+        pytest.param(CodeConfig(tier="cpython"), marks=NEEDS_LINUX),
         CodeConfig(retry_cpython=True, seconds=3.5, rows=7),
         CodeConfig(view=View(label="biomedical"), output_characters=100, memory_mb=99, calls=2),
     ],
@@ -452,7 +456,14 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("config", [{}, {"tier": "cpython"}, {"retry_cpython": True, "rows": 2}])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        pytest.param({"tier": "cpython"}, marks=NEEDS_LINUX),
+        pytest.param({"retry_cpython": True, "rows": 2}, marks=NEEDS_LINUX),
+    ],
+)
 def test_a_trajectory_replays_to_the_letter(graph, config):
     calls = [one for one in CALLS if not (config.get("retry_cpython") and "random" in str(one))]  # tiers draw apart
     trajectory = trajectory_of(graph, calls, **config)

@@ -53,9 +53,9 @@ class Work(Record):
     tools: dict[str, int] = {}
     """Calls of each tool, those that a program made by itself too."""
     tool_calls: int = 0
-    """Calls of tools that a model wrote."""
+    """Calls of tools that a model wrote, those that could not be read too."""
     failed_calls: int = 0
-    """Those of them that came back as an error."""
+    """Those of them that could not be read or came back as an error."""
     context_tokens: int = 0
     """Tokens of the prompts and observations that a model was shown, each once; our own count, not a model's."""
 
@@ -75,16 +75,15 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
         set_joins=sum(count for name, count in calls.items() if name in SET_JOINS)
         + sum(one.set_joins for one in trajectories),
         tools=dict(sorted(calls.items())),
-        tool_calls=sum(len(step.reply.message.tool_calls) for step in turns),
-        failed_calls=sum(map(_failed_calls, turns)),
+        tool_calls=sum(len(step.reply.message.tool_calls) + step.unread for step in turns),
+        failed_calls=sum(map(failed_calls, turns)),
         context_tokens=_context_tokens(trajectories),
     )
 
 
-def _failed_calls(step: Step) -> int:
-    """Count the calls of a turn that came back as an error."""
-    called = {call.id for call in step.reply.message.tool_calls}
-    return sum(one.error is not None and one.call_id in called for one in step.observations)
+def failed_calls(step: Step) -> int:
+    """Count the calls of a turn that could not be read or came back as an error."""
+    return step.unread + sum(one.error is not None for one in step.observations)
 
 
 def _context_tokens(trajectories: Sequence[Trajectory]) -> int:

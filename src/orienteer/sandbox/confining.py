@@ -113,9 +113,12 @@ _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 13  # the call fails with EACCES
 _NUMBER, _PROCESSOR, _SECOND, _THIRD = 0, 4, 24, 32  # where a filter finds a call's number and arguments
 
 
-def filter_calls() -> bool:
-    """Leave this process the system calls that computing takes; the others fail with `PermissionError`."""
-    program = filter_program()
+def filter_calls(*, opens: bool) -> bool:
+    """Leave this process the system calls that computing takes, and opening files for reading or not.
+
+    All others fail with `PermissionError`.
+    """
+    program = filter_program(opens=opens)
     if program is None:
         return False
 
@@ -128,7 +131,7 @@ def filter_calls() -> bool:
     return bool(system.prctl(_SECCOMP, 2, ctypes.byref(told), 0, 0) == 0)
 
 
-def filter_program() -> bytes | None:
+def filter_program(*, opens: bool) -> bytes | None:
     """Return the filter in the kernel's form, eight bytes a step; None for a processor whose calls are not known."""
     if not sys.platform.startswith("linux") or platform.machine() not in _MACHINES:
         return None
@@ -138,7 +141,9 @@ def filter_program() -> bytes | None:
     for numbers in CALLS.values():
         if (number := numbers[column]) is not None:
             steps += [(_IF_EQUAL, 0, 1, number), allow]
-    steps += [(_IF_EQUAL, 0, 4, OPENAT[column]), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _WRITING), refuse, allow]
+    if opens:
+        steps += [(_IF_EQUAL, 0, 4, OPENAT[column]), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _WRITING)]
+        steps += [refuse, allow]
     most = len(_DESCRIPTOR_COMMANDS)
     steps += [(_IF_EQUAL, 0, most + 3, FCNTL[column]), (_LOAD, 0, 0, _SECOND)]
     steps += [(_IF_EQUAL, most - place, 0, one) for place, one in enumerate(_DESCRIPTOR_COMMANDS)]

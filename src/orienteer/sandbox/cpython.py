@@ -17,7 +17,7 @@ from pathlib import Path
 from orienteer.errors import Error, UnsafeSandbox
 from orienteer.records import JsonValue
 from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
-from orienteer.sandbox.pipe import Broken, Pipe, TooLate
+from orienteer.sandbox.pipe import Broken, Ended, Pipe, TooLate
 from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
 
@@ -33,14 +33,12 @@ _OPTIONS = ("-P", "-s", "-S", "-B", "-X", "utf8")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets in one order, so that runs repeat
 _KEPT = ("LD_LIBRARY_PATH",)  # where Python itself may lie
 _PACKAGES = ("numpy",)  # what code may import beside the standard library, where it is installed
+_SECCOMP = "seccomp (Linux on x86-64 and arm64)"
 _SIDES = {  # what must be held, the walls of which one is enough, and what would do on a system without
-    "files": (
-        {"landlock", "own user"},
-        "Landlock (Linux 5.13 or later), or a start as root with a Python that everybody can read",
-    ),
-    "changes of files": ({"seccomp", "own user"}, "seccomp (on x86-64 and arm64)"),
-    "the network": ({"seccomp", "own network"}, "seccomp (on x86-64 and arm64), or the right to make a network"),
-    "processes": ({"seccomp", "process limit"}, "seccomp, or a start as another user than root"),
+    "files": ({"landlock", "no opening", "own user"}, f"{_SECCOMP}, or Landlock (Linux 5.13)"),
+    "changes of files": ({"seccomp", "own user"}, _SECCOMP),
+    "the network": ({"seccomp", "own network"}, f"{_SECCOMP}, or the right to make a network"),
+    "processes": ({"seccomp", "process limit"}, f"{_SECCOMP}, or a start as another user than root"),
     "memory": ({"memory"}, "RLIMIT_AS"),
 }
 
@@ -74,7 +72,7 @@ class CPythonInterpreter:
         Raises `UnsafeSandbox` where this system cannot hold it, and whatever a function raises that is no `Error`.
         """
         if self._worker is not None and self._worker.pipe.has_more():
-            return self._lost(Broken("it ended, or wrote where it may not, after its last run"), 0.0)
+            return self._lost(Ended("it wrote where it may not, after its last run"), 0.0)
         if self._worker is None:
             self._worker = _Worker(self._functions, self._limits)
         self._runs += 1
@@ -151,7 +149,8 @@ class CPythonInterpreter:
             error = f"TimeoutError: the code took longer than {self._limits.seconds:g} s and was stopped; {_LOST}"
             printed, left_out = self._printed_before(self._worker)
         else:
-            error = f"the interpreter broke: {self._worker.died() or fault}; {_LOST}"
+            died = self._worker.died() if isinstance(fault, Ended) else None
+            error = f"the interpreter broke: {died or fault}; {_LOST}"
         self.close()
         return Ran(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
 

@@ -50,7 +50,7 @@ class MontyInterpreter:
     def __init__(self, functions: Functions, limits: Limits) -> None:
         """Raises `MissingExtra` where pydantic-monty is not installed."""
         try:
-            import pydantic_monty  # noqa: F401  # an extra, and half a second of a first start
+            import pydantic_monty  # noqa: F401  # an extra
         except ImportError as error:
             raise MissingExtra("code in the sandbox monty", "sandbox") from error
         self._functions, self._limits = functions, limits
@@ -196,19 +196,23 @@ class _Watch:
 
     def __init__(self, worker: int | None, seconds: float) -> None:
         self.has_fired = False
-        self._worker = worker
+        self._worker: int | None = worker
+        self._turn = threading.Lock()
         self._timer = threading.Timer(seconds, self._kill)
         self._timer.daemon = True
         self._timer.start()
 
     def end(self) -> None:
-        """Let the worker live, unless it is dead."""
-        self._timer.cancel()
-        self._timer.join()
+        """Let the worker live, unless it is dead: from here on it is not killed."""
+        with self._turn:
+            self._worker = None
+        self._timer.cancel()  # its thread ends when it comes to it: waiting for that takes longer than most code does
 
     def _kill(self) -> None:
-        self.has_fired = True
-        if self._worker is not None:
+        with self._turn:
+            if self._worker is None:
+                return
+            self.has_fired = True
             try:
                 os.kill(self._worker, _KILL)
             except ProcessLookupError:  # it has died by itself, and the run tells so

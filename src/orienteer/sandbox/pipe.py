@@ -14,7 +14,11 @@ from orienteer.records import JsonValue
 
 
 class Broken(Exception):
-    """The other end is gone, or says what it may not; the message says which."""
+    """The other end says what it may not; the message says what."""
+
+
+class Ended(Broken):
+    """The other end is gone."""
 
 
 class TooLate(Exception):
@@ -40,7 +44,7 @@ class Pipe:
             except BlockingIOError:
                 continue
             except BrokenPipeError as error:
-                raise Broken("it ended") from error
+                raise Ended("it ended") from error
 
     def receive(self, deadline: float) -> dict[str, JsonValue]:
         """Return the next message. Raises `Broken`, `TooLate`."""
@@ -65,7 +69,7 @@ class Pipe:
             _wait(self._of, select.POLLIN, deadline)
             part = os.read(self._of, min(size - len(parts), 1 << 16))
             if not part:
-                raise Broken("it ended")
+                raise Ended("it ended")
             parts += part
         return bytes(parts)
 

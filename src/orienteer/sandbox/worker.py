@@ -21,7 +21,7 @@ import signal
 import struct
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -43,6 +43,12 @@ _FRAMES = 6  # of the code, that an error shows
 _LINE_CHARACTERS = 160
 _ERROR_CHARACTERS = 2_000  # of what an error says
 _SHARED_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
+_LOADED = (  # what there is where no file may be opened at all, because nothing else would keep code from any
+    *("ast", "base64", "bisect", "calendar", "cmath", "collections.abc", "contextlib", "copy", "csv", "dataclasses"),
+    *("datetime", "decimal", "difflib", "enum", "fractions", "functools", "graphlib", "hashlib", "heapq", "html"),
+    *("itertools", "json", "math", "operator", "pprint", "random", "re", "statistics", "string", "textwrap", "time"),
+    *("types", "typing", "unicodedata", "uuid", "warnings"),
+)
 _NOT_STANDARD = ("site-packages", "dist-packages")
 
 
@@ -79,8 +85,21 @@ def _locked_down(told: Mapping[str, Any], packages: Mapping[str, Path]) -> list[
     confining.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
     os.chdir("/")
     held["landlock"] = confining.keep_files(_readable(library, packages))
-    held["seccomp"] = confining.filter_calls()
+    if not held["landlock"]:
+        _load((*_LOADED, *packages))
+        sys.path.clear()  # what is not loaded is not there
+    held["seccomp"] = confining.filter_calls(opens=held["landlock"])
+    held["no opening"] = held["seccomp"] and not held["landlock"]
     return [name for name, holds in held.items() if holds]
+
+
+def _load(modules: Iterable[str]) -> None:
+    """Import what code may want, while files can be opened."""
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ImportError:  # this Python is without it, or it was built for another
+            continue
 
 
 def _readable(library: Path, packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:

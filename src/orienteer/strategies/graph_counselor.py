@@ -52,6 +52,7 @@ VERDICT = {
     "additionalProperties": False,
 }
 """What the model says of an attempt of its own."""
+UNSOUND = "the model judged this answer unsound, and no later attempt came to another"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,9 @@ class GraphCounselor:
             course.run()
             return ranking()
 
-        return workflow.follow(attempts, instead=ranking).model_copy(update={"answer": course.answer or None})
+        result = workflow.follow(attempts, instead=ranking)
+        notes = (*result.notes, UNSOUND) if course.is_unsound else result.notes
+        return result.model_copy(update={"answer": course.answer or None, "notes": notes})
 
 
 @dataclass(slots=True)
@@ -103,6 +106,8 @@ class _Course:
     config: GraphCounselorConfig
     answer: str = ""
     """What the last attempt that finished has answered."""
+    is_unsound: bool = False
+    """That answer was judged so, and no attempt since has come to another."""
     lessons: list[str] = field(default_factory=list)
 
     def run(self) -> None:
@@ -110,13 +115,15 @@ class _Course:
         deepest = 1
         for number in range(self.config.reflections + 1):
             plan = self._plan(deepest)
-            walked = self._execute(plan)
-            self.answer = walked.answer or self.answer
+            walked = self._execute(plan, number + 1)
+            if walked.answer:
+                self.answer, self.is_unsound = walked.answer, False
             if number == self.config.reflections:
                 return
             verdict = self._reflect(plan, walked)
             if verdict is None:
                 return
+            self.is_unsound = bool(self.answer)
             deepest = max(deepest, verdict.get("depth", 1))
             self.lessons.append(f"{len(self.lessons) + 1}. {' '.join(verdict['advice'].split())}")
 
@@ -134,14 +141,18 @@ class _Course:
         plan["depth"] = max(plan["depth"], deepest)
         return plan
 
-    def _execute(self, plan: dict[str, Any]) -> Walked:  # Any: JSON that fits PLAN
+    def _execute(self, plan: dict[str, Any], number: int) -> Walked:  # Any: JSON that fits PLAN
         """Take actions until Finish, the plan's depth twice over, or a limit."""
-        return self.functions.walk(
+        notes = self.workflow.notes
+        before = len(notes)
+        walked = self.functions.walk(
             "graph-counselor-act",
             min(2 * plan["depth"], self.config.max_steps),
             self.config.context_tokens,
             plan="\n".join(f"{at}. {step}" for at, step in enumerate(plan["steps"], 1)),
         )
+        notes[before:] = [f"attempt {number}: {one}" for one in notes[before:]]
+        return walked
 
     def _reflect(self, plan: dict[str, Any], walked: Walked) -> dict[str, Any] | None:  # Any: JSON
         """Return what to do otherwise; None where the attempt is judged sound, or the verdict cannot be read.

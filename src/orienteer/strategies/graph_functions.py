@@ -50,6 +50,7 @@ class GraphFunctions:
     def walk(self, prompt: str, most: int, context_tokens: int, **values: str) -> Walked:
         """Have one step after the other written, thought and action, and run it, until Finish or a limit."""
         steps: list[str] = []
+        self.last = ()  # of an earlier walk the model sees nothing
         schema, question = "\n".join(schema_lines(self.graph)), self._workflow.question.text
         for number in range(1, most + 1):
             so_far = "\n".join(steps)

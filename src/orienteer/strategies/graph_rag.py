@@ -34,7 +34,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.strategies.answer import answer_from
 from orienteer.strategies.core_entities import CoreEntities, grounding
-from orienteer.strategies.linearized import Linear, LinearConfig, Linearizer, named_first, rendered
+from orienteer.strategies.linearized import LEAST, Linear, LinearConfig, Linearizer, named_first, rendered
 from orienteer.strategies.workflow import Workflow
 
 
@@ -144,6 +144,7 @@ class GraphRag:
         linearizer, first = Linearizer(self._graph, question), {*cores, *around}
         half = self.config.context_tokens // 2
         whole = half if around else 2 * half
-        written = [linearizer.write(row, whole // len(cores), first=first) for row in cores]
+        written = [linearizer.write(row, max(whole // len(cores), LEAST), first=first) for row in cores]
         left = self.config.context_tokens - sum(one.tokens for one in written)
-        return [*written, *(linearizer.write(row, left // len(around), first=first) for row in around)]
+        share = max(left // max(len(around), 1), LEAST)
+        return [*written, *(linearizer.write(row, share, first=first) for row in around)]

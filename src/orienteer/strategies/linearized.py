@@ -40,8 +40,9 @@ _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a
 _VALUE = 200  # characters of a property
 _NAME = 80  # characters of a name within a line
 _EDGE_TEXT = 80  # characters of what an edge says
-_CHARACTERS_A_TOKEN = 4
-_MORE, _LABEL = 4, 4  # tokens of `; and 9 more`, and of a label in its brackets
+LEAST = 40
+"""Tokens of a text below which it says nothing: without room for that a node is left out, and that is said."""
+_MORE, _KINDS, _LABEL = 4, 6, 4  # tokens of `; and 9 more`, of `and 9 more kinds of edge`, of a label in its brackets
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _SHORT = 4  # letters; a name no longer than that counts only as it is written: `CAN` is a gene, "can" is not
 
@@ -137,7 +138,7 @@ class Linearizer:
         """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
         kept: list[_Group] = []
         heads: list[str] = []
-        left = tokens - _MORE
+        left = tokens - _KINDS
         for group in groups:
             head = f"{one_line(arrow(self._graph, group.kind))} ({len(group.rows)}): "
             cost = count_tokens(head) + _MORE
@@ -150,17 +151,18 @@ class Linearizer:
 
     def _attributes(self, node: Node, tokens: int) -> Iterator[str]:
         """Yield what a node says of itself, as far as there is room."""
-        left = tokens * _CHARACTERS_A_TOKEN
         lines = [f"also: {'; '.join(map(one_line, node.aliases))}"] if node.aliases else []
         for name, value in node.properties.items():
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             lines.append(one_line(f"{name}: {shown}", _VALUE))
         lines += [" ".join(line.split()) for line in node.text.splitlines() if line.strip()]
+        left = tokens
         for line in lines:
             if left <= 0:
                 return
-            yield one_line(line, left)
-            left -= len(line) + 1
+            cut = _cut(line, left)
+            yield cut
+            left -= count_tokens(cut)
 
     def _groups(self, row: int, first: Collection[int]) -> list[_Group]:
         """Return a node's edges by kind: what the question speaks of first, then what has fewest neighbours."""
@@ -211,6 +213,14 @@ class Linearizer:
         places = group.entries.at[group.entries.neighbor == row].tolist()
         said = dict.fromkeys(one_line(text, _EDGE_TEXT) for at in places if (text := graph.extras(at).get("text")))
         return f"{name} ({', '.join(said)})" if said else name
+
+
+def _cut(line: str, tokens: int) -> str:
+    """Return the beginning of a line that takes so many tokens, marked where there is more."""
+    cut = line
+    while (count := count_tokens(cut)) >= tokens and len(cut) > 1:
+        cut = cut[: min(len(cut) - 1, len(cut) * tokens // count)]
+    return line if count_tokens(line) <= tokens else f"{cut}…"
 
 
 def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[int]:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from textwrap import indent
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -117,7 +118,7 @@ class PolyG:
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Answer from what each basic question gave."""
         result, course = self._follow(question, run)
-        if not course.found:
+        if not course.found or result.stopped_by == "error":
             return without(result)
         user = f"{course.told}\n\nQuestion: {question.text}"
         sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
@@ -164,8 +165,8 @@ class _Course:
         """What the model that answers reads: of each basic question as much as its share of the room holds."""
         share = self.config.context_tokens * _CHARACTERS_A_TOKEN // max(len(self.found), 1)
         return "\n\n".join(
-            f"#{number} {one.basic.pattern} {one.basic.question}\n{one.text[:share]}"
-            for number, one in enumerate(self.found, 1)
+            f"#{number} {one.basic.pattern} {one.basic.question}\n{_shortened(indent(one.text, '  '), share)}"
+            for number, one in enumerate(self.found, 1)  # indented, a node's text can pass for no line of ours
         )
 
     def run(self) -> None:
@@ -211,7 +212,7 @@ class _Course:
     def _around(self, basic: Basic) -> _Found:
         """Read a subject and what surrounds it."""
         rows, texts = [], []
-        for row in self._rows(basic.subject)[:_ENDS]:
+        for row in self._rows(basic.subject, _ENDS):
             node = f"[{self.graph.ids[row]}]"
             read = self.workflow.use("read_node", node=node)
             near = self.workflow.use("search_in_neighborhood", node=node, query=basic.question, k=self.config.neighbors)
@@ -223,19 +224,20 @@ class _Course:
         """Look for the shortest paths between a subject and an object."""
         rows: list[int] = []
         texts: list[str] = []
-        ends = self._rows(basic.object)[:_ENDS]
-        for row in self._rows(basic.subject)[:_ENDS]:
+        starts, ends = self._rows(basic.subject, _ENDS), self._rows(basic.object, _ENDS)
+        for row in starts:
             for end in ends:
                 a, b = (f"[{self.graph.ids[one]}]" for one in (row, end))
                 found = self.workflow.use("paths", a=a, b=b)
                 rows += [self.graph.row(one) for one in found.nodes]
                 texts.append(found.text)
-        inner = [row for row in rows if row not in ends]  # what lies between comes before what was given
+        inner = [row for row in rows if row not in (*starts, *ends)]  # comes before what was given
         return self._kept(basic, [*inner, *rows], texts)
 
     def _queried(self, basic: Basic) -> _Found:
         """Have one Cypher query written, and run it."""
-        given = [*self._rows(basic.subject), *(self._rows(basic.object) if basic.object else ())]
+        most = self.config.carried
+        given = [*self._rows(basic.subject, most), *(self._rows(basic.object, most) if basic.object else ())]
         said = self._written(basic, given, "")
         found = self.workflow.use("cypher", query=said, k=self.config.neighbors)
         if found.error and self.config.repair:
@@ -260,10 +262,13 @@ class _Course:
 
     # ------------------------------------------------------------------------------------------------ nodes by name
 
-    def _rows(self, name: str) -> tuple[int, ...]:
-        """Return the rows of what a basic question names: what an earlier one found, or a node."""
+    def _rows(self, name: str, most: int) -> tuple[int, ...]:
+        """Return the rows of what a basic question names: a node, or of what an earlier one found no more than that."""
         if reference := _REFERENCE.match(name.strip()):
-            return self.found[int(reference[1]) - 1].rows[: self.config.carried]
+            rows = self.found[int(reference[1]) - 1].rows
+            if len(rows) > most:
+                self.workflow.notes.append(f"of the {len(rows)} nodes of {reference[0]} the first {most} are taken")
+            return rows[:most]
         if not name.strip():
             self.workflow.notes.append("a basic question names nothing to start from")
             return ()
@@ -298,11 +303,15 @@ def _order_faults(plan: JsonValue) -> Sequence[str]:
     for number, one in enumerate(_each(plan), 1):
         for end in ("subject", "object"):
             reference = _REFERENCE.match(one.get(end, "").strip())
-            if reference and not 1 <= int(reference[1]) < number:
-                faults.append(f"question {number} takes its {end} from {reference[0]}, which is no earlier question")
+            if reference and reference[1] not in map(str, range(1, number)):  # as text: no number is too long for that
+                faults.append(f"question {number} takes its {end} from {reference[0][:20]}, which is no earlier question")
         if one["pattern"].endswith("o>") and not one.get("object", "").strip():
             faults.append(f"question {number} is {one['pattern']} and names no object")
     return faults
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
 
 
 def _first_line(found: Observation) -> str:

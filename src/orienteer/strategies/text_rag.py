@@ -27,7 +27,7 @@ from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.strategies.answer import answer_from
-from orienteer.strategies.linearized import LinearConfig, Linearizer, named_first, rendered
+from orienteer.strategies.linearized import LEAST, LinearConfig, Linearizer, named_first, rendered
 from orienteer.strategies.workflow import Workflow
 
 _REASONS = {
@@ -67,7 +67,7 @@ class TextRag:
         config, graph, workflow = self.config, self._graph, self._workflow(question, run)
         result = self._search(workflow)
         rows = [graph.row(hit.id) for hit in result.hits[: config.documents]]
-        linearizer, share = Linearizer(graph, question.text), config.context_tokens // max(len(rows), 1)
+        linearizer, share = Linearizer(graph, question.text), max(config.context_tokens // max(len(rows), 1), LEAST)
         written = [linearizer.write(row, share) for row in rows]
         evidence = rendered(graph, written, config.context_tokens)
         return named_first(answer_from(result, evidence, model=model, run=run), workflow, config, written)

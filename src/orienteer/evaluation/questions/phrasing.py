@@ -73,10 +73,14 @@ class Phrasing:
 
         `described` holds what stands for a row in place of its name.
         """
-        groups: dict[tuple[Step, ...], list[Condition]] = {}
+        groups: dict[tuple[object, ...], list[Condition]] = {}
         for condition in conditions:
-            groups.setdefault(condition.steps, []).append(condition)
-        return [self._clause(steps, [self._anchor(one, described) for one in group]) for steps, group in groups.items()]
+            # `genes that both A and B bind` are bound by both: two walks by such genes need not meet in one.
+            key = condition.steps if len(condition.steps) == 1 else (condition,)
+            groups.setdefault(key, []).append(condition)
+        return [
+            self._clause(group[0].steps, [self._anchor(one, described) for one in group]) for group in groups.values()
+        ]
 
     def _clause(self, steps: Sequence[Step], anchors: Sequence[_Thing]) -> Clause:
         said = self.said(steps[-1])

@@ -45,6 +45,8 @@ REASONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Why an item is not kept. What a model explores may have further reasons of its own."""
+MOST_AHEAD = 2
+"""By how many the booleans of one value may be ahead of the others."""
 _TOKEN = re.compile(r"[^\s,;?!()\[\]{}<>\"'“”‘’`]+")
 _SPACES = re.compile(r"\s+")
 
@@ -134,8 +136,8 @@ class Kept:
         """Return why an item cannot stand beside those that were kept; None where it can."""
         if _folded(item.question) in self._questions or _identity(item) in self._identities:
             return Fault("repeated", "the same was asked before")
-        if item.answer_type == "boolean" and item.answers == (str(not self.wanted(item.cell)),):
-            return Fault("unbalanced", f"one whose answer is {self.wanted(item.cell)} is wanted")
+        if item.answer_type == "boolean" and self._lead(None, item.answers[0] == "True") >= MOST_AHEAD:
+            return Fault("unbalanced", f"{MOST_AHEAD} more are {item.answers[0]} than are not")
         return None
 
     def keep(self, item: QuizItem) -> None:
@@ -147,8 +149,11 @@ class Kept:
 
     def wanted(self, cell: Cell) -> bool:
         """Return what the next boolean of a cell should be: what fewer of the cell are, else what fewer of all are."""
-        of_cell, of_all = (self._booleans[one, "True"] - self._booleans[one, "False"] for one in (cell, None))
-        return of_cell < 0 if of_cell else of_all <= 0
+        return (self._lead(cell, True) or self._lead(None, True)) <= 0
+
+    def _lead(self, cell: Cell | None, is_true: bool) -> int:
+        """Return by how many the booleans of a value are ahead, in a cell or in all."""
+        return self._booleans[cell, str(is_true)] - self._booleans[cell, str(not is_true)]
 
 
 def _folded(question: str) -> str:

@@ -189,13 +189,17 @@ class Drawer:
         return None if target is None else Plan(pattern, (condition,), target=target)
 
     def _near_misses(self, start: int, step: Step, ends: Rows) -> Rows:
-        """Return nodes that a step does not lead to, and does from a node that shares an end with the start.
+        """Return nodes that a step does not lead to, and might have: those it leads to from a node that shares an end.
 
-        Where those share all their ends: what the step leads to from anywhere.
+        Where there are none: those beside an end that the step leads to from anywhere; then any that it leads to.
         """
-        alike = take(self._graph, ends[:_MOST_BETWEEN], step.turned)[:_MOST_BETWEEN]
-        near = np.setdiff1d(take(self._graph, alike, step), ends)
-        return near if len(near) else np.setdiff1d(self._steps.table(step.turned).rows, ends)
+        some = ends[:_MOST_BETWEEN]
+        alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
+        known = self._steps.table(step.turned).rows
+        beside = np.intersect1d(self._graph.adjacency.around(some), known) if len(some) else known
+        ways = (take(self._graph, alike, step), beside, known)
+        misses = (np.setdiff1d(way, [*ends, start]).astype(np.int32) for way in ways)
+        return next((rows for rows in misses if len(rows)), np.array([], np.int32))
 
     def _meeting(
         self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_named: bool, is_plain: bool

@@ -16,6 +16,7 @@ from orienteer.evaluation.quiz.drawing import MOST_EDGES
 from orienteer.evaluation.quiz.grid import CELLS, Cell
 from orienteer.evaluation.quiz.reporting import Order
 from orienteer.graph.store import Graph
+from orienteer.strategies.graphscout.spoken import harmless
 
 ATTEMPTS = 3
 """Episodes that one place of a quiz is worth: each begins at another node."""
@@ -94,6 +95,6 @@ def in_words(graph: Graph, order: Order) -> dict[str, str]:
         **meanings,
         "wanted": wanted,
         "seed": order.seed,
-        "name": graph.names[row],
+        "name": harmless(graph.names[row]),
         "type": graph.type_at(row),
     }

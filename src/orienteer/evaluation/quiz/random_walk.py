@@ -21,6 +21,7 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message
 from orienteer.strategies.graphscout.schema import describe
+from orienteer.strategies.graphscout.spoken import harmless
 from orienteer.tools.render import one_line
 
 STEPS = 20
@@ -84,7 +85,7 @@ def piece(graph: Graph, rows: tuple[int, ...]) -> str:
         for place, row in enumerate(rows)
         for edge in graph.edges_between(row, np.array(rows[place + 1 :], np.int32))
     ]
-    return "\n".join([*nodes, *dict.fromkeys(edges)])
+    return harmless("\n".join([*nodes, *dict.fromkeys(edges)]))
 
 
 def _told(graph: Graph, row: int) -> str:

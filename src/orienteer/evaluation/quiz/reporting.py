@@ -7,6 +7,7 @@ only matter where a model wrote it: what it says answers, the shape of its query
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -25,6 +26,7 @@ from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.quiz.plan import HOPS
 from orienteer.evaluation.quiz.proving import Fault, Proof, prove
 from orienteer.evaluation.quiz.shape import Shape, edge_types_of, node_types_of, read_shape, rows_of
+from orienteer.evaluation.quiz.walking import walked
 from orienteer.graph.store import Graph
 from orienteer.llm.schema import JsonSchema
 from orienteer.records import JsonValue
@@ -51,6 +53,8 @@ SCHEMA: JsonSchema = {
     "additionalProperties": False,
 }
 """The form of a report."""
+_LONGEST = 600  # characters of a question
+_FEWEST_WORDS = 2  # of a question besides the names in it
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TWO_ENDED = frozenset({"<h,*,t>", "<h,r,t>"})
 _NAMED_EDGES = frozenset({"<h,r,_>", "<h,r,t>"})
@@ -127,9 +131,14 @@ def check(
     # All that is wrong at once, for there is one chance to mend it.
     found = (
         *faults(graph, item, avoid=avoid),
-        *(() if isinstance(proof, Fault) else _of_answer(graph, report, order, proof)),
+        *(
+            ()
+            if isinstance(proof, Fault)
+            else (*_of_answer(graph, report, order, proof), *_of_walk(graph, item, proof))
+        ),
         *_of_shape(order.cell, shape, anchors, edge_types, node_types),
         *_of_names(graph, anchors),
+        *_of_question(graph, report.question, anchors),
         *_of_words(graph, report.question, shape, anchors),
         *_of_touch(item.clue_nodes, touched),
     )
@@ -183,6 +192,19 @@ def _of_answer(graph: Graph, report: Report, order: Order, proof: Proof) -> Iter
         yield Fault("empty", "the number is 0: ask for what there is")
 
 
+def _of_walk(graph: Graph, item: QuizItem, proof: Proof) -> Iterator[Fault]:
+    """Find fault with a query that the graph's own arrays answer otherwise than the engine, where they can be asked."""
+    found = walked(graph, item.gold_query)
+    if found is None:
+        return
+    if item.answer_type == "boolean":
+        agrees = (len(found) > 0) == (proof.number > 0)
+    else:
+        agrees = len(found) == proof.number and proof.nodes in ((), tuple(sorted(found)))
+    if not agrees:
+        yield Fault("mismatch", f"walked edge by edge, {len(found)} nodes answer the gold query: write it otherwise")
+
+
 def _says(graph: Graph, answer_type: AnswerType, said: Sequence[str], proof: Proof) -> bool:
     """Tell whether what a report says answers is what its query gives: each node once, by its name or an alias."""
     if answer_type in ("boolean", "number"):
@@ -233,6 +255,16 @@ def _of_names(graph: Graph, anchors: Sequence[str]) -> Iterator[Fault]:
             yield Fault("hub", f"{graph.names[row]!r} has {edges} edges: everything is near it, begin elsewhere")
         if (reason := anchor_fault(graph, row)) is not None:
             yield Fault(reason, f"{graph.names[row]!r} names other nodes too, or is no name to write: begin elsewhere")
+
+
+def _of_question(graph: Graph, question: str, anchors: Sequence[str]) -> Iterator[Fault]:
+    """Find fault with a text that nobody would ask."""
+    if len(question) > _LONGEST or not question.isprintable():
+        yield Fault("unwritable", f"the question is one line of at most {_LONGEST} plain characters")
+    words = Counter(graph.tokenizer.words(question))
+    words.subtract(word for node in anchors for word in graph.tokenizer.words(graph.names[graph.row(node)]))
+    if sum(count for count in words.values() if count > 0) < _FEWEST_WORDS:
+        yield Fault("unwritable", "the question asks nothing: say in a sentence what is asked of the named things")
 
 
 def _of_words(graph: Graph, question: str, shape: Shape, anchors: Sequence[str]) -> Iterator[Fault]:

@@ -30,7 +30,9 @@ from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Message, Observed, Question, Reply, Sampling, Step, Trajectory
 from orienteer.sandbox.opening import Choice
+from orienteer.strategies.agent import NOT_RUN
 from orienteer.strategies.graphscout.schema import describe
+from orienteer.strategies.graphscout.spoken import harmless
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.code import DIALECT, CodeConfig, CodeInterpreter
 from orienteer.tools.node_ids import NodeIdRetriever
@@ -70,7 +72,10 @@ class Episode(NamedTuple):
 
 
 class Conversation:
-    """One talk with a model, recorded as it goes: every request can be read off its trajectory."""
+    """One talk with a model, recorded as it goes: every request can be read off its trajectory.
+
+    But for marks of the protocol in observations, which are recorded as the tool gave them.
+    """
 
     def __init__(self, model: LanguageModel, run: Run, opening: Sequence[Message], sampling: Sampling) -> None:
         self._model, self._run, self.sampling = model, run, sampling
@@ -179,7 +184,8 @@ def handed_in(talk: Conversation, notice: str | None, check: Check) -> tuple[Qui
     if not wrong:
         return item, ()
     listed = "\n".join(f"- {one.detail}" for one in wrong)
-    return _judged(talk.hand_in(f"This cannot be kept:\n{listed}\nHand it in again, mended, whole."), check)
+    notice = f"This cannot be kept:\n{harmless(listed)}\nHand it in again, mended, whole."
+    return _judged(talk.hand_in(notice), check)
 
 
 def probed(item: QuizItem, model: LanguageModel, run: Run, *, temperature: float = 0.0) -> tuple[bool, Trajectory]:
@@ -257,10 +263,11 @@ def _renamed(reply: Reply, step: int) -> Reply:
 def _observed(toolbox: Toolbox, reply: Reply, place: int, *, is_left: bool) -> Observed:
     call = reply.message.tool_calls[place]
     if not is_left:
-        return Observed(call_id=call.id, text=NO_MORE, error="NoCallsLeft")
+        return Observed(call_id=call.id, text=NO_MORE, error=NOT_RUN)
     found = toolbox.observe(call)
     return Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
 
 
 def _as_message(one: Observed) -> Message:
-    return Message(role="tool", content=one.text, tool_call_id=one.call_id)
+    """Return an observation as the model is sent it: what looks like a mark of the protocol in a text is none."""
+    return Message(role="tool", content=harmless(one.text), tool_call_id=one.call_id)

@@ -29,6 +29,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 
 _PATIENCE = 1_500  # plans in a row that a cell may fail
+_PATIENCE_OF_A_NODE = 50  # the same, of a graph that has been looked through sooner
 _TURNS = tuple(
     cell
     for turn in zip(*([cell for cell in CELLS if cell.answer_type == one] for one in get_args(AnswerType)), strict=True)
@@ -86,7 +87,7 @@ class _Writer:
 
     def write(self, cell: Cell, number: int) -> QuizItem | None:
         """Return the next item of a cell; None where there are no more."""
-        for _ in range(_PATIENCE):
+        for _ in range(min(_PATIENCE, _PATIENCE_OF_A_NODE * len(self._graph))):
             plan = self._drawer.draw(cell, self._kept.wanted(cell))
             written = plan if isinstance(plan, str) else self._item(cell, plan, number)
             if isinstance(written, QuizItem):

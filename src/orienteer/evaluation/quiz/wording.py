@@ -16,6 +16,8 @@ from orienteer.graph.store import Graph
 
 _LINKED = ("are directly linked to {}",)
 """How any edge is said: `connected` would hold of nodes that lie further apart too."""
+_PEOPLE = ("er", "or", "ist", "person", "man", "author")
+"""Ends of nouns for someone of whom a question says `them`; of a thing it says `it`."""
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
@@ -51,12 +53,13 @@ class Wording:
         noun = self._noun(plan)
         nouns = english.plural(noun)
         clauses = sorted(self._phrasing.clauses(plan.conditions, described), key=lambda clause: clause.is_long)
-        several, one = _told(clauses, is_one=False), _told(clauses, is_one=True)
+        several, one = _told(clauses), _told(clauses, noun)
         asked = [clause.asked for clause in clauses if clause.asked is not None and len(clauses) == 1]
         # `that bind X` is also said as `which genes bind X?`; a clause in which X is the subject is not.
         bare = [told.removeprefix("that ") for told in (several, one)] if _is_bare(clauses) else []
         if answer_type == "boolean":
-            return [f"is there any {noun} {one}?", f"is there {_with_article(noun)} {one}?"]
+            ways = [f"is there any {noun} {one}?"]
+            return ways if noun == nouns else [*ways, f"is there {_with_article(noun)} {one}?"]
         if answer_type == "entity":
             ways = [
                 f"which is the only {noun} {one}?",
@@ -77,7 +80,7 @@ class Wording:
     def _described(self, first: Plan) -> str:
         """Return a node by what leads to it alone: `the only gene that binds BRCA1`."""
         clauses = sorted(self._phrasing.clauses(first.conditions), key=lambda clause: clause.is_long)
-        return f"the only {self._noun(first)} {_told(clauses, is_one=True)}"
+        return f"the only {self._noun(first)} {_told(clauses, self._noun(first))}"
 
     def _joined(self, plan: Plan, described: Mapping[int, str]) -> list[str]:
         """Return the ways to ask whether a step joins two nodes."""
@@ -101,15 +104,19 @@ def _is_bare(clauses: Sequence[Clause]) -> bool:
     return all(clause.predicate is not None for clause in clauses)
 
 
-def _told(clauses: Sequence[Clause], *, is_one: bool) -> str:
-    """Return clauses on one thing or several: `that binds BRCA1 and that TP53 regulates`.
+def _told(clauses: Sequence[Clause], noun: str | None = None) -> str:
+    """Return clauses on several things, or on one that is called so: `that binds BRCA1 and that TP53 regulates`.
 
     After a clause that holds another one a comma and `also` say which of the two is gone on from.
     """
     parts = list[str]()
     for clause in clauses:
-        predicate = clause.predicate
-        parts.append(f"{clause.relative}" if predicate is None else singular(predicate) if is_one else predicate)
+        said = clause.relative if clause.predicate is None else clause.predicate
+        if noun is not None and clause.predicate is not None:
+            said = singular(clause.predicate)
+            if said.endswith(" them") and not noun.endswith(_PEOPLE):
+                said = f"{said.removesuffix('them')}it"
+        parts.append(str(said))
     parts = _merged(parts, are_short=not clauses[-1].is_long)
     parted = ", and that also " if clauses[0].is_long else " and that " if not _is_bare(clauses) else " and "
     return f"that {parted.join(parts)}"

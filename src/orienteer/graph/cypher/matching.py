@@ -254,7 +254,9 @@ class Matcher:
                 ends = [(edge.start.value, edge.end.value), (edge.end.value, edge.start.value)]
                 for source, target in {"out": ends[:1], "in": ends[1:], "both": ends}[edge.direction]:
                     source_type, target_type = rendered(tables[triple.source]), rendered(tables[triple.target])
-                    ways.append(f"({type_} AND label({source}) = {source_type} AND label({target}) = {target_type})")
+                    begins = f"struct_extract({edge.value}, '_SRC') = id({source})"  # start_node() is the pattern's
+                    ends_are = f"label({source}) = {source_type} AND label({target}) = {target_type}"
+                    ways.append(f"({type_} AND {begins} AND {ends_are})")
             self.conditions.append(f"({' OR '.join(ways)})")
 
     def _distinguish(self) -> None:

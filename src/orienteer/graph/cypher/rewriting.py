@@ -95,6 +95,8 @@ class _Query:
             with self.scope.inner({**matched.variables, **matched.narrowed}):
                 conditions.append(self.writer.condition(clause.where))
         narrowed = {} if clause.optional else matched.narrowed
+        if clause.optional:
+            self.scope.optional |= {value.text for value in matched.variables.values() if value.kind.name == "path"}
         self.scope.variables = {**self.scope.variables, **matched.variables, **narrowed}
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"{'OPTIONAL ' if clause.optional else ''}MATCH {matched.patterns}{where}"

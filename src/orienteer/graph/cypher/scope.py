@@ -29,6 +29,8 @@ class Scope:
     largest_for_shortest: int
     """Edges of a graph in which shortest paths are left to the engine."""
     variables: dict[str, Value] = field(default_factory=dict)
+    optional: set[str] = field(default_factory=set)
+    """Paths that may be missing: the engine gives them nodes and edges that are null."""
     used: dict[str, JsonValue] = field(default_factory=dict)
     """What the engine is given as parameters."""
     notes: list[str] = field(default_factory=list)

@@ -44,7 +44,7 @@ class Typing:
         """
         if (of_domain := self._has_domain(expression)) is not None:
             return of_domain
-        operator, left, right = _turned(expression)
+        operator, left, right = _turned(expression, is_only_label=not self._domain)
         if not _is_type(left) or operator not in ("=", "<>", "IN"):
             return None
         given = [self.scope.constant(one) for one in right.items] if isinstance(right, syntax.ListOf) else None
@@ -89,7 +89,8 @@ class Typing:
         view, right = self.scope.names.view, expression.right
         if view is None or expression.operator != "IN" or not _is_labels(right):
             return None
-        if not is_domain(view.label, str(self.scope.constant(expression.left))):
+        wanted = self.scope.constant(expression.left)
+        if not isinstance(wanted, str) or not is_domain(view.label, wanted):
             return None
         assert isinstance(right, syntax.Call)
         check_count("labels", right.arguments, 1, 1)
@@ -120,14 +121,14 @@ class Typing:
         return f"CASE WHEN id({value.text}) IS NOT NULL THEN label({value.text}) END"
 
 
-def _turned(expression: syntax.Binary) -> tuple[str, Expression, Expression]:
+def _turned(expression: syntax.Binary, *, is_only_label: bool) -> tuple[str, Expression, Expression]:
     """Return a comparison with the type on its left, where one side is a type."""
     operator, left, right = expression.operator, expression.left, expression.right
     if operator == "IN" and _is_labels(right):
         assert isinstance(right, syntax.Call)
         return "=", syntax.Item(right, syntax.Literal_(0)), left
     if isinstance(left, syntax.Call) and left.name == "labels" and isinstance(right, syntax.ListOf):
-        is_one = operator in ("=", "<>") and len(right.items) == 1  # labels(n) = ['Gene']
+        is_one = operator in ("=", "<>") and len(right.items) == 1 and is_only_label  # labels(n) = ['Gene']
         return (operator, syntax.Item(left, syntax.Literal_(0)), right.items[0]) if is_one else (operator, left, right)
     return (operator, right, left) if not _is_type(left) and _is_type(right) else (operator, left, right)
 
@@ -143,7 +144,7 @@ def _is_there(value: Value) -> Value:
 def _is_type(expression: Expression) -> bool:
     """Tell whether an expression is the type of an edge, or the one label of a node."""
     if isinstance(expression, syntax.Item):
-        return isinstance(expression.base, syntax.Call) and expression.base.name == "labels"
+        return _is_labels(expression.base) and expression.at == syntax.Literal_(0)
     if isinstance(expression, syntax.Call) and expression.name == "head" and expression.arguments:
         return isinstance(expression.arguments[0], syntax.Call) and expression.arguments[0].name == "labels"
     return isinstance(expression, syntax.Call) and expression.name in TYPE_CALLS

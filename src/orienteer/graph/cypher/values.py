@@ -104,8 +104,7 @@ class Writer:
         if expression.operator == "-":
             check_kind("a minus sign", value, "number")
             return Value(f"(-{value.text})", value.kind)
-        text = f"id({value.text})" if value.kind.name in ("node", "edge") else value.text
-        return Value(f"({text} {expression.operator})", BOOLEAN)
+        return Value(f"({self._there(value)} {expression.operator})", BOOLEAN)
 
     @write.register
     def _(self, expression: syntax.Binary) -> Value:
@@ -230,7 +229,7 @@ class Writer:
     def _(self, expression: syntax.Comprehension) -> Value:
         source = self.write(expression.source)
         check_kind("a list comprehension", source, "list")
-        text, kind = source.text, source.kind.item or UNKNOWN
+        text, kind = _afresh(source), source.kind.item or UNKNOWN
         name = self.scope.fresh()
         local = {expression.variable: Value(name, kind)}
         if expression.where is not None:
@@ -263,7 +262,7 @@ class Writer:
         local = {expression.variable: Value(name, source.kind.item or UNKNOWN)}
         with self.scope.inner(local, local=local):
             where = self.condition(expression.where)
-        filtered = f"size(list_filter({source.text}, {name} -> {where}))"
+        filtered = f"size(list_filter({_afresh(source)}, {name} -> {where}))"
         wanted = {"any": "> 0", "none": "= 0", "single": "= 1", "all": f"= size({source.text})"}[expression.kind]
         return Value(f"({filtered} {wanted})", BOOLEAN)
 
@@ -351,9 +350,24 @@ class Writer:
         if name == "length" and value.kind.name in ("list", "text"):
             return functions.call("size", [value])
         check_graph_kind(f"{name}()", value, "path")
-        if name == "length":
-            return Value(f"length({value.text})", INTEGER)
         catalog = self.scope.names.catalog
-        if name == "nodes":
-            return Value(f"nodes({value.text})", list_of(Kind("node", frozenset(catalog.node_tables))))
-        return Value(f"rels({value.text})", list_of(Kind("edge", frozenset(catalog.edge_tables))))
+        call, kind = {
+            "length": ("length", INTEGER),
+            "nodes": ("nodes", list_of(Kind("node", frozenset(catalog.node_tables)))),
+            "edges": ("rels", list_of(Kind("edge", frozenset(catalog.edge_tables)))),
+        }[name]
+        text = f"{call}({value.text})"
+        is_there = f"{self._there(value)} IS NOT NULL"
+        return Value(f"CASE WHEN {is_there} THEN {text} END" if value.text in self.scope.optional else text, kind)
+
+    def _there(self, value: Value) -> str:
+        """Return what is null where a node, an edge or a path is missing, whatever else the engine says of it."""
+        if value.kind.name in ("node", "edge"):
+            return f"id({value.text})"
+        return f"id(nodes({value.text})[1])" if value.text in self.scope.optional else value.text
+
+
+
+def _afresh(source: Value) -> str:
+    """Return a list for a condition on its items: of one that was matched or filtered the engine takes other rows'."""
+    return f"list_concat({source.text}, [])"

@@ -74,8 +74,8 @@ def _edge_names(schema: Schema, nodes: dict[str, str]) -> dict[str, str]:
 
 
 def _apart(names: dict[str, str]) -> dict[str, str]:
-    """Return the names that one type alone has; the others keep their own."""
-    counts = Counter(one.casefold() for one in names.values())
+    """Return the names that one type alone has, in the view and before; the others keep their own."""
+    counts = Counter(key for name, one in names.items() for key in {one.casefold(), name.casefold()})
     return {name: one if counts[one.casefold()] == 1 else name for name, one in names.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from orienteer.errors import UnknownType
@@ -19,7 +20,7 @@ class ViewedNames(Names):
         super().__init__(viewed_schema(schema, view), catalog)
         self.view, self._identifiers = view, identifiers
         directed = {triple.type for one in view.directed for triple in self.edge_triples(one)}
-        self.undirected = frozenset(schema.edge_types) - directed
+        self.undirected = (frozenset(schema.edge_types) - directed) | schema.symmetric
 
     def node_types(self, name: str) -> frozenset[str]:
         """Return the node types that a name means. Raises `UnknownType`, for the domain's label too."""
@@ -54,6 +55,7 @@ class ViewedNames(Names):
         for one in sorted(types):
             if prefix := self._identifiers.prefixes.get(one):
                 table = rendered(self.catalog.node_tables[one])
-                is_so = f"label({node}) = {table} AND {node}.id STARTS WITH {rendered(prefix)}"
-                cases.append(f"WHEN {is_so} THEN substring({node}.id, {len(prefix) + 1}, size({node}.id))")
+                # The engine's substring counts what is seen as one character, not code points.
+                rest = f"regexp_replace({node}.id, {rendered('^' + re.escape(prefix))}, '')"
+                cases.append(f"WHEN label({node}) = {table} THEN {rest}")
         return f"CASE {' '.join(cases)} ELSE {node}.id END" if cases else f"{node}.id"

@@ -50,6 +50,8 @@ def quiz(
     from orienteer.evaluation.quiz.writing import as_lines
     from orienteer.llm import Budget
 
+    if str(target) == "-":
+        raise UsageError("a quiz is a file, for more is written beside it: name one with -o")
     if target.is_dir() or not target.absolute().parent.is_dir():
         what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
         raise BadInput(f"{target} {what}: name a file that can be written with -o")
@@ -129,11 +131,12 @@ def _tell(out: Output, target: Path, made: Quiz) -> None:
 
 def _shares(made: Quiz) -> list[str]:
     """Return how many questions there are of each answer type, and how many booleans are true."""
-    counts = _by(made, "answer_type")
     true = sum(item.answers == ("True",) for item in made.items if item.answer_type == "boolean")
-    return [
-        f"{counted(number, name)}{f' ({true} true)' if name == 'boolean' else ''}" for name, number in counts.items()
-    ]
+    plurals = {"boolean": "booleans", "entity": "entities", "number": "numbers", "set": "sets"}
+    told = {
+        name: f"{number} {plurals[name] if number != 1 else name}" for name, number in _by(made, "answer_type").items()
+    }
+    return [f"{text} ({true} true)" if name == "boolean" else text for name, text in told.items()]
 
 
 def _summary(target: Path, made: Quiz) -> dict[str, Any]:  # Any: JSON

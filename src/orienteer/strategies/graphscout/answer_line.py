@@ -5,7 +5,7 @@ GraphScout (003), 3.4.2 and B.4.2: an answer without it is none. What is read, a
 - The last wrapper counts, and of one inside another the inner one.
 - Braces nest; `\{` and `\}` are characters. LaTeX inside is kept, but that an answer wholly in `\text{...}` or another
   command of style, or between dollar signs, is freed of it, and that `\_`, `\%`, `\&`, `\$`, `\#` lose their backslash.
-- An answer of several lines is one, its lines joined by spaces. One whose brace never closes ends with its line.
+- An answer may have several lines, as lists have. One whose brace never closes ends with its line.
 - What stands in `<think>...</think>`, in `<tool_call>...</tool_call>` or in `<tool_response>...</tool_response>` is no
   answer; neither is the rule said again: `\answer{...}`, `\answer{FINAL_ANSWER}`. `\boxed{}` is another wrapper.
 - Text after it is let be, and said.
@@ -108,7 +108,8 @@ def _line(text: str) -> str:
 
 def _plain(inner: str) -> str:
     """Return an answer freed of the marks that only style it."""
-    text = " ".join(inner.split())
+    lines = (" ".join(line.split()) for line in inner.splitlines())
+    text = "\n".join(line for line in lines if line)
     while True:
         styled = _STYLED.match(text)
         if styled and _closing(text, styled.end()) == len(text) - 1:

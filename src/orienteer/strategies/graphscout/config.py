@@ -48,6 +48,8 @@ class GraphScoutConfig:
     view: str = OFF
     """The domain label of the view that names the graph as the paper's graphs are named, such as biomedical; types for
     such a view without a label; off for the graph's own ids and types."""
+    directed: tuple[str, ...] = ()
+    """Edge types of a view whose arrow keeps its meaning: GENE_REGULATES_GENE, for GRBench's hetionet."""
     context_tokens: int = 24_000
     """Size of a request; beyond it the oldest observations are left out."""
 
@@ -62,6 +64,8 @@ class GraphScoutConfig:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 to {most}")
         if not self.view.strip():
             raise BadOption("view is empty: it must be off, types, or a domain label")
+        if self.directed and self.view == OFF:
+            raise BadOption("directed is for a view: without one every arrow keeps its meaning")
         if self.context_tokens < 1:
             raise BadOption(f"context_tokens is {self.context_tokens}: it must be 1 or more")
 
@@ -75,7 +79,7 @@ class GraphScoutConfig:
         """The names that the graph is asked by; None for its own."""
         if self.view == OFF:
             return None
-        return View(label=None if self.view == TYPES_ONLY else self.view)
+        return View(label=None if self.view == TYPES_ONLY else self.view, directed=self.directed)
 
     @property
     def code(self) -> CodeConfig:

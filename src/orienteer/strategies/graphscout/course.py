@@ -9,10 +9,10 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm.calls import metered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Observation, Observed, Reply, Step, StoppedBy, ToolCall, Trajectory
-from orienteer.strategies.agent import elide, fit, limit_of, renamed
+from orienteer.strategies.agent import NOT_RUN, elide, fit, limit_of, renamed
 from orienteer.strategies.graphscout.answer_line import AnswerLine, read
 from orienteer.strategies.graphscout.config import GraphScoutConfig
-from orienteer.strategies.graphscout.spoken import heard, plainly, written
+from orienteer.strategies.graphscout.spoken import Heard, heard, plainly, written
 from orienteer.tools import Toolbox
 
 NO_ANSWER = (
@@ -25,7 +25,7 @@ LAST_TURN = (
     "No tool call is left. Answer from what you have seen, and end your reply with your answer in this form: "
     r"\answer{FINAL_ANSWER}"
 )
-NOT_RUN = "Not run: no tool call is left."
+NO_MORE = "Not run: no tool call is left."
 AGAIN = "Write each call again, right."
 _FEIGNED = "the model wrote results of tools itself: they were left out"
 
@@ -90,7 +90,7 @@ class Course:
         if calls:
             return None
         found = read(reply.message.content or "")
-        if found is None:
+        if found is None or (reply.truncated and not found.is_closed):
             return "\n".join((*cut, NO_ANSWER))
         if not found.text:
             return EMPTY
@@ -105,7 +105,8 @@ class Course:
         asked = [*self._messages, Message(role="user", content=notice)] if notice else self._messages
         fit(asked, self._elided, self._config.context_tokens)
         reply = self._asked(run, begun, elide(asked, self._elided), is_last=is_last)
-        said = heard(reply.message, turn=len(self.steps))
+        # In the last turn words count alone: no call is run, and the answer may stand behind one.
+        said = Heard(reply.message) if is_last else heard(reply.message, turn=len(self.steps))
         reply = reply.model_copy(update={"message": renamed(said.message, self._messages)})
         self._messages = [*asked, reply.message]
         if said.feigned:
@@ -124,6 +125,7 @@ class Course:
                 elided=tuple(sorted(self._elided)),
                 notice=notice,
                 seconds=time.monotonic() - began,
+                unread=len(said.broken),
             )
             self.steps.append(step)
             run.tell(step)
@@ -139,7 +141,7 @@ class Course:
         return metered(self._model, messages, run=run, tools=tools, schema=None, sampling=begun.sampling)
 
     def _observed(self, call: ToolCall, *, is_left: bool) -> Observation:
-        return self._toolbox.observe(call) if is_left else Observation(NOT_RUN, error="BadCall")
+        return self._toolbox.observe(call) if is_left else Observation(NO_MORE, error=NOT_RUN)
 
     def _rescue(self, begun: Trajectory) -> str | None:
         """Let the model answer out of the budget's reserve; return what went wrong."""

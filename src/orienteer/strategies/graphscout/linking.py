@@ -25,6 +25,8 @@ _MOST_OF_A_NAME = 10  # nodes that share a name and that nothing tells apart
 _SHORTEST = 3  # characters of a name that is looked for inside a sentence
 _SMALL = 20  # nodes of a result that was rather found than listed
 _AROUND = " \t\r\n.\"'`*-•"
+_BRACKETS = "()[]{}"
+_NUMBERED = re.compile(r"\d{1,3}[.)]\s+")  # of a list, a line each
 
 
 class Linked(NamedTuple):
@@ -74,15 +76,17 @@ class Linker:
         return [], at + 2
 
     def _named(self, text: str, shown: Collection[int]) -> list[int]:
-        """Return the nodes of a name; with brackets behind it, of the name, of what they hold, or of both."""
-        for name in dict.fromkeys((text.strip(), text.strip(_AROUND))):
-            if name and not _VALUE.fullmatch(name) and (found := self._called(name, shown)):
+        """Return the nodes of a name; with brackets behind it, of the name and of what they hold, or of one of them."""
+        if _VALUE.fullmatch(text.strip(_AROUND + _BRACKETS)):
+            return []
+        for name in dict.fromkeys((text.strip(), text.strip(_AROUND), _NUMBERED.sub("", text.strip(), 1))):
+            if name and (found := self._called(name, shown)):
                 return found
         bracketed = _BRACKETED.fullmatch(text.strip(_AROUND))
         if bracketed is None:
             return []
         before, inner = (self._called(one.strip(_AROUND), shown) for one in bracketed.groups())
-        return [row for row in before if row in inner] or inner or before
+        return [row for row in before if row in inner] or before or inner
 
     def _called(self, name: str, shown: Collection[int]) -> list[int]:
         rows = list(self._identifiers.rows(name)) if self._identifiers is not None else []
@@ -93,12 +97,11 @@ class Linker:
         """Return the nodes shown whose name stands in a sentence, in its order; of names in one another the longest."""
         folded = text.casefold()
         found: list[tuple[int, int, int]] = []
-        if _VALUE.fullmatch(text.strip(_AROUND)):
-            return []
         for row in shown:
             name = self._graph.names[row].casefold()
-            match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded) if len(name) >= _SHORTEST else None
-            if match is not None:
+            if len(name) < _SHORTEST or name not in folded or _VALUE.fullmatch(name):
+                continue  # told at once: of most names no pattern need be made
+            if match := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded):
                 found.append((match.start(), match.end(), row))
         return [
             row

@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Description(NamedTuple):
-    """The parts of a prompt that come from the graph. Lines, without any text of a node but one id."""
+    """The parts of a prompt that come from the graph. Of nodes it has an id and a word of its name, no more."""
 
     scope: str
     """Which label all nodes have, and which way arrows may point."""
@@ -72,7 +72,8 @@ class Wording:
         arrows = "an arrow must point as in the list of edge types, or be left out: (a)-[:X]-(b)"
         if self.view is None:
             return f"A node has one label, its type. Edges have a direction: {arrows}."
-        both = "Edges can be walked from either end: an arrow matches whichever way it points."
+        but = f", but for {', '.join(self.view.directed)}" if self.view.directed else ""
+        both = f"Edges can be walked from either end: an arrow matches whichever way it points{but}."
         if self.view.label is None:
             return f"A node has one label, its type. {both}"
         return (
@@ -121,7 +122,7 @@ def examples(graph: Graph, view: View | None) -> list[str]:
         + _code(f"MATCH {step} RETURN b.id AS id, b.name AS name ORDER BY name LIMIT 10", given),
         "# nodes of a type whose name has a word\n"
         + _code(
-            f"MATCH {wording.node('n', first.source)} WHERE toLower(n.name) CONTAINS $word "
+            f"MATCH {wording.node('n', first.source)} WHERE toLower(n.name) CONTAINS toLower($word) "
             "RETURN n.id AS id, n.name AS name ORDER BY name LIMIT 5",
             {"word": _word(graph.names[row])},
         ),
@@ -145,8 +146,8 @@ def quoted(name: str) -> str:
 def _code(query: str, given: dict[str, str] | None = None) -> str:
     """Return code that runs a query and prints its rows."""
     parameters = f", {json.dumps(given, ensure_ascii=False)}" if given else ""
-    text = query.replace("\\", "\\\\").replace('"', '\\"')
-    return f'rows = cypher("{text}"{parameters})\nprint(rows)'
+    text = json.dumps(query, ensure_ascii=False)  # whose escapes are Python's as well
+    return f"rows = cypher({text}{parameters})\nprint(rows)"
 
 
 def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, int] | None:
@@ -190,8 +191,8 @@ def _quick(graph: Graph, rows: Rows) -> int:
 
 
 def _word(name: str) -> str:
-    """Return the longest word of a name, folded."""
-    return max(re.findall(r"\w+", name.casefold()), key=len, default="a")
+    """Return the longest word of a name; where it has none, the name."""
+    return max(re.findall(r"\w+", name), key=len, default=name)
 
 
 def _by_count(graph: Graph) -> list[tuple[Triple, int]]:

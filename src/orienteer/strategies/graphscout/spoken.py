@@ -15,10 +15,9 @@ from orienteer.llm.spoken import after_thinking, as_text, calls_in
 from orienteer.records import Message, ToolCall, ToolSpec
 
 _CALL, _CALL_END = "<tool_call>", "</tool_call>"
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 # What only the program around a model writes. A node's text that has it could feign a turn.
 _MARKS = re.compile(r"<(?=/?(?:tool_call|tool_response|tools|think)>|\|)", re.IGNORECASE)
-_RESPONSE = re.compile(r"^\s*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
+_RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 _LENIENT = json.JSONDecoder(strict=False)
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 RULES = """
@@ -51,7 +50,7 @@ class Heard(NamedTuple):
 def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
     """Return a conversation in Qwen's form: the tools in the system message, calls and results in their marks.
 
-    Thoughts of earlier replies are left out, as the template does.
+    Thoughts of earlier replies are left out, for they take much room.
     """
     said: list[Message] = []
     for message in messages:
@@ -82,9 +81,10 @@ def plainly(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 def heard(message: Message, *, turn: int) -> Heard:
     """Return a reply with the calls that it makes, in the protocol's own way or in words."""
-    text, *feigned = _RESPONSE.split(message.content or "", 1)
-    spoken = after_thinking(text)
-    begin = text.rindex(spoken)
+    text = message.content or ""
+    spoken, *feigned = _RESPONSE.split(after_thinking(text), 1)
+    begin = text.rindex(after_thinking(text))
+    text = text[: begin + len(spoken)] if feigned else text
     if message.tool_calls:
         return Heard(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigned))
     if text.find(_CALL, begin) < 0:
@@ -166,6 +166,5 @@ def _in_marks(message: Message) -> str:
     said = message.content or ""
     if message.role != "assistant":
         return said
-    said = _THOUGHT.sub("", said).strip()
     calls = (f"{_CALL}\n{as_text(call)}\n{_CALL_END}" for call in message.tool_calls)
-    return "\n".join(one for one in (said, *calls) if one)
+    return "\n".join(one for one in (after_thinking(said), *calls) if one)

@@ -54,8 +54,11 @@ class GraphScout:
             self.mode = "dense" if graph.searcher.has_vectors else "lexical"
         graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
         graph.searcher(self.mode)
+        if self.config.has_code and self.config.directed:
+            graph.cypher("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
         tools = self._tools()
         self._specs, self._tier = tools.toolbox.specs, tools.code.tier if tools.code else None
+        self._marks = tools.marks or self.config.code.marks  # without code too: the retriever has the view
         tools.close()
 
     def retrieve(self, question: Question, run: Run) -> Result:
@@ -64,7 +67,7 @@ class GraphScout:
         try:
             course = Course(self._model, tools.toolbox, self.config, run)
             trajectory = course.follow(self._begun(question, run.random_seed))
-            marks = tools.marks or self.config.code.marks
+            marks = tools.marks or trajectory.marks
         finally:
             tools.close()
         reasons, notes = self._reasons(trajectory)
@@ -102,6 +105,7 @@ class GraphScout:
                 Message(role="user", content=Template(prompt.user).substitute(question=question.text)),
             ),
             search_mode=self.mode,
+            marks=self._marks,
         )
 
     @property
