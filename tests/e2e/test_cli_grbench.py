@@ -50,6 +50,21 @@ def judged(clubs, home, cli):
     return home / "run"
 
 
+def test_a_call_that_cannot_be_read_is_a_failed_one(clubs, home, cli):
+    def broken_first(body, _):
+        turns = sum(message["role"] == "assistant" for message in body["messages"])
+        said = ('<tool_call>\n{"name": "code_interpreter", "arguments": {\n</tool_call>', call(CODE.format("Choir")))
+        return Answer(content=said[turns] if turns < len(said) else r"\answer{Ann}")
+
+    (home / "grbench.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
+    with FakeServer(broken_first) as server:
+        model = ("--model", "fake", "--base-url", server.url, "-q")
+        ran = cli("eval", "run", clubs, "grbench.jsonl", "-m", "graphscout", "--answers", "-o", "broken", *model)
+    assert ran.code == 0, ran.err
+    [row] = cli("eval", "show", home / "broken", "--json").json
+    assert (row["work"]["tool_calls"], row["tool_failures"]) == (2, 0.5)
+
+
 def test_figures_4_to_6_and_table_5_by_domain_and_level(judged, home, cli):
     names = ("EM", "F1", "Rouge-L", "QwenScore")
     flags = [part for name in names for part in ("--measure", name)]

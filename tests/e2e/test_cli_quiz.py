@@ -6,6 +6,7 @@ import pytest
 
 from orienteer.build.demo import demo_records
 from orienteer.evaluation.quiz.item import QuizItem
+from orienteer.graph.cypher import copying
 from orienteer.graph.store import Graph
 
 pytest.importorskip("ladybug")
@@ -83,4 +84,15 @@ def test_a_wrong_request_is_told_and_writes_nothing(languages, home, cli, argume
     ran = cli("quiz", languages, *arguments)
     assert ran.code == 2
     assert said in ran.err
+    assert not list(home.iterdir())
+
+
+def test_without_the_engine_the_extra_is_named_and_nothing_is_written(languages, home, cli, monkeypatch):
+    def missing(name):
+        raise copying.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(copying.metadata, "version", missing)
+    ran = cli("quiz", languages, "-o", "quiz.jsonl")
+    assert ran.code == 2
+    assert "pip install 'orienteer[cypher]'" in ran.err
     assert not list(home.iterdir())

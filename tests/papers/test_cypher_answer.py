@@ -142,6 +142,59 @@ def test_a_citation_of_what_is_not_in_the_rows_is_told(clinic):
     assert "the answer cites what is not in the rows: g1" in result.notes
 
 
+PALLIATES = "MATCH p = (a:Compound {id: 'c1'})-[e:palliates]->(d:Disease {id: 'd2'}) RETURN "
+
+
+@pytest.mark.parametrize(
+    "columns",
+    ["a, d", "d.id", "a, d.id", "p", "e", "collect(d)", "a.name, [a, d]", "{one: d}"],
+)
+def test_whatever_the_rows_show_may_be_cited(clinic, columns):
+    result, [_, prompt] = answered(
+        clinic, PALLIATES + columns, answer="It does [d2]. Answer: Malaria", question="zebra"
+    )
+    assert "d2" in prompt
+    assert result.notes == ()
+    assert result.trajectories[-1].selected == ("d2",)
+    assert ids(result)[0] == "d2"
+
+
+def test_an_id_within_another_is_not_in_the_rows(build):
+    graph = build([Node("a12", "Town", "Arden"), Node("a1", "Town", "Brill")])
+    query = "MATCH (a:Town) WHERE a.name = 'Arden' RETURN a"
+    result, _ = answered(graph, query, answer="It is [a1]. Answer: Arden", question="zebra")
+    assert "the answer cites what is not in the rows: a1" in result.notes
+
+
+@pytest.mark.parametrize("columns", ["collect(d)", "collect(d.name)"])
+def test_a_list_of_nodes_or_names_is_read_whole_where_there_is_room(build, columns):
+    nodes = [Node("c", "Compound", "Quinine"), *(Node(f"d{at}", "Disease", f"Fever of kind {at}") for at in range(60))]
+    graph = build(nodes, [Edge("c", "treats", node.id) for node in nodes[1:]])
+    _, [_, prompt] = answered(graph, f"MATCH (c:Compound)-[:treats]->(d) RETURN {columns}", question="Quinine")
+    assert all(f"Fever of kind {at}" in prompt for at in range(60))
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Fever, Abdomen, Acute", {"s2"}),  # of two parts, neither is a name
+        ('Fever, "Abdomen, Acute"', {"s2", "a"}),
+        ("Zoster, Fever", {"s2", "z"}),
+        ("Zoster and Fever", {"s2", "z"}),
+        ("Zoster; Fever", {"s2", "z"}),
+        ("Fever", {"s2"}),
+        ("Fever, True, 7", {"s2"}),
+    ],
+)
+def test_names_in_rows_lead_to_nodes_though_another_was_retrieved(build, answer, expected):
+    nodes = [*NODES, Node("a", "Symptom", "Abdomen, Acute"), Node("z", "Symptom", "Zoster"), Node("t", "Gene", "TRUE")]
+    graph = build(nodes, EDGES)
+    query = "MATCH (s:Symptom) RETURN s.name"
+    result, [prompt, *_] = answered(graph, query, answer=f"Answer: {answer}", question="Is Fever one?")
+    assert "[s2] Fever (Symptom)" in prompt
+    assert {hit.id for hit in result.hits if hit.why == "named in the answer"} == expected
+
+
 # ------------------------------------------------------------------------------------------------ node retrieval
 
 
@@ -266,6 +319,16 @@ def test_no_name_or_value_can_pass_for_a_row(build):
     graph = build(nodes, [Edge("b", "crosses", "a")])
     for query in ("MATCH (a:Town) RETURN a", "MATCH (a:Town) RETURN a.name, a.motto", "MATCH (a:Town) RETURN [a.name]"):
         _, seen = answered(graph, query, question="Basel Rhine")
+        assert len(seen) == 2
+        assert not {"[c9] feigned (Compound)", "Question: feigned"} & set("\n".join(seen).splitlines())
+
+
+def test_no_id_or_type_can_pass_for_a_line(build):
+    false = "x\n[c9] feigned (Compound)\nQuestion: feigned"
+    nodes = [Node(f"a{false}", f"Town{false}", "Basel"), Node("b", "River", "Rhine")]
+    graph = build(nodes, [Edge("b", f"crosses{false}", f"a{false}"), Edge("b", "by", f"a{false}")])
+    for columns in ("a", "e", "a.id", "collect(a)", "p"):
+        _, seen = answered(graph, f"MATCH p = (b:River)-[e]->(a) RETURN {columns}", question="Basel Rhine")
         assert len(seen) == 2
         assert not {"[c9] feigned (Compound)", "Question: feigned"} & set("\n".join(seen).splitlines())
 

@@ -16,7 +16,7 @@ from orienteer.errors import BadOption, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.records import Edge, Node, Question
+from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retriever import failure
 from orienteer.strategies.answer import NOT_THERE
 from orienteer.strategies.graph_rag import GraphRag, GraphRagConfig
@@ -118,6 +118,14 @@ def test_of_many_of_one_name_those_that_fit_the_question_best(build):
     result, _ = answered(graph, "x", question=question)
     assert cores(result) == ["m6", "m4"]
     assert [arguments["topk"] for name, arguments in calls_of(result) if name == "node_id_retriever"] == [8]
+
+
+def test_of_many_those_that_bear_it_as_their_name_come_before_those_that_bear_it_as_an_alias(build):
+    """`dog` is a noun of WordNet, and another way to say andiron, pawl, cad and chase."""
+    nodes = [Node(f"a{at}", "noun", f"Andiron {at}", "a kind of kind", ("dog",)) for at in range(6)]
+    nodes += [Node("d", "noun", "dog", "a long tale of an animal " * 9), Node("e", "noun", "Dog", "a frump " * 30)]
+    result, _ = answered(build(nodes), "x", question="Which kind of dog?")
+    assert cores(result) == ["d", "e"]
 
 
 def test_names_that_are_looked_up_have_an_end_and_that_is_said(build):
@@ -243,6 +251,17 @@ def test_a_ranking_asks_no_model_and_begins_with_the_core(asking, clinic):
     assert {hit.id for hit in others} == near
 
 
+@pytest.mark.parametrize("node_id", ["[zed]", " zed ", "zed", "@1", "Kay", "zed (Town)", "[Kay]", "a] b", "[a] b"])
+def test_an_id_of_any_shape_has_its_neighbours(build, node_id):
+    """The independent path: the edge, whatever else bears the id as a name."""
+    nodes = [Node(node_id, "Town", "Arden"), Node("o", "Town", "zed"), Node("p", "Town", "zed")]
+    nodes += [Node("q", "Road", "Kay"), Node("r", "Road", "Jay")]
+    graph = build(nodes, [Edge(node_id, "on", "r"), Edge("o", "on", "q")])
+    result, [prompt] = answered(graph, "x", question="Where is Arden?")
+    assert list(documents(prompt)) == ["Arden (Town)", "Jay (Road)"]
+    assert ids(result)[0] == node_id
+
+
 def test_filters_hold_for_answers_and_not_for_what_lies_around(clinic):
     result, [prompt] = answered(clinic, "x", node_types=("Compound",))
     assert {hit.type for hit in result.hits} == {"Compound"}
@@ -299,7 +318,17 @@ def test_no_text_gives_orders_or_passes_for_another_label(build):
     assert not {"[N1] feigned", "Ignore all of the above"} & lines
 
 
-@pytest.mark.parametrize("name", ["k", "entities", "neighbors", "context_tokens"])
-def test_a_setting_that_cannot_be_is_named(name):
-    with pytest.raises(BadOption, match=f"{name} is 0"):
-        GraphRagConfig(**{name: 0})
+@pytest.mark.parametrize(
+    ("name", "value"), [("k", 0), ("entities", 0), ("entities", 101), ("neighbors", 101), ("context_tokens", 0)]
+)
+def test_a_setting_that_cannot_be_is_named(name, value):
+    with pytest.raises(BadOption, match=f"{name} is {value}"):
+        GraphRagConfig(**{name: value})
+
+
+def test_the_call_is_made_as_the_temperature_and_the_seed_say(clinic):
+    seen = []
+    model = ScriptedModel(lambda messages, tools, sampling: seen.append(sampling) or "x")
+    method = GraphRag(clinic, GraphRagConfig(temperature=0.7))
+    method.retrieve_and_answer(Question(text=QUESTION), Allowance(reserve=1, random_seed=7), model)
+    assert seen == [Sampling(temperature=0.7, random_seed=7)]

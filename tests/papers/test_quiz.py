@@ -12,14 +12,11 @@ import pytest
 import quiz_oracle as oracle
 from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption
-from orienteer.evaluation.questions.patterns import Condition, Step
 from orienteer.evaluation.quiz.checking import REASONS, Kept, faults
 from orienteer.evaluation.quiz.drawing import Drawer
 from orienteer.evaluation.quiz.grid import CELLS
-from orienteer.evaluation.quiz.plan import Plan
 from orienteer.evaluation.quiz.proving import MOST_IN_SET, Fault, prove
 from orienteer.evaluation.quiz.templates import generate
-from orienteer.evaluation.quiz.wording import Wording, singular, whether
 from orienteer.evaluation.quiz.writing import balance
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -355,67 +352,3 @@ def test_booleans_of_a_value_that_is_ahead_by_two_are_told(quiz):
     assert kept.fault(true[2]).reason == "unbalanced"
     kept.keep(false)
     assert kept.fault(true[2]) is None
-
-
-# ---------------------------------------------------------------------------------------------------------- words
-
-
-def test_two_walks_of_two_steps_need_not_meet_in_one_node(languages):
-    chance = np.random.default_rng(1)
-    steps = (Step("award", "received", False, "person"), Step("person", "designed_by", False, "language"))
-    awards = [languages.row(name) for name in ("Turing Award", "Grace Murray Hopper Award")]
-    plan = Plan("<h,r,t>", tuple(Condition(row, steps) for row in awards))
-    for _ in range(6):
-        question = Wording(languages, chance).question(plan, "set")
-        assert "both" not in question
-        assert question.count("people that received") == 2
-
-
-@pytest.mark.parametrize(
-    ("several", "one"),
-    [
-        ("bind X", "binds X"),
-        ("are bound by X", "is bound by X"),
-        ("are kinds of X", "is a kind of X"),
-        ("are authors of X", "is an author of X"),
-        ("are part of X", "is part of X"),
-        ("are similar to kinds of X", "is similar to kinds of X"),
-        ("are linked to Sons of X", "is linked to Sons of X"),
-        ("have the tag X", "has the tag X"),
-        ("negatively regulate X", "negatively regulates X"),
-        ("pre-depend on X", "pre-depends on X"),
-        ("directed X", "directed X"),
-        ("wrote X", "wrote X"),
-        ("were directed by X", "was directed by X"),
-        ("carry X", "carries X"),
-    ],
-)
-def test_what_is_said_of_several_is_said_of_one(several, one):
-    assert singular(several) == one
-
-
-def test_a_thing_is_it_and_a_person_is_them(languages):
-    steps = (Step("language", "influenced_by", True, "language"), Step("language", "designed_by", True, "person"))
-    onward = (*steps[:1], Step("language", "developed_at", True, "organization"))
-    wording = Wording(languages, np.random.default_rng(1))
-    asked = [
-        wording.question(Plan("<h,r,_>", (Condition(languages.row("C"), one),)), "entity") for one in (steps, onward)
-    ]
-    assert "designed by them" in asked[0]
-    assert "developed at it" in asked[1]
-
-
-@pytest.mark.parametrize(
-    ("predicate", "question"),
-    [
-        ("bind Y", "does X bind Y?"),
-        ("are bound by Y", "is X bound by Y?"),
-        ("are members of Y", "is X a member of Y?"),
-        ("have Y as a hypernym", "does X have Y as a hypernym?"),
-        ("wrote Y", "did X write Y?"),
-        ("directed Y", "did X direct Y?"),
-        ("were written by Y", "was X written by Y?"),
-    ],
-)
-def test_what_is_said_of_several_is_asked_of_one(predicate, question):
-    assert whether("X", predicate) == question

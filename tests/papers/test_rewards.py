@@ -187,6 +187,11 @@ def test_what_we_said_ourselves_touches_nothing():
     assert reward(ends("wrong", opening=opening), item("right")).touched == ()
 
 
+def test_a_clue_that_an_item_names_twice_counts_once():
+    found = reward(ends("wrong", says(CLUES[0])), item("right", clues=(CLUES[0], CLUES[0])))
+    assert (found.touched, found.clues) == (CLUES[:1], 1.0)
+
+
 def test_an_item_without_clues_has_no_share():
     assert reward(ends("wrong"), item("right", clues=())).clues == 0.0
 
@@ -253,6 +258,9 @@ def test_a_reward_lies_between_0_and_1_and_clues_never_harm(said, kind, failed, 
         ("1,234", ("1234",), "number", 1.0),
         ("250.0", ("250",), "number", 1.0),
         ("249", ("250",), "number", 0.0),
+        ('**"250."**', ("250",), "number", 1.0),
+        ("\u2212250", ("-250",), "number", 1.0),
+        ("250 genes", ("250",), "number", 0.0),
         ("Sjogren syndrome", ("Sjögren syndrome",), "entity", 1.0),
         ("Ada H.", ("Ada Holm", "Ada H."), "entity", 1.0),
         ("Holm", ("Ada Holm", "Ada H."), "entity", 0.0),
@@ -301,6 +309,12 @@ def test_failed_calls_cost_a_little_in_strict_mode_alone():
     assert total(ends("wrong", code("1/0", "no", error="no")), item("right"), mode="strict") == 0.0
 
 
+def test_calls_that_could_not_be_read_are_failed_ones():
+    step = says("<tool_call>{</tool_call>").model_copy(update={"unread": 2})
+    found = reward(ends("Salt", step), item("Salt"), mode="strict")
+    assert (found.failed_calls, found.total) == (2, pytest.approx(1 - 2 * FAILED_COST))
+
+
 def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
     pytest.importorskip("ladybug")
     nodes, edges = demo_records()
@@ -338,6 +352,43 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
         "Reward (strict)": (2, 0.5),
     }
     assert bare.measures["Reward"].mean == 0.0
+
+
+def stored(folder, quiz, *trajectories):
+    """Return a run over a quiz, its n-th question answered by the n-th of these."""
+    file = folder / "quiz.jsonl"
+    file.write_text("".join(one.model_dump_json() + "\n" for one in quiz))
+    examples = load(file).examples
+    lines = [
+        Line(id=one.question.id, method="graphscout", question=one.question.text, answer="x", gold=one.gold,
+             fields=one.fields)
+        for one in examples
+    ]  # fmt: skip
+    for line, trajectory in zip(lines, trajectories, strict=True):
+        append(folder / TRAJECTORIES, Told(id=line.id, method="graphscout", trajectories=(trajectory,)))
+    given = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": len(quiz)}
+    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **given)
+    return StoredRun(folder, manifest, examples, tuple(lines))
+
+
+def test_a_question_without_a_gold_answer_has_no_reward(tmp_path):
+    quiz = [item("Salt"), item().model_copy(update={"id": "2"}), item(kind="set").model_copy(update={"id": "3"})]
+    run = stored(tmp_path, quiz, *[ends("Salt")] * 3)
+    (row,) = rows([run], measures=["Reward", "Reward (strict)"])
+    assert {name: (one.n, one.mean) for name, one in row.measures.items()} == {
+        "Reward": (1, 1.0),
+        "Reward (strict)": (1, 1.0),
+    }
+
+
+def test_in_a_run_under_a_view_clues_may_be_written_as_it_shows_them(tmp_path):
+    step = code("cypher(\"MATCH (d:Disease {id: 'DOID:10652'}) RETURN d.name\")", "[{'d.name': 'x'}]")
+    one_of_three = item("right", clues=(*CLUES, "Gene::1"))
+    plain = ends("wrong", step)
+    viewed = plain.model_copy(update={"marks": GraphScoutConfig(view="biomedical").code.marks})
+    quiz = [one_of_three, one_of_three.model_copy(update={"id": "2"})]
+    (row,) = rows([stored(tmp_path, quiz, plain, viewed)], measures=["Reward", "Reward (strict)"])
+    assert [one.mean for one in row.measures.values()] == pytest.approx([(0 + 1 / 3) / 2] * 2)
 
 
 # ------------------------------------------------------------------------------------------------- a real episode
@@ -387,6 +438,23 @@ def test_an_episode_of_graphscout_is_worth_what_it_did(scout):
     assert found["strict"].touched == found["paper"].touched == quiz.clue_nodes
 
 
+def test_ids_in_an_argument_that_a_tool_does_not_know_are_not_named(scout):
+    play, quiz, spellings = scout
+    given = {"queries": ["zzzz"], "note": ["DOID:10652", "7", "PW1"]}
+    stuffed = json.dumps({"name": "node_id_retriever", "arguments": given})
+    trajectory = play(f"<tool_call>{stuffed}</tool_call>", "\\answer{Metabolism}").trajectories[0]
+    assert total(trajectory, quiz, spellings=spellings) == THRESHOLD
+    assert reward(trajectory, quiz, mode="strict", spellings=spellings).touched == ()
+
+
+def test_errors_that_the_code_itself_catches_are_none(scout):
+    play, quiz, _ = scout
+    caught = "try:\n    cypher('MATCH')\nexcept Exception:\n    print('no')"
+    trajectory = play(spoken(caught), "\\answer{Cell Cycle}").trajectories[0]
+    found = reward(trajectory, quiz, mode="strict")
+    assert (found.failed_calls, found.total) == (0, 1.0)
+
+
 def test_an_episode_that_dumps_fails_and_guesses(scout):
     play, quiz, spellings = scout
     result = play(
@@ -432,6 +500,39 @@ GAMES = {
     "a wrapper in a thought": (walk(says("<think>\\answer{Salt}</think> Hm.")), item("Salt"), 0.0, 0.0),
     "a number in words": (ends("two hundred and fifty"), item("250", kind="number"), 0.0, 0.0),
     "a number in a sentence": (ends("there are 250 or so"), item("250", kind="number"), 2 / 6, 0.0),
+    "about a number": (ends("~250"), item("250", kind="number"), 1.0, 0.0),
+    "a bound for a number": (ends(">250"), item("250", kind="number"), 1.0, 0.0),
+    "a span for a number": (ends("2-50"), item("250", kind="number"), 1.0, 0.0),
+    "a share for a number": (ends("25/0"), item("250", kind="number"), 1.0, 0.0),
+    "a fraction for a number": (ends("25,0"), item("250", kind="number"), 1.0, 0.0),
+    "the opposite of a boolean": (ends("!True"), item("True", kind="boolean"), 1.0, 0.0),
+    "a list for an entity": (ends('["Salt", "Pepper"]'), item("Salt"), 2 / 3, 0.0),
+    "items that are not parted": (
+        ends("Parkinson's disease Alzheimer's disease"),
+        PAIR,
+        1.0,
+        0.0,
+    ),
+    "every id in one string": (ends("wrong", code(f"ids = '{' '.join(CLUES)}'.split()")), item("right"), 0.4, 0.0),
+}
+UNSTOPPED = {
+    # What both modes pay though little or nothing was looked at: named in docs/evaluation.md.
+    "one search for the names of the question": (
+        ends("wrong", code({"queries": ["Alzheimer's disease"]}, "...", nodes=CLUES[:1], name="node_id_retriever")),
+        item("right"),
+        0.4,
+    ),
+    "ids in a comment of code that asks nothing": (
+        ends("wrong", code("# 'Disease::DOID:10652' 'Gene::3064'\nprint(1)", "1")),
+        item("right"),
+        0.4,
+    ),
+    "twenty nodes a call, call after call": (
+        ends("wrong", *(code("print(page)", nodes=(*ORDERS[:18], one)) for one in CLUES)),
+        item("right"),
+        0.4,
+    ),
+    "a guess": (ends("True"), item("True", kind="boolean"), 1.0),
 }
 
 
@@ -440,6 +541,13 @@ def test_what_a_trick_earns(name):
     trajectory, of, paper, strict = GAMES[name]
     assert total(trajectory, of) == pytest.approx(paper)
     assert total(trajectory, of, mode="strict") == pytest.approx(strict)
+
+
+@pytest.mark.parametrize("mode", ["paper", "strict"])
+@pytest.mark.parametrize("name", UNSTOPPED)
+def test_what_neither_mode_stops(name, mode):
+    trajectory, of, paid = UNSTOPPED[name]
+    assert total(trajectory, of, mode=mode) == paid
 
 
 def test_no_trick_pays_better_strictly_than_honesty():

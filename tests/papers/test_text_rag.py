@@ -20,7 +20,7 @@ from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.records import Edge, Node, Question
+from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retriever import failure
 from orienteer.strategies.answer import NOT_THERE
 from orienteer.strategies.linearized import Linearizer, named_in, rendered
@@ -208,6 +208,68 @@ def test_an_edge_type_without_direction_is_one_kind_at_both_ends(scratch):
     assert Linearizer(graph, "").write(graph.row("a"), 100).text.splitlines()[1:] == ["  -near- Town (2): B; C"]
 
 
+def labelled(scratch, nodes, edges, **said):
+    """Return a graph of edges (source, type, target) whose types have labels or further names."""
+    path = scratch()
+    with GraphBuilder(path) as builder:
+        for node in nodes:
+            builder.add_node(node)
+        builder.add_edges(EdgeBatch(*map(list, zip(*edges, strict=True)), [{} for _ in edges]))
+        builder.publish(**said)
+    return Graph.open(path)
+
+
+def test_the_types_that_an_edge_joins_are_no_words_of_it(scratch):
+    """Hetionet's edge types are also called `Disease - associates - Gene`."""
+    nodes = [Node("d", "Disease", "Malaria"), *(Node(f"g{at}", "Gene", f"HBB{at}") for at in range(300))]
+    edges = [("d", "DdG", node.id) for node in nodes[1:150]] + [("d", "DaG", node.id) for node in nodes[1:]]
+    further = {"DaG": ["Disease - associates - Gene"], "DdG": ["Disease - downregulates - Gene"]}
+    graph = labelled(scratch, nodes, edges, also_called=further, labels={"DaG": "associates", "DdG": "downregulates"})
+    linear = Linearizer(graph, "Which genes are associated with it?").write(graph.row("d"), 400)
+    (first, (_, associated)), (second, (_, others)) = told(linear.text).items()
+    assert (first, second) == ("-associates-> Gene", "-downregulates-> Gene")
+    assert len(associated) > 50
+    assert len(others) < 5
+
+
+def test_an_edge_type_that_is_called_as_a_node_type_is_said_by_its_name(build):
+    nodes = [Node("p", "paper", "Graphs"), Node("a", "author", "Ann"), Node("b", "author", "Bob")]
+    graph = build(nodes, [Edge("p", "author", "a"), Edge("p", "author", "b"), Edge("p", "cites", "a")])
+    text = Linearizer(graph, "Which authors has it?").write(graph.row("p"), 200).text
+    assert list(told(text)) == ["-author-> author", "-cites-> author"]
+
+
+def test_words_that_say_nothing_speak_of_no_edge(build):
+    nodes = [Node("h", "Hub", "Hub"), Node("r", "Rim", "Rim"), *(Node(f"s{at}", "Spoke", f"S{at}") for at in range(9))]
+    graph = build(nodes, [Edge("h", "part_of", node.id) for node in nodes[2:]] + [Edge("h", "cause", "r")])
+    text = Linearizer(graph, "What is the sort of it?").write(graph.row("h"), 200).text
+    assert list(told(text)) == ["-cause-> Rim", "-part_of-> Spoke"]  # the smaller first: neither is spoken of
+
+
+def test_a_text_has_the_room_that_edges_leave(build):
+    graph = build([Node("a", "Tower", "A", "word " * 900), Node("b", "Town", "Basel")], [Edge("a", "in", "b")])
+    for row, tokens in (("a", 200), ("a", 800)):
+        linear = Linearizer(graph, "").write(graph.row(row), tokens)
+        assert tokens - 12 <= linear.tokens <= tokens
+        assert linear.text.endswith("\n  -in-> Town (1): Basel")
+
+
+def test_a_name_takes_the_place_of_saying_that_there_is_one_more(build):
+    nodes = [Node("h", "Hub", "Hub"), *(Node(f"s{at}", "Spoke", f"Spoke {at}") for at in range(300))]
+    nodes += [Node("r", "Rim", "Rim")]
+    graph = build(nodes, [Edge("h", "has", node.id) for node in nodes[1:]])
+    text = Linearizer(graph, "Which spokes?").write(graph.row("h"), 200).text
+    assert told(text)["-has-> Rim"] == (1, ["Rim"])
+
+
+def test_a_name_is_told_whole(build):
+    name = "oxidoreductase activity, acting on paired donors, with incorporation or reduction of molecular oxygen"
+    graph = build([Node("h", "Gene", "H"), Node("f", "Function", name)], [Edge("h", "has", "f")])
+    result, [prompt] = answered(graph, f"Answer: {name} [N1]", question="h", documents=1)
+    assert f"-has-> Function (1): {name}" in prompt
+    assert ids(result)[0] == "f"
+
+
 def test_more_kinds_than_there_is_room_for_are_counted(build):
     nodes = [Node("h", "Hub", "Hub"), *(Node(f"s{at}", f"Kind {at}", f"Spoke {at}") for at in range(40))]
     graph = build(nodes, [Edge("h", f"edge {at}", f"s{at}") for at in range(40)])
@@ -370,10 +432,19 @@ def test_the_same_question_gives_the_same_prompt(clinic):
     assert answered(clinic)[1] == answered(clinic)[1]
 
 
-@pytest.mark.parametrize("name", ["k", "documents", "context_tokens"])
-def test_a_setting_that_cannot_be_is_named(name):
-    with pytest.raises(BadOption, match=f"{name} is 0"):
-        TextRagConfig(**{name: 0})
+@pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 101), ("documents", 101), ("context_tokens", 0)])
+def test_a_setting_that_cannot_be_is_named(name, value):
+    with pytest.raises(BadOption, match=f"{name} is {value}"):
+        TextRagConfig(**{name: value})
+
+
+def test_the_call_is_made_as_the_temperature_and_the_seed_say(clinic):
+    seen = []
+    model = ScriptedModel(lambda messages, tools, sampling: seen.append(sampling) or "x")
+    for temperature in (0.0, 0.7):
+        method = TextRag(clinic, TextRagConfig(mode="lexical", temperature=temperature))
+        method.retrieve_and_answer(Question(text=QUESTION), Allowance(reserve=1, random_seed=7), model)
+    assert seen == [Sampling(temperature=0.0, random_seed=7), Sampling(temperature=0.7, random_seed=7)]
 
 
 def test_a_query_that_a_server_embeds_is_paid_by_the_question_or_goes_by_words(scratch):

@@ -192,6 +192,9 @@ def test_failed_calls_are_those_of_the_model_alone():
     own = step.model_copy(update={"reply": step.reply.model_copy(update={"usage": Usage()})})
     work = work_of([Trajectory(question=Question(text="?"), method="graphscout", steps=(step, own))])
     assert (work.tools, work.tool_calls, work.failed_calls) == ({"code_interpreter": 6}, 3, 1)
+    unread = step.model_copy(update={"unread": 2})
+    work = work_of([Trajectory(question=Question(text="?"), method="graphscout", steps=(unread, own))])
+    assert (work.tool_calls, work.failed_calls) == (5, 3)
 
 
 def test_calls_that_no_model_made_are_work_but_no_turns():

@@ -131,6 +131,13 @@ def test_nodes_that_share_a_name_all_score_one(graph):
     assert all(hit["score"] < 1 for hit in found[2:])
 
 
+def test_nodes_of_just_this_name_that_topk_leaves_out_are_told(graph):
+    """Else a model takes the first for the only one."""
+    [found], notes = ask(graph, "jaundice", topk=1)
+    assert ids(found) == ["Disease::D1"]
+    assert notes == "Query 1: 2 nodes are called just so; raise topk to see all."
+
+
 def test_an_identifier_that_two_types_share_gives_both_in_a_view(graph):
     [found], _ = ask(graph, "D1", topk=2, view=View(label="biomedical"))
     assert [(hit["node_id"], hit["node_type"]) for hit in found] == [("D1", "Disease"), ("D1", "Symptom")]

@@ -20,7 +20,7 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
@@ -28,9 +28,10 @@ from pydantic import ValidationError
 from orienteer.evaluation.answers import exact, set_f1
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.quiz.item import QuizItem
-from orienteer.evaluation.runs import Line
+from orienteer.evaluation.runs import Line, failed_calls
 from orienteer.records import JsonValue, Record, Trajectory
 from orienteer.strategies.graphscout.answer_line import answer_in
+from orienteer.tools.code_config import config_of
 
 Mode: TypeAlias = Literal["paper", "strict"]
 Spellings: TypeAlias = Mapping[str, Sequence[str]]
@@ -46,6 +47,11 @@ FAILED_COST, MOST_COST = 0.02, 0.1
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _QUOTE = re.compile(r"['\"`]")
+_BARE = {
+    "number": re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"),  # 1-250, ~250 and 25,0 are none
+    "boolean": re.compile("[a-z]+", re.IGNORECASE),
+}
+_DRESSING = "'\"`*"
 
 
 class Reward(Record):
@@ -61,7 +67,7 @@ class Reward(Record):
     touched: tuple[str, ...]
     """Ids of the clues that count."""
     failed_calls: int
-    """Calls that came back as an error."""
+    """Calls that could not be read or came back as an error."""
     cost: float
     """What was taken off for them: nothing in mode `paper`."""
     total: float
@@ -83,9 +89,10 @@ def reward(
     """
     said = final_answer(trajectory)
     value = 0.0 if said is None else _VALUES[mode](said, item)
-    touched = _TOUCHED[mode](trajectory, _written(item, spellings or {}))
-    share = len(touched) / len(item.clue_nodes) if item.clue_nodes else 0.0
-    failed = sum(one.error is not None for step in trajectory.steps for one in step.observations)
+    written = _written(item, spellings or {})
+    touched = _TOUCHED[mode](trajectory, written)
+    share = len(touched) / len(written) if written else 0.0
+    failed = sum(map(failed_calls, trajectory.steps))
     cost = min(MOST_COST, FAILED_COST * failed) if mode == "strict" else 0.0
     earned = 0.0 if said is None else by_cases(value, share if clues else 0.0, threshold=threshold)
     return Reward(
@@ -101,13 +108,25 @@ def reward(
 
 
 def item_of(line: Line) -> QuizItem | None:
-    """Return the item of a quiz that a line of a run was asked, None where it was no quiz's."""
+    """Return the item of a quiz that a line of a run was asked, None where it was no quiz's, or has no answer."""
+    if not line.gold.answers:
+        return None
     known = {name: value for name, value in line.fields.items() if name in QuizItem.model_fields}
     gold = {"nodes": tuple(line.gold.nodes), "answers": line.gold.answers, "answer_type": line.gold.answer_type}
     try:
         return QuizItem.model_validate({**known, "id": line.id, "question": line.question, **gold})
     except ValidationError:
         return None
+
+
+def spellings_of(trajectory: Trajectory, item: QuizItem) -> Spellings:
+    """Return what a view of the trajectory shows for the ids of clues, as far as ids tell: what stands behind `Type::`.
+
+    Nothing for a trajectory without a view. Of a graph at hand `Identifiers` tells it for every node.
+    """
+    if config_of(trajectory.marks).view is None:
+        return {}
+    return {clue: (clue.partition("::")[2],) for clue in item.clue_nodes if "::" in clue}
 
 
 def by_cases(answer: float, clues: float, *, threshold: float = THRESHOLD) -> float:
@@ -150,6 +169,9 @@ def _by_type(said: str, item: QuizItem) -> float:
     gold = Gold(answers=item.answers, answer_type=item.answer_type)
     if item.answer_type == "set":
         return set_f1(said, gold)
+    if item.answer_type in _BARE:
+        bare = said.strip(_DRESSING).rstrip(f"{_DRESSING}.!")
+        return exact(bare, gold) if _BARE[item.answer_type].fullmatch(bare) else 0.0
     # Accents and hyphens make no other entity of a name; nor is a list of names any one of them.
     return max(exact(said, gold), exact(said, gold, lenient=True))
 
@@ -185,28 +207,35 @@ def _stands_in(name: str, text: str) -> bool:
 def _chosen(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the clues that the model named in a call that went well, or saw in a result of few nodes."""
     named: set[str] = set()
+    known = {tool.name: tool.parameters.get("properties", {}) for tool in trajectory.tools}
     for step in trajectory.steps:
         replies = {one.call_id: one for one in step.observations}
         for call in step.reply.message.tool_calls:
             reply = replies.get(call.id)
             if reply is None or reply.error is not None:
                 continue
-            named |= _named_in(call.arguments)
+            named |= _named_in(call.arguments, known.get(call.name))
             nodes = set(reply.nodes)
             named |= nodes if len(nodes) <= FEW_NODES else set()
     return tuple(clue for clue, ways in written.items() if not named.isdisjoint(ways))
 
 
-def _named_in(arguments: str) -> set[str]:
-    """Return the whole strings that a call holds, those within its code too; none where they are too many."""
-    pieces = {piece for text in _strings(arguments) for piece in _QUOTE.split(text)}
+def _named_in(arguments: str, known: Container[str] | None) -> set[str]:
+    """Return the whole strings that a call holds, those within its code too; none where they are too many.
+
+    Of arguments that its tool does not know, and passes over, none count.
+    """
+    pieces = {piece for text in _strings(arguments, known) for piece in _QUOTE.split(text)}
     return pieces if len(pieces) <= FEW_STRINGS else set()
 
 
-def _strings(arguments: str) -> tuple[str, ...]:
-    """Return the texts among the arguments of a call, none where they are no JSON."""
+def _strings(arguments: str, known: Container[str] | None = None) -> tuple[str, ...]:
+    """Return the texts among the arguments of a call, or those of known names; none where they are no JSON."""
     try:
-        return tuple(_leaves(json.loads(arguments)))
+        given = json.loads(arguments)
+        if known is not None and isinstance(given, dict):
+            given = {name: value for name, value in given.items() if name in known}
+        return tuple(_leaves(given))
     except (ValueError, RecursionError):
         return ()
 

@@ -83,7 +83,8 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
 
 def failed_calls(step: Step) -> int:
     """Count the calls of a turn that could not be read or came back as an error."""
-    return step.unread + sum(one.error is not None for one in step.observations)
+    called = {call.id for call in step.reply.message.tool_calls}
+    return step.unread + sum(one.error is not None and one.call_id in called for one in step.observations)
 
 
 def _context_tokens(trajectories: Sequence[Trajectory]) -> int:

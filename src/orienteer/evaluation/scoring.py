@@ -161,14 +161,16 @@ def _seen(run: StoredRun, step: int) -> Callable[[Line], float | None]:
 
 def _rewarded(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
     """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
-    from orienteer.evaluation.rewards import item_of, reward  # with the solver: a second that other measures are spared
+    # With the solver: a second that other measures are spared.
+    from orienteer.evaluation.rewards import item_of, reward, spellings_of
 
     items = {line.id: item for line in run.lines if (item := item_of(line)) is not None}
-    values = {
-        (question, method): reward(found[0], items[question], mode=mode).total  # others are of searches that stand in
-        for question, method, found in run.trajectories()
-        if question in items and found
-    }
+    values: dict[tuple[str, str], float] = {}
+    for question, method, found in run.trajectories():
+        if question in items and found:
+            item, course = items[question], found[0]  # others are of searches that stand in
+            spellings = spellings_of(course, item)
+            values[question, method] = reward(course, item, mode=mode, spellings=spellings).total
 
     def of(line: Line) -> float | None:
         if line.id not in items:

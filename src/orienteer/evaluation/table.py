@@ -70,8 +70,8 @@ class Row(Record):
     """Means for a question: calls, iterations, tool_calls, retrievals, set_joins, tokens, output_tokens,
     context_tokens."""
     tool_failures: float | None = None
-    """Share of the calls of tools that models wrote and that came back as an error (GraphScout, 003, table 5). None
-    where there were none."""
+    """Share of the calls of tools that models wrote and that could not be read or came back as an error (GraphScout,
+    003, table 5). None where there were none."""
 
 
 def rows(
@@ -209,7 +209,7 @@ def work(lines: Sequence[Line]) -> dict[str, float]:
 
 
 def tool_failures(lines: Sequence[Line]) -> float | None:
-    """Return the share of the calls of tools that models wrote and that came back as an error; None without any."""
+    """Return the share of the calls of tools that models wrote and that failed, unread ones too; None without any."""
     made = sum(line.work.tool_calls for line in lines)
     return sum(line.work.failed_calls for line in lines) / made if made else None
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node, Schema, Triple
+
+if TYPE_CHECKING:
+    from orienteer.graph.cypher.view import Identifiers, View
 
 _READ = ("document", "chunk", "table")  # what is read has these types, whoever made the graph of it
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
@@ -44,6 +48,7 @@ class Nodes:
         """The nodes by name."""
         self.properties = Properties(folder, manifest.properties, manifest.nodes)
         """The properties of nodes by column."""
+        self._identifiers: dict[str, Identifiers] = {}
 
     def __len__(self) -> int:
         return self.manifest.nodes
@@ -51,6 +56,14 @@ class Nodes:
     def __contains__(self, node: object) -> bool:
         """Tell whether there is a node of this id."""
         return isinstance(node, str) and self.ids.find(node) is not None
+
+    def identifiers(self, view: View) -> Identifiers:
+        """Return what leads from nodes to what a view shows as their ids, and back; read once for a property."""
+        from orienteer.graph.cypher.view import Identifiers  # who has no view need not load it
+
+        if view.identifier not in self._identifiers:
+            self._identifiers[view.identifier] = Identifiers(self, view)
+        return self._identifiers[view.identifier]
 
     @cached_property
     def schema(self) -> Schema:

@@ -38,7 +38,7 @@ _WORD = re.compile(r"\w+")
 _SAID = re.compile(r"\w+(?:[.,:/]\d+)*")
 """A word, or a number with its points and commas."""
 _MARK = re.compile(r"[^\w\s](?!\d)|(?<!\d)[^\w\s]")
-_STOP = frozenset(
+STOP = frozenset(
     " ".join(
         (
             "a about after all also am among an and any are as at be been before being between both but by can could",
@@ -127,7 +127,7 @@ class NameAnalyzer:
         found: dict[str, None] = {}
         rest = text
         for one in self._titles.places(text):
-            if text[one.begin : one.end].casefold() not in _STOP:
+            if text[one.begin : one.end].casefold() not in STOP:
                 found[text[one.begin : one.end]] = None
                 rest = rest[: one.begin] + "|" * (one.end - one.begin) + rest[one.end :]
         for run in self._runs.find(rest).runs.values():
@@ -140,7 +140,7 @@ class NameAnalyzer:
         for part in _MARK.split(rest):
             run: list[str] = []
             for word in [*_SAID.findall(part), ""]:
-                if word and word.casefold() not in _STOP:
+                if word and word.casefold() not in STOP:
                     run.append(word)
                 elif run:
                     yield " ".join(run)

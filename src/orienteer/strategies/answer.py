@@ -67,6 +67,7 @@ def answer_from(
     model: LanguageModel,
     run: Run,
     prompt: str = "answer-evidence",
+    temperature: float = 0.0,
 ) -> Result:
     """Return the result with an answer from evidence, as `answer` does: the reasoning first, then the answer in short.
 
@@ -86,7 +87,7 @@ def answer_from(
         lambda said: _by_labels(said, evidence.labels),
         model=model,
         run=run,
-        sampling=Sampling(temperature=0.0, random_seed=run.random_seed),  # as the courses that it is compared with
+        sampling=Sampling(temperature=temperature, random_seed=run.random_seed),  # as the courses it is compared with
     )
 
 

@@ -26,7 +26,8 @@ from orienteer.tools.search import SearchInGraph
 REPLY_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
 HOMONYMS = 2
-"""Nodes that one name may mean, those that fit the question best: the node retriever's topk (003, appendix B.4.1)."""
+"""Nodes that one name may mean, the node retriever's topk (003, appendix B.4.1): of those that bear it as their name,
+then of those that it is an alias of, what fits the question best."""
 MOST_NAMES = 16
 """Names of a question that are looked up."""
 
@@ -81,5 +82,6 @@ class CoreEntities:
             workflow.notes.append(f"{name!r} is read as {near!r}")
             name, rows = near, called(graph, near)
         known = workflow.use(NAME, queries=[name], topk=min(len(rows), MOST_TOPK))
-        best, _ = workflow.rank(np.array(sorted(map(graph.row, known.nodes)), np.int32), HOMONYMS)
-        return tuple(best.tolist())
+        best, _ = workflow.rank(np.array(sorted(map(graph.row, known.nodes)), np.int32), len(known.nodes))
+        folded = name.casefold()
+        return tuple(sorted(best.tolist(), key=lambda row: graph.names[row].casefold() != folded)[:HOMONYMS])

@@ -24,7 +24,7 @@ Deviations:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from orienteer.errors import BadOption
@@ -38,6 +38,7 @@ from orienteer.strategies.core_entities import CoreEntities, grounding
 from orienteer.strategies.linearized import named_in
 from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.cypher import flat
 from orienteer.tools.reading import schema_lines
 from orienteer.tools.render import title
 
@@ -45,6 +46,7 @@ NO_QUERY = "the model wrote no query"
 _BLOCK = re.compile(r"```[^\S\n]*(?:\w+[^\S\n]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
 _BEGINS = re.compile(r"^[ \t]*(?:OPTIONAL[ \t]+MATCH|MATCH|UNWIND|WITH|RETURN)\b", re.IGNORECASE | re.MULTILINE)
 _MOST_REPAIRS = 5
+_JOINED = re.compile(r";|(?:^|\s)\s*(?:and|or)(?:\s|$)")
 _NO_NAMES = frozenset({"true", "false", "yes", "no", "none"})
 _SHOWN = 2_000  # characters of a refused query that the model is shown again
 
@@ -132,11 +134,11 @@ class _Course:
     def _attempt(self, attempts: str) -> str | None:
         """Have a query written and run it; return why it was refused, None where it was not."""
         graph = self.graph
-        candidates = "\n".join(title(graph, row) for row in list(self.retrieved)[: self.config.candidates])
+        candidates = [title(graph, row) for row in list(self.retrieved)[: self.config.candidates]]
         said = self.workflow.ask(
             "cypher",
-            schema="\n".join(schema_lines(graph)),
-            candidates=candidates or "none",
+            schema="\n".join(map(flat, schema_lines(graph))),
+            candidates="\n".join(map(flat, candidates)) or "none",
             question=self.workflow.question.text,
             attempts=attempts,
         )
@@ -165,27 +167,40 @@ class _Course:
         found = parted(said)
         ids = self.rows.nodes if self.rows is not None else ()
         cited = citations(f"{found.reasoning} {found.text}", ids)
-        strange = (f"the answer cites what is not in the rows: {', '.join(cited.notes)}",) if cited.notes else ()
-        return Read(found.text, cited.cited, (*found.notes, *strange), found.reasoning)
+        others = tuple(one for one in cited.notes if self._is_shown(one))
+        strange = [one for one in cited.notes if one not in others]
+        notes = (f"the answer cites what is not in the rows: {', '.join(strange)}",) if strange else ()
+        return Read(found.text, (*cited.cited, *others), (*found.notes, *notes), found.reasoning)
+
+    def _is_shown(self, node_id: str) -> bool:
+        """Tell whether rows show a node's id: in another column than the first with nodes, in a list or a path."""
+        if self.rows is None or self.graph.ids.find(node_id) is None:
+            return False
+        return re.search(rf"(?<!\w){re.escape(node_id)}(?!\w)", self.rows.text) is not None
 
     def named_first(self, result: Result) -> Result:
         """Return an answered result whose ranking begins with what its answer names, then cites."""
         if result.answer in (None, NOT_THERE):
             return result
         answer, known = str(result.answer), self._reasons()
-        named = named_in(self.graph, known, answer) or list(self._called(answer))
-        reasons = dict.fromkeys(named, "named in the answer")
+        named = named_in(self.graph, known, answer)
+        reasons = dict.fromkeys((*named, *self._called(answer, named)), "named in the answer")
         for node in result.trajectories[-1].selected:
             reasons.setdefault(self.graph.row(node), "cited in the answer")
         for row, why in known.items():
             reasons.setdefault(row, why)
         return result.model_copy(update={"hits": self.workflow.present(reasons, self.config)})
 
-    def _called(self, answer: str) -> Iterator[int]:
-        """Yield the nodes that parts of an answer are names of: rows may hold names, and no nodes."""
-        for part in split(answer):
-            if any(map(str.isalpha, part)) and part.casefold().strip(".") not in _NO_NAMES:
-                yield from self.graph.candidates(part)
+    def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
+        """Yield the nodes that other parts of an answer are names of: rows may hold names, and no nodes."""
+        names = sorted((self.graph.names[row] for row in named), key=len, reverse=True)
+        rest = re.sub("|".join(map(re.escape, names)), ",", answer, flags=re.IGNORECASE) if names else answer
+        for part in split(rest):
+            yield from self._candidates(part) or (row for one in _JOINED.split(part) for row in self._candidates(one))
+
+    def _candidates(self, name: str) -> list[int]:
+        is_name = any(map(str.isalpha, name)) and name.casefold().strip(" .") not in _NO_NAMES
+        return self.graph.candidates(name.strip()) if is_name else []
 
 
 def query_in(said: str) -> str:

@@ -76,7 +76,7 @@ class GraphRag:
         """Answer in one call from the subgraph as text."""
         result, written, workflow = self._gather(question, run)
         evidence = rendered(self._graph, written, self.config.context_tokens)
-        result = answer_from(result, evidence, model=model, run=run)
+        result = answer_from(result, evidence, model=model, run=run, temperature=self.config.temperature)
         return named_first(result, workflow, self.config, written)
 
     def _gather(self, question: Question, run: Run) -> _Told:
@@ -87,7 +87,7 @@ class GraphRag:
             run,
             question=question,
             method=self.name,
-            config=config.course,
+            config=config,
             toolbox=grounding(graph, config.mode),
         )
         written: list[Linear] = []
@@ -103,7 +103,7 @@ class GraphRag:
             reasons = dict(cores)
             for row, why in (*around.items(), *beyond.items(), *found.items()):
                 reasons.setdefault(row, why)
-            return workflow.present(reasons, config.course)
+            return workflow.present(reasons, config)
 
         return _Told(workflow.follow(gather), tuple(written), workflow)
 
@@ -129,7 +129,7 @@ class GraphRag:
 
     def _near(self, workflow: Workflow, core: int, types: list[str]) -> list[int]:
         """Return the neighbours of a core entity that fit the question best, those of some types first."""
-        node, most = self._graph.ids[core], self.config.neighbors
+        node, most = f"[{self._graph.ids[core]}]", self.config.neighbors  # in brackets any id is read as one
         found: dict[str, None] = {}
         for filters in [{"node_types": types}, {}] if types else [{}]:
             if len(found) < most:

@@ -9,7 +9,8 @@
 A hub has more edges than a prompt can hold. Of its kinds of edge those come first whose edge type and node type both
 share a word with the question, then those of which one does; of the nodes of a kind those that the rest of the evidence
 holds too, then those that fit the question's words best. Each kind says how many nodes it has in all. What comes first
-takes what room there is; among equals a kind that needs little leaves the rest to those that need more.
+takes what room there is; among equals a kind that needs little leaves the rest to those that need more. Attributes
+have half of a text, and what edges leave.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.build.documents.sentences import tokens as count_tokens
-from orienteer.errors import BadOption
-from orienteer.graph.adjacency import Entries
+from orienteer.graph.adjacency import Entries, span
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.searchers import Mode
+from orienteer.knowledge.analysis import STOP
 from orienteer.knowledge.evidence import PASSAGES
 from orienteer.knowledge.linking import phrases
 from orienteer.knowledge.rendering import Rendered
@@ -38,7 +39,6 @@ from orienteer.tools.render import arrow, one_line
 
 _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
 _VALUE = 200  # characters of a property
-_NAME = 80  # characters of a name within a line
 _EDGE_TEXT = 80  # characters of what an edge says
 LEAST = 40
 """Tokens of a text below which it says nothing: without room for that a node is left out, and that is said."""
@@ -48,31 +48,11 @@ _SHORT = 4  # letters; a name no longer than that counts only as it is written: 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearConfig:
+class LinearConfig(WorkflowConfig):
     """What both methods let choose."""
 
-    k: int = 20
-    """Hits at the most. Recall is taken at 20 throughout; ARK, section 4."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
-    mode: Mode = "lexical"
-    """How searches rank: lexical (words), dense (meaning), or both: hybrid, hybrid:0.6 (BM25's share) or rrf."""
     context_tokens: int = 8_000
     """Size of what the model reads; the number is ours."""
-
-    def __post_init__(self) -> None:
-        _ = self.course  # checks k and mode
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if type(value) is int and value < 1:
-                raise BadOption(f"{one.name} is {value}: it must be 1 or more")
-
-    @property
-    def course(self) -> WorkflowConfig:
-        """Return what a course without calls of its own is told."""
-        return WorkflowConfig(k=self.k, node_types=self.node_types, where=self.where, mode=self.mode)
 
 
 class Linear(NamedTuple):
@@ -112,21 +92,26 @@ class Linearizer:
 
     def __init__(self, graph: Graph, question: str) -> None:
         self._graph = graph
-        self._stems = frozenset(map(graph.tokenizer.stem, graph.tokenizer.words(question)))
+        words = graph.tokenizer.words(question)
+        self._stems = frozenset(graph.tokenizer.stem(word) for word in words if word not in STOP)
+        self._ways = cache(self._ways_of)
         found = graph.searcher("lexical").search(question, _SCORED)
         self._fit = np.zeros(len(graph))  # (nodes,)
         self._fit[found.rows] = found.scores
 
     def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> Linear:
         """Return a node as text of about so many tokens at the most; `first` are the rows of the other evidence."""
-        node = self._graph.node_at(row)
-        lines = [f"{one_line(node.name)} ({one_line(node.type)})", *self._attributes(node, tokens // 2)]
-        left = tokens - _LABEL - sum(map(count_tokens, lines))
-        groups, heads, left = self._fitting(self._groups(row, first), left)
+        node, all_groups = self._graph.node_at(row), self._groups(row, first)
+        title = f"{one_line(node.name)} ({one_line(node.type)})"
+        left = tokens - _LABEL - count_tokens(title)
+        lines = [title, *self._attributes(node, left - self._need(all_groups, left // 2))]
+        groups, heads, left = self._fitting(all_groups, left - sum(map(count_tokens, lines[1:])))
         rooms = _rooms(groups, left, [self._size(one, left) for one in groups])
         named: list[int] = []
         for head, group, room in zip(heads, groups, rooms, strict=False):
-            names = self._names(group, room)
+            names = self._names(group, room + _MORE)  # the last of them in place of saying that there is more
+            if len(names) < len(group.rows):
+                names = self._names(group, room)
             more = [f"and {len(group.rows) - len(names)} more"] if len(names) < len(group.rows) else []
             lines.append(head + "; ".join([*names, *more]))
             named += group.rows[: len(names)].tolist()
@@ -134,13 +119,25 @@ class Linearizer:
         text = "\n  ".join(lines)
         return Linear(row, text, tuple(dict.fromkeys(named)), count_tokens(text) + _LABEL)
 
+    def _need(self, groups: Sequence[_Group], most: int) -> int:
+        """Return how many tokens it takes to tell of all edges, or `most` where it takes more."""
+        need = _KINDS if groups else 0
+        for group in groups:
+            if need >= most:
+                return most
+            need += count_tokens(self._head(group)) + _MORE + self._size(group, most)
+        return min(need, most)
+
+    def _head(self, group: _Group) -> str:
+        return f"{one_line(arrow(self._graph, group.kind))} ({len(group.rows)}): "
+
     def _fitting(self, groups: Sequence[_Group], tokens: int) -> _Fitting:
         """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
         kept: list[_Group] = []
         heads: list[str] = []
         left = tokens - _KINDS
         for group in groups:
-            head = f"{one_line(arrow(self._graph, group.kind))} ({len(group.rows)}): "
+            head = self._head(group)
             cost = count_tokens(head) + _MORE
             if cost > left:
                 return _Fitting(kept, [*heads, f"and {len(groups) - len(kept)} more kinds of edge"], max(0, left))
@@ -172,21 +169,31 @@ class Linearizer:
         symmetric = [number for number, name in enumerate(graph.types.edges) if name in graph.schema.symmetric]
         kinds = np.where(np.isin(kinds >> 1, symmetric), kinds & ~1, kinds)
         codes = kinds * len(graph.types.nodes) + graph.node_types[entries.neighbor]
-        groups = [self._group(code, entries.where(codes == code), first) for code in np.unique(codes).tolist()]
+        own = graph.type_at(row)
+        groups = [self._group(own, code, entries.where(codes == code), first) for code in np.unique(codes).tolist()]
         return sorted(groups, key=lambda one: (-one.fit, len(one.rows), one.kind))
 
-    def _group(self, code: int, entries: Entries, first: Collection[int]) -> _Group:
+    def _group(self, own: str, code: int, entries: Entries, first: Collection[int]) -> _Group:
         graph, wide = self._graph, len(self._graph.types.nodes)
         kind = graph.types.kind(code // wide, code % wide)
         rows = np.unique(entries.neighbor)
         order = np.lexsort((rows, -self._fit[rows], ~np.isin(rows, list(first))))
-        return _Group(kind, rows[order], entries, self._is_said(kind.edge_type) + self._is_said(kind.node_type))
+        fit = self._is_said(kind.edge_type, joined=(own, kind.node_type)) + self._is_said(kind.node_type)
+        return _Group(kind, rows[order], entries, fit)
 
-    def _is_said(self, type_name: str) -> bool:
-        """Tell whether the question has a word of a node type or an edge type."""
+    def _is_said(self, type_name: str, *, joined: Sequence[str] = ()) -> bool:
+        """Tell whether the question has a word of a type that says something.
+
+        The node types that an edge type joins are no part of it: one may also be called `Disease - presents - Symptom`.
+        """
+        others = frozenset[str]().union(*(way for one in joined for way in self._ways(one)))
+        return any(((way - others) or way) & self._stems for way in self._ways(type_name))
+
+    def _ways_of(self, type_name: str) -> tuple[frozenset[str], ...]:
+        """Return the stems of each way to say a type."""
         tokenizer = self._graph.tokenizer
         said = phrases(type_name, self._graph.schema, tokenizer)
-        return any(tokenizer.stem(word) in self._stems for phrase in said for word in phrase)
+        return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in said)
 
     def _size(self, group: _Group, tokens: int) -> int:
         """Return how many tokens the names of a group take, of a large one as far as there could ever be room."""
@@ -207,10 +214,10 @@ class Linearizer:
     def _named(self, group: _Group, row: int) -> str:
         """Return a neighbour's name, with what the edges to it say."""
         graph = self._graph
-        name = one_line(graph.names[row] or graph.ids[row], _NAME)
+        name = one_line(graph.names[row])
         if not graph.has_extras:
             return name
-        places = group.entries.at[group.entries.neighbor == row].tolist()
+        places = group.entries.at[slice(*span(group.entries.neighbor, row))].tolist()
         said = dict.fromkeys(one_line(text, _EDGE_TEXT) for at in places if (text := graph.extras(at).get("text")))
         return f"{name} ({', '.join(said)})" if said else name
 
@@ -265,7 +272,7 @@ def named_first(result: Result, workflow: Workflow, config: LinearConfig, writte
         reasons.setdefault(graph.row(node), "cited in the answer")
     for hit in result.hits:
         reasons.setdefault(graph.row(hit.id), hit.why)
-    return result.model_copy(update={"hits": workflow.present(reasons, config.course)})
+    return result.model_copy(update={"hits": workflow.present(reasons, config)})
 
 
 def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:

@@ -70,10 +70,11 @@ class TextRag:
         linearizer, share = Linearizer(graph, question.text), max(config.context_tokens // max(len(rows), 1), LEAST)
         written = [linearizer.write(row, share) for row in rows]
         evidence = rendered(graph, written, config.context_tokens)
-        return named_first(answer_from(result, evidence, model=model, run=run), workflow, config, written)
+        result = answer_from(result, evidence, model=model, run=run, temperature=config.temperature)
+        return named_first(result, workflow, config, written)
 
     def _workflow(self, question: Question, run: Run) -> Workflow:
-        return Workflow(self._graph, None, run, question=question, method=self.name, config=self.config.course)
+        return Workflow(self._graph, None, run, question=question, method=self.name, config=self.config)
 
     def _search(self, workflow: Workflow) -> Result:
         config = self.config
@@ -82,6 +83,6 @@ class TextRag:
 
         def search() -> tuple[Ranked, ...]:
             rows = workflow.search(workflow.question.text, config.k, node_types=node_types, where=config.where)
-            return workflow.present(dict.fromkeys(rows, reason), config.course)
+            return workflow.present(dict.fromkeys(rows, reason), config)
 
         return workflow.follow(search)

@@ -22,7 +22,8 @@ _DESCRIPTION = (
 )
 _SET_ROWS = 10_000  # rows that are read for the set; what is shown is less
 _SECONDS = 10.0
-_CELL = 120  # characters
+_NODE, _EDGE = frozenset({"id", "type", "name"}), frozenset({"source", "type", "target"})
+_CELL = 120  # characters of a value at the least; few values share half of the reply
 
 
 class RunCypher:
@@ -39,14 +40,15 @@ class RunCypher:
         table = self._session.graph.cypher(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
         rows = self._nodes(table)
         reply = Reply(self._session)
-        reply.say_all(table.notes)
+        reply.say_all(map(flat, table.notes))
         name = self._session.save(np.array(rows, np.int32)) if rows else ""
         about = f"{name}: {counted(len(set(rows)), 'node')} in " if name else ""
         cut = f", of which {len(table.rows)} were read" if table.truncated else ""
-        reply.say(f"{about}{counted(table.total, 'row')}{cut}: {' | '.join(table.columns)}")
+        reply.say(f"{about}{counted(table.total, 'row')}{cut}: {flat(' | '.join(table.columns))}")
         shown = table.rows[: given.number(arguments, "k", given.NEIGHBORS_K)]
+        wide = max(_CELL, self._session.reply_tokens * 2 // max(1, len(shown) * len(table.columns)))
         for place, row in enumerate(shown):
-            if not reply.say(" | ".join(map(self._cell, row))):
+            if not reply.say(" | ".join(self._cell(value, wide) for value in row)):
                 reply.say(f"... {len(shown) - place} more rows did not fit into this reply")
                 break
         ids = dict.fromkeys(self._session.graph.ids[row] for row in rows)
@@ -62,18 +64,38 @@ class RunCypher:
         return []
 
     def _row(self, value: JsonValue) -> int | None:
-        if isinstance(value, dict) and {"id", "type", "name"} <= set(value):
+        if isinstance(value, dict) and set(value) >= _NODE:
             value = value["id"]
         return self._session.graph.ids.find(value) if isinstance(value, str) else None
 
-    def _cell(self, value: JsonValue) -> str:
+    def _cell(self, value: JsonValue, wide: int) -> str:
+        """Return a value on one line; nodes and edges are whole."""
+        text = self._text(value)
+        is_whole = isinstance(value, dict) and (set(value) >= _NODE or set(value) >= _EDGE)
+        return flat(text) if is_whole else one_line(text, wide)
+
+    def _text(self, value: JsonValue) -> str:
+        """Return a value as text: nodes as every reply shows them, edges as arrows, also within lists and paths."""
         graph = self._session.graph
-        if isinstance(value, dict) and {"id", "type", "name"} <= set(value):
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
+            return f"[{', '.join(map(self._text, value))}]"
+        if not isinstance(value, dict):
+            return _json(value)
+        if set(value) >= _NODE:
             row = self._row(value)
             return title(graph, row) if row is not None else str(value["id"])
-        if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
+        if set(value) >= _EDGE:
             return f"[{value['source']}] -{graph.schema.label(str(value['type']))}-> [{value['target']}]"
-        return one_line(value if isinstance(value, str) else _json(value), _CELL)
+        if isinstance(nodes := value.get("nodes"), list) and isinstance(edges := value.get("edges"), list):
+            return ", ".join(map(self._text, [*nodes, *edges]))  # a path
+        return _json(value)
+
+
+def flat(text: str) -> str:
+    """Return a text without line breaks: an id, a type or a name with some could feign lines of its own."""
+    return " ".join(text.splitlines())
 
 
 def _json(value: JsonValue | Sequence[JsonValue]) -> str:

@@ -79,9 +79,9 @@ class NodeIdRetriever:
         self._identifiers = None
         self._schema = session.graph.schema
         if view is not None:
-            from orienteer.graph.cypher.view import Identifiers, viewed_schema  # who has no view goes without
+            from orienteer.graph.cypher.view import viewed_schema  # who has no view goes without
 
-            self._identifiers, self._schema = Identifiers(session.graph, view), viewed_schema(self._schema, view)
+            self._identifiers, self._schema = session.graph.identifiers(view), viewed_schema(self._schema, view)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes of each query; what could not be done as asked is said beneath them."""
@@ -107,9 +107,11 @@ class NodeIdRetriever:
         if len(query) > _LONGEST_QUERY:
             notes.append(f"Query {place} is long: its first {_LONGEST_QUERY} characters were searched for.")
         session = self._session
-        sure = self._called(text)[:topk]
-        left = topk - len(sure)
-        if not left:
+        named = self._called(text)
+        sure, left = named[:topk], topk - len(named)
+        if left < 0:
+            notes.append(f"Query {place}: {len(named)} nodes are called just so; raise topk to see all.")
+        if left <= 0:
             return [Scored(row, _SURE) for row in sure]
         mode = session.payable(session.mode, text, notes)
         if mode == "lexical":
@@ -135,7 +137,7 @@ class NodeIdRetriever:
         ]
 
     def _reply(self, topk: int, found: Sequence[Sequence[Scored]], notes: list[str]) -> Observation:
-        """Return as many places of every list as there is room for, those that are best in their lists first."""
+        """Return as many places of every list as there is room for, one at the least, the best of each list first."""
         shown = [[self._shown(one) for one in hits] for hits in found]
         room = self._session.reply_tokens * _CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)

@@ -30,11 +30,7 @@ class Shown:
 
     def __init__(self, graph: Graph, view: View | None) -> None:
         self._ids = graph.ids
-        self._identifiers = None
-        if view is not None:
-            from orienteer.graph.cypher.view import Identifiers  # reads all ids: who has no view goes without
-
-            self._identifiers = Identifiers(graph, view)
+        self._identifiers = None if view is None else graph.identifiers(view)
 
     def nodes(self, printed: str, returned: Sequence[Table]) -> tuple[str, ...]:
         """Return ids of nodes: those printed, in order, then those of the rows where these are few; 100 at the most.

@@ -88,7 +88,7 @@ def explore(
     config = ExploreConfig() if config is None else config
     if count < 0 or random_seed < 0:
         raise BadOption(f"the number of questions is {count} and the seed {random_seed}: both must be 0 or more")
-    _ = graph.cypher_session  # an extra that is missing is told before a model is paid
+    graph.cypher("MATCH (n) RETURN count(n)")  # an engine that is missing is told before a model is paid
     maker = Maker(config.quizzer, random_seed, graph_hash(graph))
     conditions = Conditions(
         graph_sha256=maker.graph_sha256,

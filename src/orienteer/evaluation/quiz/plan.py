@@ -1,7 +1,6 @@
 """What an item asks, as data, and who answers it, read off the adjacency arrays: the path that Cypher has no part in.
 
-A plan is one unknown node and the walks that lead to it from the nodes that are given, by Table 1 of this package's
-documentation (`docs/graphscout.md`, Quizzer):
+A plan is one unknown node and the walks that lead to it from the nodes that are given (`docs/graphscout.md`, Quizzer):
 
     <h,_,_>   one walk along edges of any type
     <h,r,_>   one walk along edges of named types

@@ -148,14 +148,25 @@ class _Walker:
             elif not nodes.keys() <= bound.keys():
                 _refused()
             return
-        edge = next((one for one in edges if one.start in bound or one.end in bound), None) or _refused()
+        edge, is_turned = self._next(edges, bound)
         others = [one for one in edges if one is not edge]
-        is_turned = edge.start not in bound
         here, there = (edge.end, edge.start) if is_turned else (edge.start, edge.end)
         for row, passed in self._taken(edge.pattern, bound[here], is_turned=is_turned):
             if passed in used or (there in bound and bound[there] != row) or not self._fits(nodes[there], row):
                 continue
             yield from self._extended(nodes, others, conditions, {**bound, there: row}, used | {passed})
+
+    def _next(self, edges: Sequence[_Edge], bound: _Bound) -> tuple[_Edge, bool]:
+        """Return the edge to walk next, and whether from its end: from the bound node with the fewest edges."""
+        indptr = self.graph.adjacency.indptr
+        ways = [
+            (int(indptr[bound[name] + 1] - indptr[bound[name]]), place, is_turned)
+            for place, edge in enumerate(edges)
+            for is_turned, name in ((False, edge.start), (True, edge.end))
+            if name in bound
+        ]
+        _, place, is_turned = min(ways) if ways else _refused()
+        return edges[place], is_turned
 
     def _taken(self, pattern: EdgePattern, row: int, *, is_turned: bool) -> Iterator[tuple[int, _Walked]]:
         """Return the nodes that an edge leads to from a row, and the edges walked."""

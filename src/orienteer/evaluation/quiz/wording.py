@@ -16,7 +16,7 @@ from orienteer.graph.store import Graph
 
 _LINKED = ("are directly linked to {}",)
 """How any edge is said: `connected` would hold of nodes that lie further apart too."""
-_PEOPLE = ("er", "or", "ist", "person", "man", "author")
+_PEOPLE = ("er", "or", "ist", "person", "man")
 """Ends of nouns for someone of whom a question says `them`; of a thing it says `it`."""
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 

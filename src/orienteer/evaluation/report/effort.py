@@ -19,7 +19,7 @@ _SHOWN = {
 _SAID = (
     "Means for a question. Output tokens are those that the model wrote (figure 5), tokens those of prompts too "
     "(figure 6); nothing where the server does not tell them.",
-    "Failed calls: the share of all tool calls that came back as an error (table 5).",
+    "Failed calls: the share of all tool calls that could not be read or came back as an error (table 5).",
 )
 
 

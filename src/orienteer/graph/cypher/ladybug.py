@@ -20,7 +20,7 @@ from orienteer.graph.cypher.results import Results
 from orienteer.graph.cypher.rewriting import written_for_engine
 from orienteer.graph.cypher.syntax import Statement
 from orienteer.graph.cypher.table import Bounds, Table
-from orienteer.graph.cypher.view import Identifiers, View
+from orienteer.graph.cypher.view import View
 from orienteer.graph.cypher.viewing import ViewedNames
 from orienteer.records import JsonValue
 
@@ -88,7 +88,7 @@ class Ladybug:
             graph = self._graph()
             assert graph is not None, "whoever asks holds the graph"
             assert view is not None, "the graph's own names are there from the start"
-            identifiers = Identifiers(graph, view)
+            identifiers = graph.identifiers(view)
             names = ViewedNames(graph.schema, self.names.catalog, view, identifiers)
             self._viewed[view] = Results(graph, names, identifiers)
         return self._viewed[view]

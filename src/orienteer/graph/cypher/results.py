@@ -32,8 +32,6 @@ class Results:
         if isinstance(value, list):
             return [self.value(one) for one in value]
         if "_NODES" in value:
-            if value["_NODES"][0]["_ID"] is None:  # a path that an OPTIONAL MATCH did not find
-                return None
             return {"nodes": self.value(value["_NODES"]), "edges": self.value(value["_RELS"])}
         if "_SRC" in value:
             return self._edge(value)

@@ -8,7 +8,7 @@ a WITH without LIMIT; functions and type names are those that people write.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
@@ -89,6 +89,8 @@ class _Query:
         return " ".join(parts)
 
     def _match(self, clause: Match) -> str:
+        if clause.optional and self.scope.variables:
+            _check_connected(clause, self.scope.variables)
         matched = Matcher(self.scope, self.writer.write).match(clause.paths)
         conditions = list(matched.conditions)
         if clause.where is not None:
@@ -96,7 +98,11 @@ class _Query:
                 conditions.append(self.writer.condition(clause.where))
         narrowed = {} if clause.optional else matched.narrowed
         if clause.optional:
-            self.scope.optional |= {value.text for value in matched.variables.values() if value.kind.name == "path"}
+            self.scope.optional |= {
+                matched.variables[path.variable].text: _part(matched.variables[path.variable].text, path)
+                for path in clause.paths
+                if path.variable is not None
+            }
         self.scope.variables = {**self.scope.variables, **matched.variables, **narrowed}
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"{'OPTIONAL ' if clause.optional else ''}MATCH {matched.patterns}{where}"
@@ -127,7 +133,8 @@ class _Query:
                 value = self.writer.write(item.expression)
             is_kept = isinstance(item.expression, syntax.Variable) and not is_last
             name = value.text if is_kept and value.text.isidentifier() else self._column(place, is_last=is_last)
-            written.append(value.text if name == value.text else f"{value.text} AS {name}")
+            text = self.writer.or_null(value) if is_last else value.text
+            written.append(text if name == text else f"{text} AS {name}")
             after[item.name] = Value(name, value.kind)
         order = self._order(clause, items, before, after, narrow=is_grouped or clause.distinct)
         self.scope.variables = after
@@ -193,6 +200,24 @@ class _Query:
         if type(value) is not int or not 0 <= value < 2**63:
             raise BadQuery(f"{what} takes a whole number of 0 or more: ${given.name} is {value!r}")
         return value
+
+
+def _check_connected(clause: Match, known: Collection[str]) -> None:
+    """Raise `BadQuery` for an OPTIONAL MATCH of several parts: the engine finds wrong rows for them."""
+    parts: list[set[str | None]] = []
+    for path in clause.paths:
+        names = {node.variable for node in path.nodes} - {None}
+        touched = [part for part in parts if part & names]
+        parts = [part for part in parts if not part & names] + [names.union(*touched)]
+    if len(parts) > 1 or (clause.where is not None and not parts[0] & set(known)):
+        raise BadQuery("an OPTIONAL MATCH must be one pattern that begins at a known variable: write several of them")
+
+
+def _part(path: str, pattern: syntax.PathPattern) -> str:
+    """Return what is null where a path is missing: its nodes may be there all the same."""
+    if not pattern.edges:
+        return f"id(nodes({path})[1])"
+    return f"CASE WHEN size(rels({path})) > 0 THEN id(rels({path})[1]) END"
 
 
 def _aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold

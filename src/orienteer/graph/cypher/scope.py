@@ -29,8 +29,8 @@ class Scope:
     largest_for_shortest: int
     """Edges of a graph in which shortest paths are left to the engine."""
     variables: dict[str, Value] = field(default_factory=dict)
-    optional: set[str] = field(default_factory=set)
-    """Paths that may be missing: the engine gives them nodes and edges that are null."""
+    optional: dict[str, str] = field(default_factory=dict)
+    """What is null where a path that an OPTIONAL MATCH asked for is missing: the engine gives one of null parts."""
     used: dict[str, JsonValue] = field(default_factory=dict)
     """What the engine is given as parameters."""
     notes: list[str] = field(default_factory=list)

@@ -104,7 +104,8 @@ class Writer:
         if expression.operator == "-":
             check_kind("a minus sign", value, "number")
             return Value(f"(-{value.text})", value.kind)
-        return Value(f"({self._there(value)} {expression.operator})", BOOLEAN)
+        text = f"id({value.text})" if value.kind.name in ("node", "edge") else self.scope.optional.get(value.text)
+        return Value(f"({text or value.text} {expression.operator})", BOOLEAN)
 
     @write.register
     def _(self, expression: syntax.Binary) -> Value:
@@ -277,8 +278,12 @@ class Writer:
             with self.scope.inner({**matched.variables, **matched.narrowed}):
                 conditions.append(self.condition(expression.where))
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        kind = INTEGER if expression.kind == "COUNT" else BOOLEAN
-        return Value(f"{expression.kind} {{ MATCH {matched.patterns}{where} }}", kind)
+        text = f"{expression.kind} {{ MATCH {matched.patterns}{where} }}"
+        if expression.kind == "EXISTS":
+            return Value(text, BOOLEAN)
+        # Of nodes that nothing else is read of, the engine drops those whose count is 0.
+        missing = " OR ".join(f"{node.text}.id IS NULL" for node in matched.narrowed.values())
+        return Value(f"CASE WHEN {missing} THEN 0 ELSE {text} END" if missing else text, INTEGER)
 
     # ---------------------------------------------------------------------------------------------------- calls
 
@@ -320,7 +325,7 @@ class Writer:
         if value.kind.name == "null":
             raise BadQuery(f"{name}(null) means nothing: leave it out")
         distinct = "DISTINCT " if expression.distinct else ""
-        call = f"{name}({distinct}{value.text})"
+        call = f"{name}({distinct}{self.or_null(value)})"
         if name == "count":
             return Value(call, INTEGER)
         if name == "collect":
@@ -356,16 +361,13 @@ class Writer:
             "nodes": ("nodes", list_of(Kind("node", frozenset(catalog.node_tables)))),
             "edges": ("rels", list_of(Kind("edge", frozenset(catalog.edge_tables)))),
         }[name]
-        text = f"{call}({value.text})"
-        is_there = f"{self._there(value)} IS NOT NULL"
-        return Value(f"CASE WHEN {is_there} THEN {text} END" if value.text in self.scope.optional else text, kind)
+        return Value(self.or_null(value, f"{call}({value.text})"), kind)
 
-    def _there(self, value: Value) -> str:
-        """Return what is null where a node, an edge or a path is missing, whatever else the engine says of it."""
-        if value.kind.name in ("node", "edge"):
-            return f"id({value.text})"
-        return f"id(nodes({value.text})[1])" if value.text in self.scope.optional else value.text
-
+    def or_null(self, value: Value, text: str | None = None) -> str:
+        """Return a value, or what is made of it, as the engine takes it: null where it is a path that is missing."""
+        text = value.text if text is None else text
+        part = self.scope.optional.get(value.text)
+        return text if part is None else f"CASE WHEN {part} IS NOT NULL THEN {text} END"
 
 
 def _afresh(source: Value) -> str:

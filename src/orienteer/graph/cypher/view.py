@@ -22,9 +22,10 @@ from orienteer.errors import BadOption
 from orienteer.records import Record, Schema, Triple
 
 if TYPE_CHECKING:
-    from orienteer.graph.store import Graph
+    from orienteer.graph.nodes import Nodes
 
 LONGEST_IDENTIFIER = 200  # characters: a property with longer values is not in the copy that Cypher reads
+_LONGEST_LABEL = 100  # characters
 _SEPARATORS = ("::", ":")
 _HIDDEN = ("id", "name")  # in Cypher a property that is called so stands behind what every node has
 
@@ -43,11 +44,15 @@ class View(Record):
 def viewed_schema(schema: Schema, view: View) -> Schema:
     """Return a schema whose labels are the names that types have in a view; the names they had before are known too.
 
-    Raises `BadOption` where the domain label is the name of a node type.
+    Raises `BadOption` where the domain label is the name of a node type, or no name at all.
     """
     nodes = {one: _underscored(schema.label(one)) for one in schema.node_types}
     edges = _edge_names(schema, nodes)
     labels = {**_apart(nodes), **_apart(edges)}
+    if view.label is not None and not (view.label.isprintable() and 0 < len(view.label) <= _LONGEST_LABEL):
+        raise BadOption(
+            f"The label {view.label[:40]!r} cannot be read: it needs 1 to {_LONGEST_LABEL} printable characters."
+        )
     if view.label is not None and view.label.casefold() in {one.casefold() for one in (*nodes, *nodes.values())}:
         raise BadOption(f"The label {view.label!r} is a node type of this graph: a domain label needs another name.")
     known = {one: (schema.label(one), *schema.also_called.get(one, ())) for one in labels}
@@ -80,9 +85,12 @@ def _apart(names: dict[str, str]) -> dict[str, str]:
 
 
 class Identifiers:
-    """The nodes of a graph by what a view shows as their ids. Two nodes of different types may share one."""
+    """The nodes of a graph by what a view shows as their ids. Two nodes of different types may share one.
 
-    def __init__(self, graph: Graph, view: View) -> None:
+    Reading them takes time in a large graph: `Graph.identifiers` keeps them.
+    """
+
+    def __init__(self, graph: Nodes, view: View) -> None:
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
         self._given = _given(graph, view.identifier)
         self.property = view.identifier if self._given else None
@@ -133,7 +141,7 @@ class Identifiers:
         return frozenset(name for number, name in enumerate(self._type_names) if having[number] == counts[number])
 
 
-def _given(graph: Graph, name: str) -> dict[int, str]:
+def _given(graph: Nodes, name: str) -> dict[int, str]:
     """Return the values of a property by row; none where they are not all texts that the copy holds."""
     if name not in graph.properties.names or name in _HIDDEN:
         return {}

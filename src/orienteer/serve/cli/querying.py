@@ -28,6 +28,10 @@ def cypher(
         typer.Option("--param", metavar="NAME=VALUE", help="A value for $NAME: JSON, else a text. Repeatable."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Rows at the most.")] = 100,
+    label: Annotated[
+        str | None,
+        typer.Option("--view", metavar="LABEL", help="Name ids and types as GraphScout's graphs do, with this label."),
+    ] = None,
     seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Stop the query after this long.")] = 10.0,
 ) -> None:
     """Ask a graph in Cypher, read-only. Needs the extra `cypher`."""
@@ -35,7 +39,10 @@ def cypher(
     given = dict(map(_parameter, parameters or ()))
     if graph.cypher_is_new:
         out.note("making the copy that Cypher reads; this happens once for a graph")
-    table = graph.cypher(query, given, limit=limit, seconds=seconds)
+    from orienteer.graph.cypher.view import View  # who asks nothing need not load it
+
+    view = None if label is None else View(label=label)
+    table = graph.cypher(query, given, limit=limit, seconds=seconds, view=view)
     for note in table.notes:
         out.note(f"note: {note}")
     if out.as_json:

@@ -47,21 +47,13 @@ def quiz(
     """Make questions balanced by answer type, pattern and difficulty, each proved by a query that was run again."""
     from orienteer.evaluation.quiz.avoiding import nodes_of
     from orienteer.evaluation.quiz.templates import generate
-    from orienteer.evaluation.quiz.writing import as_lines
     from orienteer.llm import Budget
 
-    if str(target) == "-":
-        raise UsageError("a quiz is a file, for more is written beside it: name one with -o")
-    if target.is_dir() or not target.absolute().parent.is_dir():
-        what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
-        raise BadInput(f"{target} {what}: name a file that can be written with -o")
+    _check_target(target)
     if model is None and quizzer != "model":
         raise UsageError(f"--quizzer {quizzer} is a way to use a model: name one with --model")
     budget = Budget(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd)
-    talker = None
-    if model is not None:  # what is wrong with a model is told before the work begins
-        talker = settings().with_flags(base_url=base_url).open_model(model, seconds=budget_seconds)
-        budget.require_price(talker.name, getattr(talker, "price", None))
+    talker = None if model is None else _open(model, base_url, budget)
     graph = open_graph(directory, out)
     _ = graph.cypher_session  # and so is an extra that is missing
     avoided = frozenset[str]() if avoid is None else nodes_of(graph, avoid)
@@ -69,10 +61,25 @@ def quiz(
         made = generate(graph, count, random_seed=random_seed, avoid=avoided, progress=out.progress)
     else:
         made = _explored(out, graph, target, count, talker, budget, random_seed, avoided, quizzer)
-    _write(target, as_lines(made.items))
+    _write(target, made)
     _tell(out, target, made)
     if made.stopped is not None:
         raise made.stopped
+
+
+def _check_target(target: Path) -> None:
+    if str(target) == "-":
+        raise UsageError("a quiz is a file, for more is written beside it: name one with -o")
+    if target.is_dir() or not target.absolute().parent.is_dir():
+        what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
+        raise BadInput(f"{target} {what}: name a file that can be written with -o")
+
+
+def _open(model: str, base_url: str | None, budget: Budget) -> LanguageModel:
+    """Return a model; what is wrong with it is told before the work begins."""
+    opened = settings().with_flags(base_url=base_url).open_model(model, seconds=budget.seconds)
+    budget.require_price(opened.name, getattr(opened, "price", None))
+    return opened
 
 
 def _explored(
@@ -102,11 +109,12 @@ def _explored(
     )
 
 
-def _write(target: Path, lines: str) -> None:
+def _write(target: Path, made: Quiz) -> None:
+    from orienteer.evaluation.quiz.writing import as_lines
     from orienteer.evaluation.runs import write_whole
 
     with file_trouble("name a file that can be written with -o"):
-        write_whole(target, escape_json(lines))
+        write_whole(target, escape_json(as_lines(made.items)))
 
 
 def _tell(out: Output, target: Path, made: Quiz) -> None:

@@ -84,7 +84,7 @@ class Course:
         """Take the answer of a reply that calls nothing, and return what the model is to be told."""
         calls = reply.message.tool_calls
         self._made += max(1, len(calls))
-        cut = (CUT,) if reply.truncated and not calls else ()
+        cut = (CUT,) if reply.truncated else ()
         if broken:
             return "\n".join((*cut, *broken, AGAIN))
         if calls:

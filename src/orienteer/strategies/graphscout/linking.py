@@ -86,6 +86,8 @@ class Linker:
         if bracketed is None:
             return []
         before, inner = (self._called(one.strip(_AROUND), shown) for one in bracketed.groups())
+        if not before and _PARTS.search(bracketed[1]):  # several parts, of which the brackets belong to the last alone
+            return []
         return [row for row in before if row in inner] or before or inner
 
     def _called(self, name: str, shown: Collection[int]) -> list[int]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.cypher.names import Catalog
-from orienteer.graph.cypher.view import Identifiers, View, viewed_schema
+from orienteer.graph.cypher.view import View, viewed_schema
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, Triple
@@ -64,7 +64,7 @@ class Wording:
     def __init__(self, graph: Graph, view: View | None) -> None:
         self.graph, self.view = graph, view
         self.schema = graph.schema if view is None else viewed_schema(graph.schema, view)
-        self._identifiers = None if view is None else Identifiers(graph, view)
+        self._identifiers = None if view is None else graph.identifiers(view)
 
     @property
     def scope(self) -> str:

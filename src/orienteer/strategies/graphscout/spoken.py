@@ -15,8 +15,12 @@ from orienteer.llm.spoken import after_thinking, as_text, calls_in
 from orienteer.records import Message, ToolCall, ToolSpec
 
 _CALL, _CALL_END = "<tool_call>", "</tool_call>"
-# What only the program around a model writes. A node's text that has it could feign a turn.
-_MARKS = re.compile(r"<(?=/?(?:tool_call|tool_response|tools|think)>|\|)", re.IGNORECASE)
+# What only the program around a model writes, and chat templates do. A node's text that has it could feign a turn.
+_MARKS = re.compile(
+    r"<(?=/?(?:tool_call|tool_response|tools|think|start_of_turn|end_of_turn|s)>|[|｜])"
+    r"|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\])",
+    re.IGNORECASE,
+)
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 _LENIENT = json.JSONDecoder(strict=False)
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
@@ -105,7 +109,7 @@ def heard(message: Message, *, turn: int) -> Heard:
 
 def harmless(text: str) -> str:
     """Return a text whose marks of the protocol, and of chat templates, are none any more."""
-    return _MARKS.sub("< ", text)
+    return _MARKS.sub(r"\g<0> ", text)
 
 
 def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:

@@ -20,7 +20,6 @@ from functools import cached_property
 from string import Template
 from typing import NamedTuple
 
-from orienteer.graph.cypher.view import Identifiers
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.prompts import prompt_of
@@ -131,7 +130,7 @@ class GraphScout:
     @cached_property
     def _linker(self) -> Linker:
         view = self.config.naming
-        return Linker(self._graph, None if view is None else Identifiers(self._graph, view))
+        return Linker(self._graph, None if view is None else self._graph.identifiers(view))
 
     def _tools(self) -> _Tools:
         """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
