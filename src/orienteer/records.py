@@ -261,7 +261,7 @@ class Step(Record):
     agent: int | None = 0
     """Which of the agents took it, from 0. None is the call for the answer, which none of them makes."""
     unread: int = 0
-    """Calls of tools in the reply's words that could not be read, so that none was run: `graphscout` tells the model."""
+    """Calls of tools in the reply's words that could not be read, and were not run; `graphscout` tells the model so."""
 
 
 class Observed(Record):

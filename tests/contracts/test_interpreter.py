@@ -90,7 +90,13 @@ def test_functions_are_called_and_their_errors_are_exceptions_of_the_code(tier):
     assert found.error.endswith("No node type 'Gen'. Near: Gene.")
 
 
-@pytest.mark.parametrize("call", ["cypher()", "cypher('a', rows=1)", "cypher('a', {'f': print})", "fetch('a')"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("cypher()", "cypher('a', rows=1)", "cypher('a', {'f': print})", "fetch('a')"),
+        *("cypher('a', limit=-10**5000)", "cypher('a', [{'n': 10**5000}])", "cypher('a', {10**5000: 1})"),
+    ],
+)
 def test_a_wrong_call_is_an_error_of_the_code(tier, call):
     found = tier.run(call)
     assert found.error.startswith(f"line 1: {call}\n")

@@ -72,3 +72,15 @@ def test_a_parameter_is_json_where_it_parses_else_a_text(languages, capsys):
     given = ["--param", "a=[1, 2]", "--param", "b=12x", "--param", "$c=null", "--param", "d=a=b"]
     assert main(["cypher", languages, "RETURN $a AS a, $b AS b, $c IS NULL AS c, $d AS d", *given, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == [[[1, 2], "12x", True, "a=b"]]
+
+
+def test_a_view_names_ids_and_types_its_way(languages, capsys):
+    query = (
+        "MATCH (p:Person:computing {id: 'niklaus-wirth'})-[r]->(l:Language {id: 'oberon'}) RETURN type(r), labels(l)"
+    )
+    assert main(["cypher", languages, query, "--view", "computing", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["rows"]
+    assert found == [["LANGUAGE_DESIGNED_BY_PERSON", ["language", "computing"]]]
+    assert main(["cypher", languages, query]) == 2
+    assert main(["cypher", languages, "MATCH (n) RETURN n", "--view", "Language"]) == 2
+    assert "is a node type" in capsys.readouterr().err

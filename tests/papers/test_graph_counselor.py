@@ -5,10 +5,11 @@ import json
 import pytest
 
 from fakes import Answer
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, UnknownType
 from orienteer.llm import Budget
+from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Edge, Node
-from orienteer.strategies.graph_counselor import UNSOUND, GraphCounselorConfig
+from orienteer.strategies.graph_counselor import UNSOUND, GraphCounselor, GraphCounselorConfig
 from orienteer.trace import replay
 
 
@@ -62,7 +63,7 @@ def test_plan_execute_reflect_and_stop_where_the_course_is_sound(asking, clinic)
 
 def test_advice_goes_into_the_next_plan_and_a_deeper_attempt_may_take_more_actions(asking, clinic):
     script = Script(
-        ["RetrieveNode[Alzheimer]", "RetrieveNode[Creutzfeldt]", "NeighbourCheck[D2, downregulates]", "Finish[GENE3]"],
+        [*["RetrieveNode[Alzheimer]"] * 4, "NeighbourCheck[D2, downregulates]", "Finish[GENE3]"],
         plans=[{"steps": ["find it"], "depth": 1}],
         verdicts=[
             {"sound": False, "advice": "Follow downregulates from D2.", "depth": 4},
@@ -72,7 +73,7 @@ def test_advice_goes_into_the_next_plan_and_a_deeper_attempt_may_take_more_actio
     retriever, _ = asking("graph-counselor", script, graph=clinic)
     result = retriever.ask("Which gene?")
     # Depth 1 allows two actions, neither of which was Finish; the verdict asks for four.
-    assert script.kinds == ["plan", "act", "act", "reflect", "plan", "act", "act", "reflect"]
+    assert script.kinds == ["plan", "act", "act", "reflect", "plan", *["act"] * 4, "reflect"]
     assert "1. Follow downregulates from D2." in script.asked[4][1]
     assert result.answer == "GENE3"
     assert any("no Finish" in note for note in result.notes)
@@ -178,6 +179,21 @@ def test_the_public_codes_fault_is_not_ours_a_wrong_answer_that_looks_sound_ends
     assert len(server.bodies) == 3
 
 
+def test_of_several_nodes_five_are_taken(asking, clinic):
+    script = Script(["NeighbourCheck[D2, downregulates]", "NodeDegree[LAST, located in]", "Finish[x]"])
+    retriever, _ = asking("graph-counselor", script, graph=clinic)
+    retriever.search("What?")
+    assert script.observed(2).count("The degree of") == 5
+
+
+@pytest.mark.parametrize(("limit", "acted"), [({"max_steps": 3}, 3), ({"context_tokens": 20}, 1)])
+def test_an_attempt_ends_at_its_limits_however_deep_the_plan(asking, clinic, limit, acted):
+    script = Script(["RetrieveNode[Alzheimer]"], plans=[{"steps": ["look"], "depth": 50}], verdicts=["unreadable"])
+    retriever, _ = asking("graph-counselor", script, graph=clinic, **limit)
+    retriever.search("What?")
+    assert script.kinds.count("act") == acted
+
+
 def test_it_replays(asking, clinic):
     script = Script(["NeighbourCheck[RetrieveNode[Alzheimer], downregulates]", "NodeFeature[LAST, name]", "Finish[x]"])
     retriever, _ = asking("graph-counselor", script, graph=clinic)
@@ -226,3 +242,8 @@ def test_a_dead_server_looks_like_no_weak_method(asking, clinic):
 def test_options_are_checked():
     with pytest.raises(BadOption):
         GraphCounselorConfig(reflections=0)
+
+
+def test_filters_are_checked_before_a_model_is_paid(clinic):
+    with pytest.raises(UnknownType, match="genes"):
+        GraphCounselor(clinic, ScriptedModel(lambda *_: ""), GraphCounselorConfig(node_types=("genes",)))

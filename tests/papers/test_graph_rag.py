@@ -293,6 +293,12 @@ def test_a_node_without_edges_is_told_alone(small):
     assert ids(result)[0] == "alone"
 
 
+def test_a_core_entity_without_neighbours_has_all_the_room(build):
+    graph = build([Node("a", "Tower", "Arden", "word " * 900)])
+    _, [prompt] = answered(graph, "x", question="Where is Arden?", context_tokens=800)
+    assert 760 < prompt.count("word") < 800
+
+
 def test_a_dead_server_is_an_error(asking, clinic):
     retriever, _ = asking("graph-rag", lambda system, user: Answer(status=500), graph=clinic)
     result = retriever.ask(QUESTION)

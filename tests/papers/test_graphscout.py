@@ -15,7 +15,7 @@ from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.build.demo import demo_records
 from orienteer.build.run import import_graph
-from orienteer.errors import BadOption, UnknownType
+from orienteer.errors import BadOption, Error, UnknownType
 from orienteer.graph.cypher.view import View
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget, Price
@@ -261,7 +261,7 @@ def test_results_that_a_thought_only_speaks_of_are_not_made_up():
 
 def test_a_reply_that_says_the_same_over_and_over_is_read_at_once():
     """Small models fall into such loops. Time by the square of the length would be hours: the test would be killed."""
-    assert answer_in("\\answer{" * 50_000) == ""
+    assert answer_in("\\answer{...\n" * 100_000) is None
     text = f"x{chr(10) * 1_000_000}y"
     assert heard(Message(role="assistant", content=text), turn=0).message.content == text
 
@@ -383,11 +383,18 @@ def test_the_prompt_has_what_the_paper_lists(graph, asking):
     assert "numpy" in system  # what the first tier lacks
 
 
-def test_edges_that_go_both_ways_are_told_without_an_arrow(build):
-    towns = [Node("a", "Town", "Basel"), Node("b", "Town", "Bern"), Node("c", "River", "Rhine")]
-    one = build(towns, [Edge("a", "near", "b"), Edge("b", "near", "a"), Edge("c", "crosses", "a")])
-    told = describe(one, None, has_code=False).edge_types
-    assert told.splitlines() == ["- (Town)-[:near]-(Town): 2", "- (River)-[:crosses]->(Town): 1"]
+def test_edges_that_go_both_ways_are_told_without_an_arrow(tmp_path):
+    """An import finds such types; an arrow in the list would say that the other direction is another matter."""
+    (source := tmp_path / "source").mkdir()
+    (source / "nodes.csv").write_text("id,name,type\na,Basel,Town\nb,Bern,Town\nc,Rhine,River\n")
+    (source / "edges.csv").write_text("source,type,target\na,near,b\nb,near,a\nc,crosses,a\n")
+    import_graph([source], tmp_path / "graph")
+    described = describe(Graph.open(tmp_path / "graph"), None, has_code=True)
+    assert set(described.edge_types.splitlines()) == {
+        "- (Town)-[:near]-(Town): 1",
+        "- (River)-[:crosses]->(Town): 1",
+    }
+    assert "]->(b:Town)-[:near]-(c:Town)" in described.examples
 
 
 def test_examples_are_of_a_node_with_few_neighbours(build):
@@ -958,6 +965,25 @@ def test_settings_that_cannot_be_are_told(options):
         GraphScoutConfig(**options)
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"node_types": ("Diseese",)}, "Disease"),
+        ({"where": ("year>1990",)}, "year"),
+        ({"mode": "dense"}, "vectors"),
+        ({"view": "Disease"}, "node type"),
+    ],
+)
+def test_what_a_graph_does_not_have_is_told_before_a_model_is_paid(graph, options, told):
+    with pytest.raises(Error, match=told):
+        GraphScout(graph, ScriptedModel(lambda *_: pytest.fail("it was paid")), GraphScoutConfig(**options))
+
+
+def test_the_ranking_has_k_nodes_at_the_most(asking):
+    result, _ = asking(code('print(cypher("MATCH (n) RETURN n.id AS id"))'), "\\answer{10}", k=5)
+    assert len(result.hits) == 5
+
+
 # --------------------------------------------------------------------------------------------- the answer as a ranking
 
 LINKED = (
@@ -1063,6 +1089,7 @@ def test_behind_the_answer_stands_what_was_shown_small_results_and_the_latest_fi
         "shown by node_id_retriever in step 1",
     ]
     assert result.answer == "10"
+    assert [hit.score for hit in result.hits] == list(range(len(result.hits), 0, -1))
 
 
 def test_of_the_calls_of_one_reply_the_last_is_the_latest(asking):

@@ -9,10 +9,11 @@ import re
 import pytest
 
 from fakes import Answer
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, UnknownType
 from orienteer.llm import Budget
+from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Edge, Node
-from orienteer.strategies.polyg import NO_PLAN, PolyGConfig
+from orienteer.strategies.polyg import NO_PLAN, PolyG, PolyGConfig
 from orienteer.trace import replay
 
 
@@ -194,6 +195,16 @@ def test_more_basic_questions_than_are_asked_are_said(asking, clinic):
     retriever, _ = asking("polyg", say, graph=clinic, questions=2)
     result = retriever.search("What?")
     assert any("of 6 basic questions the first 2" in note for note in result.notes)
+    walked = [call.name for step in result.trajectories[0].steps for call in step.reply.message.tool_calls]
+    assert walked.count("read_node") == 2
+
+
+def test_of_nodes_of_one_name_that_which_fits_the_question_is_meant(asking, clinic):
+    retriever, _ = asking("polyg", says(basic("What is it?", "<s,*,*>", "synapse")), graph=clinic)
+    result = retriever.search("Which is another of this name?")
+    [read] = [call for step in result.trajectories[0].steps for call in step.reply.message.tool_calls
+              if call.name == "read_node"]  # fmt: skip
+    assert json.loads(read.arguments)["node"] == "[c3]"
 
 
 @pytest.mark.parametrize(("calls", "stopped"), [(1, "calls"), (2, "calls"), (3, "finish")])
@@ -277,3 +288,8 @@ def test_a_server_that_dies_on_the_way_is_not_asked_for_the_answer(asking, clini
 def test_options_are_checked():
     with pytest.raises(BadOption):
         PolyGConfig(questions=0)
+
+
+def test_filters_are_checked_before_a_model_is_paid(clinic):
+    with pytest.raises(UnknownType, match="Genes"):
+        PolyG(clinic, ScriptedModel(lambda *_: ""), PolyGConfig(node_types=("Genes",)))

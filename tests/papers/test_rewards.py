@@ -3,6 +3,7 @@ r"""Rewards of trajectories: GraphScout (003), equations 2 to 5, and the strict 
 import json
 import re
 import string
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -379,6 +380,13 @@ def test_a_question_without_a_gold_answer_has_no_reward(tmp_path):
         "Reward": (1, 1.0),
         "Reward (strict)": (1, 1.0),
     }
+
+
+def test_a_question_that_failed_is_worth_nothing_whatever_its_course_says(tmp_path):
+    run = stored(tmp_path, [item("Salt")], ends("Salt"))
+    failed = replace(run, lines=tuple(line.model_copy(update={"error": "the model failed"}) for line in run.lines))
+    means = [rows([one], measures=["Reward"])[0].measures["Reward"].mean for one in (run, failed)]
+    assert means == [1.0, 0.0]
 
 
 def test_in_a_run_under_a_view_clues_may_be_written_as_it_shows_them(tmp_path):

@@ -104,6 +104,13 @@ def test_aliases_and_properties_are_attributes(small):
     ]  # fmt: skip
 
 
+def test_many_aliases_leave_room_for_the_text(build):
+    graph = build([Node("a", "Tower", "A", "a lighthouse", tuple(f"other name {at}" for at in range(900)))])
+    lines = Linearizer(graph, "").write(0, 200).text.splitlines()
+    assert lines[1].startswith("  also: other name 0; other name 1; ")
+    assert lines[2:] == ["  a lighthouse"]
+
+
 def test_what_edges_say_is_told_with_the_node_that_they_lead_to(small):
     text = Linearizer(small, "x").write(small.row("p1"), 500).text
     assert "-wrote-> film (1): Salt (first draft, final draft)" in text
@@ -252,6 +259,12 @@ def test_a_text_has_the_room_that_edges_leave(build):
         linear = Linearizer(graph, "").write(graph.row(row), tokens)
         assert tokens - 12 <= linear.tokens <= tokens
         assert linear.text.endswith("\n  -in-> Town (1): Basel")
+
+
+def test_of_a_hub_attributes_have_half(hub):
+    text = Linearizer(hub, "Which spokes has it?").write(hub.row("h"), 400).text
+    assert 180 <= text.count("word") <= 200
+    assert len(told(text)["-has-> Spoke"][1]) > 40
 
 
 def test_a_name_takes_the_place_of_saying_that_there_is_one_more(build):

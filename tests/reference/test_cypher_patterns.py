@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from orienteer.build.demo import demo_records
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -146,6 +147,32 @@ def check_chains(made, how_many, seed):
     return answered, refused
 
 
+def check_anchored(made, how_many, seed):
+    """Chains of which some nodes are named: the engine then starts from these, and joins in another way."""
+    graph, nodes, edges = made
+    brute, chance, answered = Brute(nodes, edges), np.random.default_rng(seed), 0
+    for hops, types in queries(how_many, seed):
+        walks = [
+            walk for node in nodes if types[0] in (None, node.type) for walk in brute.walks(node.id, hops, types[1:])
+        ]
+        if not 0 < len(walks) < 20_000:
+            continue
+        names = ["a", *(f"n{at}" for at in range(1, len(hops) + 1))]
+        chosen = walks[int(chance.integers(len(walks)))]
+        places = chance.permutation(len(names))[: int(chance.integers(1, 3))].tolist()
+        conditions = [f"{names[place]}.id = '{chosen[place]}'" for place in places]
+        other = int(chance.integers(len(names)))
+        if chance.random() < 0.5:
+            conditions.append(f"{names[other]}.id <> 'n00'")
+            walks = [walk for walk in walks if walk[other] != "n00"]
+        right = Counter(walk for walk in walks if all(walk[place] == chosen[place] for place in places))
+        asked = ", ".join(f"{one}.id" for one in names)
+        text = f"MATCH {written(hops, types)} WHERE {' AND '.join(conditions)} RETURN {asked}"
+        assert Counter(graph.cypher(text, limit=100_000, seconds=60).rows) == right, text
+        answered += 1
+    return answered
+
+
 def check_conditions(made, how_many, seed):
     """EXISTS, NOT, COUNT and OPTIONAL MATCH from every node, whatever its type."""
     graph, nodes, edges = made
@@ -189,6 +216,38 @@ def test_chains_are_laid_as_brute_force_lays_them(made):
     answered, refused = check_chains(made, 60, seed=1)
     assert answered > 30
     assert refused > 3
+
+
+def test_chains_from_named_nodes(made):
+    assert check_anchored(made, 120, seed=3) > 60
+
+
+@pytest.mark.parametrize("condition", ["true", "a.name <> 'zzz'"])
+def test_no_edge_stands_twice_whatever_way_the_engine_joins(scratch, condition):
+    """The engine compared the wrong edges where a pattern has a named node two edges away."""
+    graph = Graph.from_records(*demo_records(), path=scratch())
+    pattern = (
+        "MATCH (:paradigm {id: 'paradigm:array'})<-[:supports]-(a:language)-[:developed_at]->(b:organization)"
+        "<-[:developed_at]-(c:language)-[:designed_by]->(x:person)"
+    )
+    _, edges = demo_records()
+    ends = defaultdict(set)
+    for edge in edges:
+        ends[edge.type].add((edge.source, edge.target))
+    right = {
+        (a, c, x)
+        for a, paradigm in ends["supports"]
+        if paradigm == "paradigm:array"
+        for one, b in ends["developed_at"]
+        if one == a
+        for c, other in ends["developed_at"]
+        if other == b and c != a
+        for designed, x in ends["designed_by"]
+        if designed == c
+    }
+    found = graph.cypher(f"{pattern} WHERE {condition} RETURN a.id, c.id, x.id")
+    assert sorted(found.rows) == sorted(right)
+    assert len(right) == 6
 
 
 def test_conditions_and_optional_patterns(made):

@@ -102,7 +102,7 @@ def without_landlock(monkeypatch, tmp_path):
     monkeypatch.setattr(cpython, "_PROGRAM", folder / cpython._PROGRAM.name)
 
 
-@pytest.mark.skipif(confining.filter_program(opens=False) is None, reason="the calls of this processor are not known")
+@pytest.mark.skipif(confining.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known")
 def test_a_system_without_landlock_opens_nothing_at_all(opened, without_landlock, tmp_path):
     (tmp_path / "secret").write_text("secret")
     interpreter = opened(memory_mb=256)
@@ -114,6 +114,18 @@ def test_a_system_without_landlock_opens_nothing_at_all(opened, without_landlock
     assert interpreter.run("import heapq, statistics, datetime\nprint(statistics.mean([1, 3]))").printed == "2\n"
     assert interpreter.run("import numpy\nprint(numpy.linalg.det(numpy.eye(2)))").printed == "1.0\n"
     assert interpreter.run("import sqlite3").missing == "module sqlite3"
+
+
+def test_a_process_that_cannot_be_made_is_told_and_leaves_no_descriptor(opened, monkeypatch):
+    place = Path("/proc/self/fd")
+    monkeypatch.setattr(sys, "executable", str(Path(__file__).with_name("no-such-program")))
+    with pytest.raises(UnsafeSandbox, match="did not start"):
+        opened().run("x = 1")
+    before = len(list(place.iterdir()))
+    for _ in range(5):
+        with pytest.raises(UnsafeSandbox):
+            opened().run("x = 1")
+    assert len(list(place.iterdir())) == before
 
 
 def test_a_system_that_holds_nothing_is_refused(opened, monkeypatch):
@@ -254,9 +266,9 @@ def allows(program, processor, number, arguments=()):
 @pytest.mark.parametrize(("machine", "column", "processor"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
 def test_the_filter_leaves_what_is_listed_and_nothing_else(monkeypatch, machine, column, processor):
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    program, closed = confining.filter_program(opens=True), confining.filter_program(opens=False)
+    program, closed = (confining.filter_program(opens=opens, lifeline=7) for opens in (True, False))
     listed = {numbers[column] for numbers in confining.CALLS.values()} - {None}
-    partly = {confining.OPENAT[column], confining.FCNTL[column]}
+    partly = {confining.OPENAT[column], confining.FCNTL[column], confining.CLOSE[column]}
     for number in (*range(1_000), *range(0x40000000, 0x40000400), 0xFFFFFFFF):
         if number not in partly:
             assert allows(program, processor, number) == allows(closed, processor, number) == (number in listed)
@@ -265,16 +277,19 @@ def test_the_filter_leaves_what_is_listed_and_nothing_else(monkeypatch, machine,
         writes = bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
         assert allows(program, processor, confining.OPENAT[column], (0, 0, flags)) == (not writes)
         assert not allows(closed, processor, confining.OPENAT[column], (0, 0, flags))
+    for descriptor in (*range(70), (1 << 32) + 7, 0xFFFFFFFF):
+        for one in (program, closed):  # the kernel reads 32 bits of it
+            assert allows(one, processor, confining.CLOSE[column], (descriptor,)) == (descriptor & 0xFFFFFFFF != 7)
     for command in range(2_000):
         named = command in (0, 1, 2, 3, 1030)
         for one in (program, closed):
             assert allows(one, processor, confining.FCNTL[column], (0, command)) == named
 
 
-@pytest.mark.skipif(confining.filter_program(opens=True) is None, reason="the calls of this processor are not known")
+@pytest.mark.skipif(confining.filter_program(opens=True, lifeline=3) is None, reason="the calls of this processor are not known")
 def test_the_kernel_refuses_every_other_call(opened):
     column = 0 if platform.machine() == "x86_64" else 1
-    listed = {numbers[column] for numbers in (*confining.CALLS.values(), confining.OPENAT, confining.FCNTL)}
+    listed = {numbers[column] for numbers in (*confining.CALLS.values(), confining.OPENAT, confining.FCNTL, confining.CLOSE)}
     # uretprobe and uprobe pass every filter, by the kernel's design, and end a process that is not being traced
     listed |= {335, 336} if platform.machine() == "x86_64" else set()
     others = [number for number in (*range(600), *range(0x40000000, 0x40000258)) if number not in listed]
@@ -295,8 +310,8 @@ def test_the_kernel_refuses_every_other_call(opened):
 
 def test_no_filter_for_an_unknown_processor(monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "s390x")
-    assert confining.filter_program(opens=True) is None
-    assert confining.filter_calls(opens=True) is False
+    assert confining.filter_program(opens=True, lifeline=3) is None
+    assert confining.filter_calls(opens=True, lifeline=3) is False
 
 
 @pytest.mark.parametrize(("column", "header"), list(enumerate(HEADERS)))
@@ -306,5 +321,5 @@ def test_the_numbers_are_the_kernels(column, header):
     known = {}
     for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text()):
         known.setdefault(name.replace("fstatat", "newfstatat").replace("newnewfstatat", "newfstatat"), int(number))
-    wanted = {**confining.CALLS, "openat": confining.OPENAT, "fcntl": confining.FCNTL}
+    wanted = {**confining.CALLS, "openat": confining.OPENAT, "fcntl": confining.FCNTL, "close": confining.CLOSE}
     assert {name: numbers[column] for name, numbers in wanted.items()} == {name: known.get(name) for name in wanted}

@@ -262,7 +262,19 @@ def test_who_forgets_to_close_leaves_no_process():
     assert not is_there(process)
 
 
-@pytest.mark.parametrize("code", ["while True: pass", "import time; time.sleep(60)"])
+CLOSING = """
+import fcntl, os, time
+for fd in range(64):
+    try:
+        if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ASYNC:
+            os.close(fd)
+    except OSError:
+        pass
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("code", ["while True: pass", "import time; time.sleep(60)", CLOSING])
 def test_it_ends_with_its_parent(code):
     program = textwrap.dedent("""
         import sys

@@ -3,7 +3,10 @@
 import os
 import random
 import re
+import signal
+import subprocess
 import sys
+import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -263,11 +266,45 @@ def test_sleeping_takes_no_time():
 
 def test_memory_is_bounded(monty):
     monty.run("x = 1")
-    for code in ("y = 'a' * (1 << 30)", "y = []\nwhile True: y.append('b' * 100_000 + str(len(y)))"):
-        found = monty.run(code)
-        assert "MemoryError" in found.error
-        assert not found.is_lost
+    found = monty.run("y = 'a' * (1 << 30)")
+    assert "MemoryError" in found.error
+    assert not found.is_lost
     assert monty.run("print(x)").printed == "1\n"
+
+
+def test_state_that_fills_all_memory_is_given_up(monty):
+    monty.run("x = 1")
+    found = monty.run("y = []\nwhile True: y.append('b' * 100_000 + str(len(y)))")
+    assert found.error.startswith("line 2: while True: y.append(")
+    assert found.error.endswith("what earlier code defined is lost")
+    assert found.is_lost
+    assert monty.run("print(len('a' * 4_000_000))").printed == "4000000\n"
+    assert "NameError" in monty.run("x").error
+
+
+@LINUX
+@pytest.mark.parametrize("code", ["while True: pass", "say()\nwhile True: pass"])
+def test_an_interrupt_ends_code_at_once(code):
+    program = textwrap.dedent("""
+        import sys
+        from orienteer.sandbox.interpreter import Limits
+        from orienteer.sandbox.monty import MontyInterpreter
+        monty = MontyInterpreter({"say": lambda: None}, Limits(seconds=600))
+        monty.run("x = 1")
+        print("begun", flush=True)
+        try:
+            monty.run(sys.argv[1])
+        except KeyboardInterrupt:
+            print("x" in monty.run("print(x)").error, monty.run("print(2)").printed)
+    """)
+    with subprocess.Popen([sys.executable, "-c", program, code], stdout=subprocess.PIPE, text=True) as parent:
+        try:
+            assert parent.stdout.readline() == "begun\n"
+            time.sleep(0.3)
+            parent.send_signal(signal.SIGINT)
+            assert parent.communicate(timeout=60)[0] == "True 2\n\n"
+        finally:
+            parent.kill()
 
 
 def test_recursion_is_an_error_like_any(shared):
@@ -495,6 +532,12 @@ def test_auto_is_this_tier_where_it_is_installed():
     assert open_interpreter("auto", {}, Limits()).tier == "monty"
     assert open_interpreter("monty", {}, Limits()).tier == "monty"
     assert open_interpreter("cpython", {}, Limits()).tier == "cpython"
+
+
+def test_auto_is_the_second_tier_where_the_first_does_not_start(monkeypatch):
+    monkeypatch.setenv("MONTY_BIN", str(Path(__file__).with_name("no-such-program")))
+    assert open_interpreter("auto", {}, Limits()).tier == "cpython"
+    assert open_interpreter("monty", {}, Limits()).tier == "monty"  # as asked for: its first run says why not
 
 
 def test_without_the_extra_auto_is_the_second_tier_and_the_first_says_what_to_install(monkeypatch):

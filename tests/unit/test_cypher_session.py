@@ -596,6 +596,39 @@ def test_threads_take_turns(demo):
     assert sorted(found) == [(number,) for number in range(8)]
 
 
+def test_who_waits_for_a_turn_waits_no_longer_than_a_query_may_take(demo):
+    engine = demo.cypher_session.engine
+    with engine._turn, pytest.raises(QueryStopped, match="other queries kept the Cypher engine busy"):
+        demo.cypher("RETURN 1", seconds=0.05)
+    assert demo.cypher("RETURN 1").rows == ((1,),)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="so many descriptors may not be open elsewhere")
+def test_many_descriptors_of_ours_are_no_fault(process):
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1_300:
+        pytest.skip("not so many descriptors may be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1_300, hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        assert process.ask("RETURN 1", {}, Bounds(rows=1, characters=100, seconds=20.0)).rows == [[1]]
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("digits", ["9" * 20, "9" * 5_000, "0" * 5_000 + "1"])
+@pytest.mark.parametrize("query", ["RETURN {}", "MATCH (n) RETURN n.id SKIP {}", "MATCH (a)-[*1..{}]->(b) RETURN a.id"])
+def test_numbers_of_any_length_are_told(demo, query, digits):
+    with pytest.raises(BadQuery, match="too large"):
+        demo.cypher(query.format(digits))
+    with pytest.raises(BadQuery, match=r"parameter \$x is too large"):
+        demo.cypher("RETURN $x", {"x": 10**5_000})
+
+
 def test_the_worker_ends_with_its_graph(scratch):
     graph = Graph.from_records([Node("a", "T", "A")], (), path=scratch())
     graph.cypher("RETURN 1")

@@ -9,8 +9,11 @@ import pytest
 
 from mutations import mutate, rewrite
 from orienteer.errors import BadOption, BadQuery, Error, QueryStopped, UnknownProperty, UnknownType
+from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.cypher.copying import CATALOG, DATABASE
 from orienteer.graph.cypher.view import Identifiers, View, viewed_schema
+from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
@@ -76,7 +79,6 @@ def graph(build):
 @pytest.fixture(scope="module")
 def demo(scratch):
     from orienteer.build.demo import demo_records
-    from orienteer.graph.store import Graph
 
     return Graph.from_records(*demo_records(), path=scratch())
 
@@ -146,6 +148,16 @@ def test_ids_of_a_path_are_identifiers_too(graph):
     assert sorted(rows(graph, query)) == [("D1", ["Disease", "clinic"]), ("plain", ["Doctor", "clinic"])]
 
 
+def test_an_id_behind_a_type_is_cut_by_code_points(build):
+    """What is seen as one character may be several: the engine counts the former."""
+    ids = {"Cafe\u0301::x1": "x1", "T::\u0301y": "\u0301y", "T::a": "a", "a.c\\::1": "1", "a.c\\::T::2": "T::2"}
+    graph = build([Node(one, one.partition("::")[0]) for one in ids])
+    identifiers = graph.identifiers(VIEW)
+    assert {one: identifiers.of(graph.row(one)) for one in ids} == ids
+    assert sorted(one for (one,) in rows(graph, "MATCH (n) RETURN n.id")) == sorted(ids.values())
+    assert graph.identifiers(View(label="other")) is identifiers
+
+
 def test_demo_ids_are_short_in_a_view(demo):
     short = {f"{row[0]}" for row in rows(demo, "MATCH (l:language) RETURN l.id", view=View(), limit=None)}
     assert short == {one.removeprefix("language:") for one in demo.ids if one.startswith("language:")}
@@ -202,6 +214,28 @@ def test_a_label_of_the_caller_is_text_and_nothing_else(graph):
     assert rows(graph, "MATCH (n:Doctor) RETURN labels(n), n.id", view=strange) == [
         (["Doctor", "it's` ] RETURN 1 //"], "plain")
     ]
+
+
+@pytest.mark.parametrize("label", ["", "\n", "a\x00b", "\ud800", "x" * 101])
+def test_a_label_that_nobody_can_read_is_refused(graph, label):
+    with pytest.raises(BadOption, match="cannot be read"):
+        rows(graph, "MATCH (n) RETURN labels(n)", view=View(label=label))
+
+
+def test_a_label_is_compared_with_texts_only(graph):
+    none = View(label="None")
+    assert rows(graph, "MATCH (n) WHERE n.name IN labels(n) RETURN count(*)", view=none) == [(0,)]
+    for condition, number in {
+        "labels(n) = ['Disease']": 0,
+        "labels(n) <> ['Disease']": len(NODES),
+        "labels(n) = ['Disease', 'clinic']": 3,
+        "labels(n)[1] = 'clinic'": len(NODES),
+        "labels(n)[1] = 'Disease'": 0,
+        "labels(n)[0] <> 'Disease'": len(NODES) - 3,
+    }.items():
+        assert rows(graph, f"MATCH (n) WHERE {condition} RETURN count(*)") == [(number,)], condition
+    with pytest.raises(BadQuery, match="one type here"):
+        rows(graph, "MATCH (n) WHERE labels(n)[1] = 'Disease' RETURN n", view=None)
 
 
 @pytest.mark.parametrize("label", ["Disease", "body part", "Body_Part"])
@@ -278,6 +312,29 @@ def test_a_directed_type_keeps_its_arrow_where_it_is_named_alone(graph):
     )
     with pytest.raises(UnknownType, match="RESEMBLES"):
         rows(graph, query, view=View(directed=("DISEASE_RESEMBLE",)))
+
+
+def test_a_type_without_direction_has_none_in_a_view_either(scratch):
+    path = scratch()
+    with GraphBuilder(path) as builder:
+        for one in ("a", "b"):
+            builder.add_node(Node(one, "gene"))
+        builder.add_edges(EdgeBatch(["a"], ["interacts"], ["b"]))
+        builder.edges.symmetric.add("interacts")
+        builder.publish()
+    graph = Graph.open(path)
+    query = "MATCH (:gene {id: 'b'})-[:interacts]->(x) RETURN x.id"
+    assert rows(graph, query, view=View(directed=("interacts",))) == [("a",)]
+
+
+def test_no_two_types_have_one_name_in_a_view(build):
+    graph = build(
+        [Node("a", "A"), Node("b", "B")],
+        [Edge("a", "X", "b")]
+        + [Edge(*ends) for name in ("A_X_B", "x") for ends in (("a", name, "b"), ("b", name, "a"))],
+    )
+    names = [name for (name,) in rows(graph, "MATCH (:A)-[r]-(:B) RETURN type(r)")]
+    assert Counter(names) == {"X": 1, "A_X_B": 2, "x": 2}
 
 
 def test_the_schema_of_a_view_has_its_names(graph):
@@ -411,6 +468,64 @@ def test_what_a_view_does_not_allow_says_what_to_write(graph, query, error, mess
     with pytest.raises(error) as raised:
         rows(graph, query)
     assert message in str(raised.value)
+
+
+# ------------------------------------------------------------------------------------- what the engine takes otherwise
+
+
+@pytest.mark.parametrize("view", [None, VIEW], ids=["plain", "view"])
+def test_a_count_of_none_is_0_and_loses_no_node(graph, view):
+    alone = sum(not any(node.id in (edge.source, edge.target) for edge in EDGES) for node in NODES)
+    assert rows(graph, "MATCH (n) WHERE COUNT { (n)--() } = 0 RETURN count(*)", view=view) == [(alone,)]
+    counted = rows(graph, "MATCH (n:Disease) WITH n, COUNT { (n)-[:DpS]-() } AS k RETURN k, count(*)", view=view)
+    assert sorted(counted) == [(0, 1), (1, 1), (3, 1)]
+    optional = "MATCH (n:Doctor) OPTIONAL MATCH (n)--(m:Disease {name: 'cold'}) RETURN COUNT { (m)--() }"
+    assert rows(graph, optional, view=view) == [(0,)]
+
+
+@pytest.mark.parametrize("view", [None, VIEW], ids=["plain", "view"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["(n)--(m {name: 'cold'})", "(n)-[*1..1]-(m {name: 'cold'})", "(n)--(:`Über-Art`)--(:Disease)--(m {name: 'cold'})"],
+)
+def test_a_path_that_is_missing_is_null(graph, view, pattern):
+    query = (
+        f"MATCH (n:Doctor) OPTIONAL MATCH p = {pattern} "
+        "RETURN p, p IS NULL, length(p), nodes(p), [x IN nodes(p) | x.name], [r IN relationships(p) | type(r)], "
+        "count(p)"
+    )
+    if "Disease" in pattern:
+        query = query.replace("'cold'", "'nobody'")
+    assert rows(graph, query, view=view) == [(None, True, None, None, None, None, 0)]
+
+
+@pytest.mark.parametrize("view", [None, VIEW], ids=["plain", "view"])
+def test_lists_of_types_are_those_of_their_own_rows(graph, view):
+    """The engine reads the items of a list that was filtered from other rows, and spoils the texts of two lists."""
+    query = (
+        "MATCH (a)-[r:DpS*1..2]-(b) WHERE b.name <> 'headache' WITH r, a, b WHERE a.name = b.name "
+        "RETURN [x IN r | type(x)] AS one, [x IN r | type(x)] AS other, any(x IN r WHERE type(x) = 'treats') AS treats"
+    )
+    name = "DpS" if view is None else CALLED["DpS"]
+    assert Counter(map(str, rows(graph, query, view=view))) == {str(([name] * 2, [name] * 2, False)): 2}
+
+
+@pytest.mark.parametrize("view", [None, VIEW], ids=["plain", "view"])
+@pytest.mark.parametrize("pattern", ["(n)--(a), (b)--(n)", "(a)--(b)"])
+def test_an_optional_match_of_parts_is_refused(graph, view, pattern):
+    """The engine lost rows of those with two parts, and of those whose condition alone speaks of what is known."""
+    pattern = pattern.replace("(n)--(a), (b)--(n)", "(n)--(a), (b)--(c)")
+    with pytest.raises(BadQuery, match="one pattern that begins at a known variable"):
+        rows(graph, f"MATCH (n:Doctor) OPTIONAL MATCH {pattern} WHERE n.name = 'Eve' RETURN a", view=view)
+    whole = "MATCH (n:Doctor) OPTIONAL MATCH (n)--(a), (b)--(n) WHERE n.name = 'Eve' RETURN count(a)"
+    assert rows(graph, whole, view=view) == [(2,)]
+
+
+def test_an_edge_type_named_with_its_ends_keeps_them_both_ways(build):
+    graph = build([Node("f", "film"), Node("b", "book")], [Edge("f", "follows", "b"), Edge("b", "follows", "f")] * 2)
+    for view in (None, VIEW):
+        [[found]] = rows(graph, "MATCH (x:film)-[:FILM_FOLLOWS_BOOK]-(y) RETURN count(*)", view=view)
+        assert found == sum(edge.source == "f" for edge in graph.iter_edges()), view
 
 
 # ------------------------------------------------------------------------------------------------------------ hostile

@@ -131,6 +131,11 @@ def test_nodes_that_share_a_name_all_score_one(graph):
     assert all(hit["score"] < 1 for hit in found[2:])
 
 
+def test_of_names_that_differ_in_case_the_one_as_written_comes_first(build):
+    months = build([Node("1", "Verb", "march"), Node("2", "Month", "March"), Node("3", "Song", "MARCH")])
+    assert [ids(ask(months, one, topk=1)[0][0]) for one in ("march", "March", "MARCH")] == [["1"], ["2"], ["3"]]
+
+
 def test_nodes_of_just_this_name_that_topk_leaves_out_are_told(graph):
     """Else a model takes the first for the only one."""
     [found], notes = ask(graph, "jaundice", topk=1)
@@ -159,6 +164,8 @@ def test_names_come_first_in_every_mode_and_nothing_else_scores_one(vectors, mod
 def test_a_slip_of_the_pen_finds_the_name(graph):
     [found], _ = ask(graph, "neuron projecton", topk=1)
     assert ids(found) == ["Cellular Component::GO:1"]
+    [found], _ = ask(graph, "jaundise", topk=2)  # a word that no node has
+    assert ids(found) == ["Disease::D1", "Symptom::D1"]
 
 
 def test_texts_are_searched_beside_names(graph):
@@ -172,6 +179,9 @@ def test_a_lexical_score_is_the_mean_of_words_held_and_letters_alike(graph):
     for hit in found:
         ratio = SequenceMatcher(None, "primary aphasia", hit["name"].casefold(), autojunk=False).ratio()
         assert hit["score"] == round((1 + ratio) / 2, 2)
+    [[hit]], _ = ask(graph, "dementia senile", topk=1)  # the nearest of its names is an alias
+    ratio = SequenceMatcher(None, "dementia senile", "senile dementia", autojunk=False).ratio()
+    assert (hit["node_id"], hit["score"]) == ("Disease::DOID:10652", round((1 + ratio) / 2, 2))
 
 
 def test_dense_scores_are_cosines(vectors):
@@ -179,6 +189,13 @@ def test_dense_scores_are_cosines(vectors):
     expected = vectors.search("yellow skin", 5, mode="dense")
     assert ids(found) == [hit.id for hit in expected]
     assert [hit["score"] for hit in found] == [round(min(max(hit.score, 0), 0.99), 2) for hit in expected]
+
+
+def test_scores_by_places_are_shares_of_the_most_that_they_can_be(vectors):
+    """First by words and by meaning is as much as a node can be that is not called so."""
+    [found], _ = ask(vectors, "a yellow colour of the skin", topk=3, mode="rrf")
+    assert (found[0]["node_id"], found[0]["score"]) == ("Symptom::D1", 0.99)
+    assert all(0 < hit["score"] < 0.99 for hit in found[1:])
 
 
 class Paid(WordEmbedder):
@@ -201,7 +218,7 @@ def test_a_meaning_that_the_budget_cannot_pay_goes_by_words_and_is_told(vectors)
 
 
 def test_several_queries_have_a_list_each(graph):
-    found, notes = ask(graph, "TNF", "", "zzzqqq", "C#", topk=1)
+    found, notes = ask(graph, "TNF", " \n", "zzzqqq", "C#", topk=1)
     assert [ids(hits) for hits in found] == [["Gene::3"], [], [], ["Gene::2"]]
     assert notes.splitlines() == ["Query 2 is empty.", "Nothing in this graph is like query 3: try other words."]
 

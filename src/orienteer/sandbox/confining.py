@@ -87,7 +87,7 @@ class Processor(NamedTuple):
 # What computing, printing into a pipe and importing modules take, by name and number (x86-64, arm64): whatever is not
 # here is refused: sockets, new processes and threads, programs, signals to anybody, every change of a file or a limit.
 CALLS = {
-    **{"read": (0, 63), "write": (1, 64), "close": (3, 57), "lseek": (8, 62), "pread64": (17, 67), "readv": (19, 65)},
+    **{"read": (0, 63), "write": (1, 64), "lseek": (8, 62), "pread64": (17, 67), "readv": (19, 65)},
     **{"futex": (202, 98), "mmap": (9, 222), "munmap": (11, 215), "mprotect": (10, 226), "mremap": (25, 216)},
     **{"madvise": (28, 233), "brk": (12, 214), "getrandom": (318, 278), "clock_gettime": (228, 113)},
     **{"clock_getres": (229, 114), "clock_nanosleep": (230, 115), "nanosleep": (35, 101), "gettimeofday": (96, 169)},
@@ -103,22 +103,22 @@ CALLS = {
     **{"exit": (60, 93), "exit_group": (231, 94)},
 }
 """The system calls that are left, with their numbers on x86-64 and arm64; None where a processor has no such call."""
-OPENAT, FCNTL = (257, 56), (72, 25)
-"""Two that are left in part: opening for reading, and what concerns a descriptor alone."""
+OPENAT, FCNTL, CLOSE = (257, 56), (72, 25), (3, 57)
+"""Three that are left in part: opening for reading, what concerns a descriptor alone, and closing all but one."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC
 _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC: no signals, no locks
 _LOAD, _IF_EQUAL, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # of the kernel's filter language
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 13  # the call fails with EACCES
-_NUMBER, _PROCESSOR, _SECOND, _THIRD = 0, 4, 24, 32  # where a filter finds a call's number and arguments
+_NUMBER, _PROCESSOR, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32  # where a filter finds a call's number and arguments
 
 
-def filter_calls(*, opens: bool) -> bool:
+def filter_calls(*, opens: bool, lifeline: int) -> bool:
     """Leave this process the system calls that computing takes, and opening files for reading or not.
 
-    All others fail with `PermissionError`.
+    All others fail with `PermissionError`, and so does closing the pipe that it ends with.
     """
-    program = filter_program(opens=opens)
+    program = filter_program(opens=opens, lifeline=lifeline)
     if program is None:
         return False
 
@@ -131,7 +131,7 @@ def filter_calls(*, opens: bool) -> bool:
     return bool(system.prctl(_SECCOMP, 2, ctypes.byref(told), 0, 0) == 0)
 
 
-def filter_program(*, opens: bool) -> bytes | None:
+def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
     """Return the filter in the kernel's form, eight bytes a step; None for a processor whose calls are not known."""
     if not sys.platform.startswith("linux") or platform.machine() not in _MACHINES:
         return None
@@ -141,6 +141,7 @@ def filter_program(*, opens: bool) -> bytes | None:
     for numbers in CALLS.values():
         if (number := numbers[column]) is not None:
             steps += [(_IF_EQUAL, 0, 1, number), allow]
+    steps += [(_IF_EQUAL, 0, 4, CLOSE[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 1, lifeline), refuse, allow]
     if opens:
         steps += [(_IF_EQUAL, 0, 4, OPENAT[column]), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _WRITING)]
         steps += [refuse, allow]
@@ -252,7 +253,10 @@ def limit_use(seconds: int, descriptors: int) -> None:
 
 
 def end_with(lifeline: int) -> bool:
-    """Have the kernel kill this process when the other end of a pipe closes: when who started it has died."""
+    """Have the kernel kill this process when the other end of a pipe closes: when who started it has died.
+
+    It holds as long as the process keeps its own end: `filter_calls` sees to that.
+    """
     import fcntl
 
     set_signal = 10

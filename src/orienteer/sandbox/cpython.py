@@ -191,6 +191,9 @@ class _Worker:
                 cwd="/",
                 start_new_session=True,
             )
+        except OSError as error:
+            os.close(self._lifeline)
+            raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({error})")) from error
         finally:
             os.close(read)
         self._end = weakref.finalize(self, _end, self.popen, self._lifeline)

@@ -15,7 +15,9 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.errors import Error, MissingExtra, UnsafeSandbox
@@ -25,7 +27,13 @@ from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
 
 if TYPE_CHECKING:
-    from pydantic_monty import ExternalExceptionData, FunctionSnapshot, MontyRuntimeError, MontySession
+    from pydantic_monty import (
+        ExternalExceptionData,
+        ExternalReturnValue,
+        FunctionSnapshot,
+        MontyRuntimeError,
+        MontySession,
+    )
     from pydantic_monty import SyncSnapshot as Snapshot
 
 _ENDLESS = 1_000_000_000  # round trips in a session: the calls of each run are counted here
@@ -33,6 +41,7 @@ _DEEPEST = 500  # calls in calls
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL, and its SIGTERM is one
 _VALUELESS = "\nNone"  # what code ends with, so that the value of its last line never crosses into our process
 _LOST = "what earlier code defined is lost"
+_PROBE = "'x' * (4 << 20)\nNone"  # without so much room nothing can be run
 _MEGABYTE = 1 << 20
 
 
@@ -56,6 +65,7 @@ class MontyInterpreter:
         self._functions, self._limits = functions, limits
         self._held = ExitStack()
         self._session: MontySession | None = None
+        self._aside: ThreadPoolExecutor | None = None
         weakref.finalize(self, self._held.close)
 
     @property
@@ -86,7 +96,7 @@ class MontyInterpreter:
 
     def close(self) -> None:
         """End the worker. The next run starts another one, which knows nothing."""
-        self._session = None
+        self._session = self._aside = None
         self._held.close()
 
     def _failure(self, code: str, printed: Printed) -> _Failure | None:
@@ -106,18 +116,18 @@ class MontyInterpreter:
         from pydantic_monty import MontyCrashedError, MontyRuntimeError
 
         session = self._started()
-        run = _Run(self._functions, self._limits.calls)
+        assert self._aside is not None
         watch = _Watch(session.worker_pid, self._limits.seconds)
+        run = _Run(self._functions, self._limits.calls, self._aside, watch)
         is_over = False
         try:
-            run.drive(session.feed_start(code, print_callback=lambda _, text: printed.add(text)))
+            run.drive(partial(session.feed_start, code, print_callback=lambda _, text: printed.add(text)))
         except MontyCrashedError as error:
             if not watch.has_fired:
                 return _Failure(f"the interpreter broke: {error}; {_LOST}", is_lost=True)
         except MontyRuntimeError as error:
             if not _is_out_of_time(error):
-                is_lost = session.worker_pid is None  # it died of what it was stopped for
-                return _Failure(f"{told(error)}; {_LOST}" if is_lost else told(error), missing(error), is_lost)
+                return _failed(session, error)
             is_over = True
         finally:
             watch.end()
@@ -129,6 +139,7 @@ class MontyInterpreter:
     def _started(self) -> MontySession:
         """Return the session in which the state is, of a worker that is started where there is none."""
         if self._session is None:
+            self._aside = self._held.enter_context(ThreadPoolExecutor(1, "monty"))
             try:
                 self._session = self._held.enter_context(self._checked_out())
             except (OSError, RuntimeError) as error:
@@ -158,37 +169,51 @@ class MontyInterpreter:
 class _Run:
     """One run of code, from suspension to suspension."""
 
-    def __init__(self, functions: Functions, calls: int) -> None:
-        self._functions, self._calls = functions, calls
+    def __init__(self, functions: Functions, calls: int, aside: ThreadPoolExecutor, watch: _Watch) -> None:
+        self._functions, self._calls, self._aside, self._watch = functions, calls, aside, watch
         self._made = 0
 
-    def drive(self, paused: Snapshot) -> None:
+    def drive(self, begin: Callable[[], Snapshot]) -> None:
         """Answer what the code asks for until it ends. Raises its errors, and whatever is a bug of a function."""
         from pydantic_monty import FunctionSnapshot, FutureSnapshot, MontyComplete, NameLookupSnapshot
 
+        go_on: Callable[[], Snapshot]
+        paused = self._waited(begin)
         while not isinstance(paused, MontyComplete):
             if isinstance(paused, NameLookupSnapshot):
                 named = paused.variable_name in self._functions
-                paused = paused.resume(value=_stub(paused.variable_name)) if named else paused.resume()
+                go_on = partial(paused.resume, value=_stub(paused.variable_name)) if named else paused.resume
             elif isinstance(paused, FunctionSnapshot):
-                paused = paused.resume_not_handled() if paused.is_os_function else self._answered(paused)
+                is_os = paused.is_os_function
+                go_on = paused.resume_not_handled if is_os else partial(paused.resume, self._answer(paused))
             else:
                 assert isinstance(paused, FutureSnapshot)  # no function gives a future, so nobody can wait for one
-                paused = paused.resume({one: _refusal("nothing to wait for") for one in paused.pending_call_ids})
+                go_on = partial(
+                    paused.resume, {one: _refusal("nothing to wait for") for one in paused.pending_call_ids}
+                )
+            paused = self._waited(go_on)
 
-    def _answered(self, paused: FunctionSnapshot) -> Snapshot:
-        """Call a function for the code, and go on with what it gives or with its complaint."""
+    def _waited(self, go_on: Callable[[], Snapshot]) -> Snapshot:
+        """Let the code run to its next suspension, in another thread: this one could not be interrupted meanwhile."""
+        waiting = self._aside.submit(go_on)
+        try:
+            return waiting.result()
+        finally:
+            if not waiting.done():
+                self._watch.kill()
+
+    def _answer(self, paused: FunctionSnapshot) -> ExternalReturnValue | ExternalExceptionData:
+        """Call a function for the code; return what it gives, or its complaint."""
         name = str(paused.function_name)
         if name not in self._functions:
-            return paused.resume({"exc_type": "NameError", "message": f"name {name!r} is not defined"})
+            return {"exc_type": "NameError", "message": f"name {name!r} is not defined"}
         self._made += 1
         if self._made > self._calls:
-            return paused.resume(_refusal(f"this run has made {self._calls} calls, and may make no more"))
+            return _refusal(f"this run has made {self._calls} calls, and may make no more")
         try:
-            value = serve(self._functions, name, paused.args, paused.kwargs)
+            return {"return_value": serve(self._functions, name, paused.args, paused.kwargs)}
         except Error as error:
-            return paused.resume(_refusal(str(error)))
-        return paused.resume({"return_value": value})
+            return _refusal(str(error))
 
 
 class _Watch:
@@ -198,7 +223,7 @@ class _Watch:
         self.has_fired = False
         self._worker: int | None = worker
         self._turn = threading.Lock()
-        self._timer = threading.Timer(seconds, self._kill)
+        self._timer = threading.Timer(seconds, self.kill)
         self._timer.daemon = True
         self._timer.start()
 
@@ -208,7 +233,8 @@ class _Watch:
             self._worker = None
         self._timer.cancel()  # its thread ends when it comes to it: waiting for that takes longer than most code does
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
+        """Kill the worker now, unless its run has ended."""
         with self._turn:
             if self._worker is None:
                 return
@@ -217,6 +243,19 @@ class _Watch:
                 os.kill(self._worker, _KILL)
             except ProcessLookupError:  # it has died by itself, and the run tells so
                 return
+
+
+def _failed(session: MontySession, error: MontyRuntimeError) -> _Failure:
+    """Return what code died of, and whether its state is gone, or leaves no memory to run more and has to go."""
+    from pydantic_monty import MontyCrashedError, MontyRuntimeError
+
+    is_lost = session.worker_pid is None  # it died of what it was stopped for
+    if isinstance(error.exception(), MemoryError) and not is_lost:
+        try:
+            session.feed_start(_PROBE)
+        except (MontyRuntimeError, MontyCrashedError):
+            is_lost = True
+    return _Failure(f"{told(error)}; {_LOST}" if is_lost else told(error), missing(error), is_lost)
 
 
 def _confine(worker: int | None) -> None:

@@ -61,7 +61,7 @@ class Pipe:
 
     def has_more(self) -> bool:
         """Tell whether something waits to be read: a message, or that the other end is gone."""
-        return _is_ready(self._of, select.POLLIN, 0)
+        return is_ready(self._of, select.POLLIN, 0)
 
     def _read(self, size: int, deadline: float) -> bytes:
         parts = bytearray()
@@ -77,12 +77,13 @@ class Pipe:
 def _wait(descriptor: int, event: int, deadline: float) -> None:
     """Wait until a pipe can be read or written. Raises `TooLate`."""
     while (left := deadline - time.monotonic()) > 0:
-        if _is_ready(descriptor, event, left):
+        if is_ready(descriptor, event, left):
             return
     raise TooLate
 
 
-def _is_ready(descriptor: int, event: int, seconds: float) -> bool:
+def is_ready(descriptor: int, event: int, seconds: float) -> bool:
+    """Wait until a pipe can be read or written, for some seconds; tell whether it can."""
     poll = select.poll()  # select() knows no descriptors beyond 1,023, and a server may have as many
     poll.register(descriptor, event)
     return bool(poll.poll(seconds * 1000))

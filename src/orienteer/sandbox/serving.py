@@ -13,6 +13,7 @@ from orienteer.sandbox.interpreter import Functions
 _DEEPEST = 32  # lists in lists that an argument may hold
 _MOST_VALUES = 200_000  # that the arguments of one call may hold
 _MOST_CHARACTERS = 2_000_000
+_MOST_BITS = 1_024  # of a whole number: Python refuses to write those of many thousands
 _MOST_RETURNED = 16_000_000  # characters, as JSON: a worker takes frames of some size only
 
 
@@ -67,8 +68,10 @@ class _Counted:
         self._values += 1
         if depth > _DEEPEST or self._values > _MOST_VALUES:
             raise BadOption(f"an argument nests deeper than {_DEEPEST} or holds more than {_MOST_VALUES:,} values")
-        if value is None or isinstance(value, bool | int | float):
+        if value is None or isinstance(value, float):
             return value
+        if isinstance(value, int):
+            return _whole(value)
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, list | tuple | set | frozenset):
@@ -87,5 +90,11 @@ class _Counted:
 
     def _key(self, key: object) -> str:
         if not isinstance(key, str):
-            raise BadOption(f"a dict in an argument has the key {str(key)[:40]}: keys must be text")
+            raise BadOption(f"a dict in an argument has a key of type {type(key).__name__}: keys must be text")
         return self._text(key)
+
+
+def _whole(number: int) -> int:
+    if number.bit_length() > _MOST_BITS:
+        raise BadOption(f"an argument holds a whole number of more than {_MOST_BITS:,} bits")
+    return number

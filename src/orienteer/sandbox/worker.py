@@ -88,7 +88,7 @@ def _locked_down(told: Mapping[str, Any], packages: Mapping[str, Path]) -> list[
     if not held["landlock"]:
         _load((*_LOADED, *packages))
         sys.path.clear()  # what is not loaded is not there
-    held["seccomp"] = confining.filter_calls(opens=held["landlock"])
+    held["seccomp"] = confining.filter_calls(opens=held["landlock"], lifeline=told["lifeline"])
     held["no opening"] = held["seccomp"] and not held["landlock"]
     return [name for name, holds in held.items() if holds]
 

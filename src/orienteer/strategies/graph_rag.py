@@ -6,7 +6,8 @@ part where it is too much, is not told there. Here:
 
 1. the core entities are the nodes that the question names, else the best that one search finds (`core_entities`);
 2. around each the neighbours are ranked by how well they fit the question, those of the type that it asks for first;
-3. those that touch several core entities come first, then the best of each in turn: `neighbors` of them in all;
+3. those that touch all core entities, or where none does several of them, come first, then the best of each in turn:
+   `neighbors` of them in all;
 4. core entities and neighbours are written as text, attributes and edges (`linearized`): the edges of a core entity
    are the first hop, those of a neighbour the second. Half of the prompt goes to the core entities, half to the rest;
    what joins two of the subgraph is named before what leads out of it;

@@ -38,6 +38,7 @@ from orienteer.strategies.workflow import Workflow, WorkflowConfig
 from orienteer.tools.render import arrow, one_line
 
 _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
+_ALIASES = 400  # characters of all other names together, as `read_node` shows them
 _VALUE = 200  # characters of a property
 _EDGE_TEXT = 80  # characters of what an edge says
 LEAST = 40
@@ -148,7 +149,7 @@ class Linearizer:
 
     def _attributes(self, node: Node, tokens: int) -> Iterator[str]:
         """Yield what a node says of itself, as far as there is room."""
-        lines = [f"also: {'; '.join(map(one_line, node.aliases))}"] if node.aliases else []
+        lines = [one_line(f"also: {'; '.join(node.aliases)}", _ALIASES)] if node.aliases else []
         for name, value in node.properties.items():
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             lines.append(one_line(f"{name}: {shown}", _VALUE))

@@ -265,10 +265,10 @@ class _Course:
     def _rows(self, name: str, most: int) -> tuple[int, ...]:
         """Return the rows of what a basic question names: a node, or of what an earlier one found no more than that."""
         if reference := _REFERENCE.match(name.strip()):
-            rows = self.found[int(reference[1]) - 1].rows
-            if len(rows) > most:
-                self.workflow.notes.append(f"of the {len(rows)} nodes of {reference[0]} the first {most} are taken")
-            return rows[:most]
+            found = self.found[int(reference[1]) - 1].rows
+            if len(found) > most:
+                self.workflow.notes.append(f"of the {len(found)} nodes of {reference[0]} the first {most} are taken")
+            return found[:most]
         if not name.strip():
             self.workflow.notes.append("a basic question names nothing to start from")
             return ()
@@ -304,7 +304,9 @@ def _order_faults(plan: JsonValue) -> Sequence[str]:
         for end in ("subject", "object"):
             reference = _REFERENCE.match(one.get(end, "").strip())
             if reference and reference[1] not in map(str, range(1, number)):  # as text: no number is too long for that
-                faults.append(f"question {number} takes its {end} from {reference[0][:20]}, which is no earlier question")
+                faults.append(
+                    f"question {number} takes its {end} from {reference[0][:20]}, which is no earlier question"
+                )
         if one["pattern"].endswith("o>") and not one.get("object", "").strip():
             faults.append(f"question {number} is {one['pattern']} and names no object")
     return faults

@@ -7,7 +7,8 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ class Ladybug:
         """Return what a statement finds. Raises as `Cypher.query` does."""
         results = self._results(statement.view)
         written = written_for_engine(statement, results.names, parameters)
-        with self._turn:
+        with self._turn_within(bounds.seconds):
             self._renew()
             answer = self.process.ask(written.text, written.parameters, bounds)
         if answer.error is not None:
@@ -67,6 +68,16 @@ class Ladybug:
     def folder(self) -> Path:
         """Where the copy lies."""
         return self.process.file.parent
+
+    @contextmanager
+    def _turn_within(self, seconds: float) -> Iterator[None]:
+        """Take the turn. Raises `QueryStopped` where others keep it for longer than a query may take."""
+        if not self._turn.acquire(timeout=seconds):
+            raise QueryStopped(f"other queries kept the Cypher engine busy for {seconds:g} s: ask again")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _renew(self) -> None:
         """Make the copy again where another process has published the graph anew and has taken it away."""

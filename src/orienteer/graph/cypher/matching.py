@@ -269,9 +269,9 @@ class Matcher:
                 self.conditions.append(f"NOT list_has_any({_numbers(one)}, {_numbers(other)})")
             elif one.pattern.hops or other.pattern.hops:
                 many, single = (one, other) if one.pattern.hops else (other, one)
-                self.conditions.append(f"NOT list_contains({_numbers(many)}, id({single.value}))")
+                self.conditions.append(f"NOT list_contains({_numbers(many)}, {_number(single)})")
             else:
-                self.conditions.append(f"id({one.value}) <> id({other.value})")
+                self.conditions.append(f"{_number(one)} <> {_number(other)}")
 
     # ---------------------------------------------------------------------------------------------- properties
 
@@ -295,6 +295,11 @@ def property_of(names: Names, owner: Value, key: str) -> Value:
         return Value(names.identifier(owner) if key.casefold() == "id" else f"{owner.text}.name", TEXT)
     column = (names.node_column if owner.kind.name == "node" else names.edge_column)(key, owner.kind.types)
     return Value(f"{owner.text}.{quoted(column.column)}", column.value_kind)
+
+
+def _number(edge: _Edge) -> str:
+    # Of `id(edge)` the engine compares other edges' where a node further along the pattern is named.
+    return f"struct_extract({edge.value}, '_ID')"
 
 
 def _numbers(edge: _Edge) -> str:

@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple
 from orienteer.errors import QueryStopped
 from orienteer.graph.cypher.table import Bounds
 from orienteer.records import JsonValue
+from orienteer.sandbox.pipe import is_ready
 
 _GRACE = 1.0  # seconds: the engine's own limit bounds neither its planner nor its lists
 _START = 30.0  # seconds
@@ -127,7 +128,7 @@ def _answer(worker: subprocess.Popen[bytes], seconds: float) -> bytes:
     if sys.platform == "win32":  # pipes cannot be waited for there
         with _killed_after(worker, seconds):
             return _message(worker.stdout)
-    if not select.select([worker.stdout], [], [], seconds)[0]:
+    if not is_ready(worker.stdout.fileno(), select.POLLIN, seconds):
         worker.kill()
     return _message(worker.stdout)
 

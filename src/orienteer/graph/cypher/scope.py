@@ -127,7 +127,7 @@ def _checked(name: str, value: JsonValue) -> Constant:
         if len(value) > _LONGEST_PARAMETER:
             raise BadQuery(f"The parameter ${name} has {len(value):,} characters: {_LONGEST_PARAMETER:,} are allowed.")
     elif type(value) is int and not -_LARGEST <= value < _LARGEST:
-        raise BadQuery(f"The parameter ${name} is {value}: whole numbers go up to {_LARGEST - 1}.")
+        raise BadQuery(f"The parameter ${name} is too large: whole numbers go up to {_LARGEST - 1}.")
     elif isinstance(value, float) and value - value != 0:
         raise BadQuery(f"The parameter ${name} is {value}: numbers must be finite.")
     assert not isinstance(value, list | dict)

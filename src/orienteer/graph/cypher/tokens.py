@@ -22,6 +22,7 @@ _SIGN = re.compile(r"<>|<=|>=|=~|\.\.|!=|\|\||[-+*/%^=<>(){}\[\],.:|&!]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'", '"': '"', "`": "`"}
 _LARGEST = 2**63 - 1
+_MOST_DIGITS = 100  # of a whole number, zeros before it counted: Python refuses to read those of thousands
 
 
 class Token(NamedTuple):
@@ -93,7 +94,7 @@ def _number(text: str, digits: str, at: int) -> Token:
     if end < len(text) and (text[end].isalnum() or text[end] == "_"):
         raise BadQuery(f"{text[at : end + 10].split()[0]!r} is neither a number nor a name: put names in backticks")
     is_integer = digits.isdecimal()
-    if is_integer and int(digits) > _LARGEST:
+    if is_integer and (len(digits) > _MOST_DIGITS or int(digits) > _LARGEST):
         raise BadQuery(f"{digits[:40]} is too large: whole numbers go up to {_LARGEST}")
     return Token("integer" if is_integer else "float", digits, at, end)
 

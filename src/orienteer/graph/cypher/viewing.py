@@ -55,7 +55,8 @@ class ViewedNames(Names):
         for one in sorted(types):
             if prefix := self._identifiers.prefixes.get(one):
                 table = rendered(self.catalog.node_tables[one])
-                # The engine's substring counts what is seen as one character, not code points.
-                rest = f"regexp_replace({node}.id, {rendered('^' + re.escape(prefix))}, '')"
+                # The engine's substring counts what is seen as one character, and its patterns lose a backslash of two.
+                begins = "^" + re.escape(prefix).replace("\\\\", r"\x5C")
+                rest = f"regexp_replace({node}.id, {rendered(begins)}, '')"
                 cases.append(f"WHEN label({node}) = {table} THEN {rest}")
         return f"CASE {' '.join(cases)} ELSE {node}.id END" if cases else f"{node}.id"
