@@ -109,6 +109,8 @@ def test_as_many_booleans_are_to_be_true_as_false(films, seed):
     values = Counter(one.wanted for one in orders if one.cell.answer_type == "boolean")
     assert values[True] == values[False] > 0
     assert {one.wanted for one in orders if one.cell.answer_type != "boolean"} == {None}
+    by_cell = Counter((one.cell, one.wanted) for one in orders if one.cell.answer_type == "boolean")
+    assert set(by_cell.values()) == {1}, "each kind of boolean is true once, and once false"
 
 
 def test_seeds_are_drawn_by_type_first_and_then_by_node(films):

@@ -36,6 +36,7 @@ SIGNALS = (signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGIO) if LINUX
 SECRET = "sk-" + "5e3c1e7"
 CANARY = "canary-" + "c0ffee"
 ESCAPED = "esca" + "ped-" + "b16b00b5"
+SPOILING = ("tampering", "introspection")  # after these the next attack might fail for what they have broken
 LARGEST_GROWTH = 200 << 10  # KiB that the tests' own process may have grown by, all attacks together
 
 
@@ -206,6 +207,9 @@ class Tried:
         assert memory() - self.memory < LARGEST_GROWTH, f"{name!r} in {self.tier} filled the parent's memory"
         if LINUX:
             assert len(host.processes()) <= 1, f"{name!r} in {self.tier} left a process: {host.processes()}"
+        if one["kind"] in SPOILING:
+            self.interpreter.close()
+            self.interpreter = self._fresh()
 
     def _works_on(self, one, ran):
         """Look whether the next run works: an attack may have left a state without `print`, or without memory."""

@@ -662,3 +662,12 @@ def test_a_graph_named_by_a_relative_path(scratch, monkeypatch):
     Graph.from_records([Node("a", "T", "A")], (), path=path)
     monkeypatch.chdir(path.parent)
     assert rows(Graph.open(path.name), "MATCH (n) RETURN n.name") == [("A",)]
+
+
+@pytest.mark.parametrize("name", ["foaf.Person", "a.b.c", 'a"b', "a`b", "a'b; RETURN", "1a", "_x", " x ", "日本"])
+def test_types_of_any_name_are_copied_and_asked_for(build, name):
+    nodes = [Node("1", name, "x", properties={name: 1}), Node("2", "other", "y")]
+    graph = build(nodes, [Edge("1", name, "2")])
+    quoted = name.replace("`", "``")
+    found = graph.cypher(f"MATCH (a:`{quoted}`)-[r:`{quoted}`]->(b) RETURN labels(a), type(r), a.`{quoted}`")
+    assert found.rows == (([name], name, 1),)

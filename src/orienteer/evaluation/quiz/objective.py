@@ -56,12 +56,15 @@ class Objectives:
         return f"{self.quizzer}-{self.random_seed}-{place + 1:04}-{attempt + 1}"
 
     def _wanted(self, place: int) -> bool | None:
-        """Return the value of a boolean: true and false by turns over the places that are booleans."""
+        """Return the value of a boolean: by turns over the booleans of one round of the grid, the others in the next.
+
+        So each round has as many of both, and so has each cell over two.
+        """
         if self.cell(place).answer_type != "boolean":
             return None
-        before = sum(self.cell(one).answer_type == "boolean" for one in range(place % len(CELLS)))
-        booleans = sum(cell.answer_type == "boolean" for cell in CELLS)
-        return (place // len(CELLS) * booleans + before) % 2 == 0
+        turn, at = divmod(place, len(CELLS))
+        before = sum(self.cell(one).answer_type == "boolean" for one in range(at))
+        return (turn + before) % 2 == 0
 
     def _seed(self, chance: np.random.Generator) -> int | None:
         """Draw a node type, then a node of it: one with edges, no hub, with a name to call it by, not to be avoided.

@@ -61,7 +61,8 @@ def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str,
     found: dict[str, str] = {}
     for name in names:
         other, number = name, 2
-        if not name or name.startswith("_") or len(name) > 100 or "`" in name or not name.isprintable():
+        is_plain = name.isprintable() and not set("`.") & set(name)  # what stands before a dot it takes for a database
+        if not name or name.startswith("_") or len(name) > 100 or not is_plain:
             other = f"x{len(found)}"
         stem = other
         while other.casefold() in used or other.upper().casefold() in used:
