@@ -264,6 +264,10 @@ class Step(Record):
     """Calls of tools in the reply's words that could not be read, and were not run; `graphscout` tells the model so."""
 
 
+NOT_RUN = "NotRun"
+"""The error of an observation whose call was not run: a replay does not run it either."""
+
+
 class Observed(Record):
     """An observation as it is written down, tied to its call."""
 

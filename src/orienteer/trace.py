@@ -18,8 +18,7 @@ from orienteer.graph.store import Graph
 from orienteer.knowledge.matching_tool import MatchTriples
 from orienteer.knowledge.tool import GatherEvidence, is_of_method
 from orienteer.protocols import Tool
-from orienteer.records import Observed, Record, StoppedBy, ToolCall, Trajectory
-from orienteer.strategies.agent import NOT_RUN
+from orienteer.records import NOT_RUN, Observed, Record, StoppedBy, ToolCall, Trajectory
 from orienteer.strategies.core_entities import grounding
 from orienteer.strategies.passages import REPLY_TOKENS as PASSAGES_TOKENS
 from orienteer.strategies.passages import SEARCH, SearchPassages

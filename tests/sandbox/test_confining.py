@@ -102,7 +102,9 @@ def without_landlock(monkeypatch, tmp_path):
     monkeypatch.setattr(cpython, "_PROGRAM", folder / cpython._PROGRAM.name)
 
 
-@pytest.mark.skipif(confining.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known")
+@pytest.mark.skipif(
+    confining.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known"
+)
 def test_a_system_without_landlock_opens_nothing_at_all(opened, without_landlock, tmp_path):
     (tmp_path / "secret").write_text("secret")
     interpreter = opened(memory_mb=256)
@@ -286,10 +288,14 @@ def test_the_filter_leaves_what_is_listed_and_nothing_else(monkeypatch, machine,
             assert allows(one, processor, confining.FCNTL[column], (0, command)) == named
 
 
-@pytest.mark.skipif(confining.filter_program(opens=True, lifeline=3) is None, reason="the calls of this processor are not known")
+@pytest.mark.skipif(
+    confining.filter_program(opens=True, lifeline=3) is None, reason="the calls of this processor are not known"
+)
 def test_the_kernel_refuses_every_other_call(opened):
     column = 0 if platform.machine() == "x86_64" else 1
-    listed = {numbers[column] for numbers in (*confining.CALLS.values(), confining.OPENAT, confining.FCNTL, confining.CLOSE)}
+    listed = {
+        numbers[column] for numbers in (*confining.CALLS.values(), confining.OPENAT, confining.FCNTL, confining.CLOSE)
+    }
     # uretprobe and uprobe pass every filter, by the kernel's design, and end a process that is not being traced
     listed |= {335, 336} if platform.machine() == "x86_64" else set()
     others = [number for number in (*range(600), *range(0x40000000, 0x40000258)) if number not in listed]

@@ -25,7 +25,20 @@ from orienteer.evaluation.runs import (
     write_whole,
 )
 from orienteer.evaluation.selection import select
-from orienteer.records import Edge, Message, Node, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
+from orienteer.records import (
+    NOT_RUN,
+    Edge,
+    Message,
+    Node,
+    Observed,
+    Question,
+    Ranked,
+    Reply,
+    Step,
+    ToolCall,
+    Trajectory,
+    Usage,
+)
 
 MANIFEST_OF = Manifest(
     graph="g",
@@ -186,6 +199,7 @@ def test_failed_calls_are_those_of_the_model_alone():
         observations=(
             Observed(call_id="a", text="no such label", error="no such label"),
             Observed(call_id="b", text="[]"),
+            Observed(call_id="c", text="no more calls", error=NOT_RUN),
             Observed(call_id="a program's own", text="not there", error="not there"),
         ),
     )

@@ -382,6 +382,14 @@ def test_a_sandbox_that_does_not_start_is_told_before_a_model_is_paid(graph, mon
         first(graph, tier="monty")
 
 
+@NEEDS_LINUX
+def test_auto_goes_on_to_the_second_tier_where_the_first_does_not_start(graph, monkeypatch):
+    monkeypatch.setenv("MONTY_BIN", __file__ + "-is-not-there")
+    with_code = first(graph, tier="auto")
+    assert with_code({"code": "print(6 * 7)"}).text.startswith("42\n")
+    assert with_code.marks[0] == "sandbox cpython"
+
+
 def test_code_that_overstays_loses_its_state_and_is_told(graph):
     with_code = first(graph, seconds=0.3)
     with_code({"code": "x = 1"})

@@ -26,7 +26,7 @@ from orienteer.build.documents.sentences import tokens
 from orienteer.errors import BadInput
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.locks import locked
-from orienteer.records import JsonValue, Ranked, Record, Step, StoppedBy, Trajectory, Usage
+from orienteer.records import NOT_RUN, JsonValue, Ranked, Record, Step, StoppedBy, Trajectory, Usage
 
 MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
     "manifest.json",
@@ -82,9 +82,10 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
 
 
 def failed_calls(step: Step) -> int:
-    """Count the calls of a turn that could not be read or came back as an error."""
+    """Count the calls of a turn that could not be read or came back as an error; those beyond a limit never ran."""
     called = {call.id for call in step.reply.message.tool_calls}
-    return step.unread + sum(one.error is not None and one.call_id in called for one in step.observations)
+    errors = [one.error for one in step.observations if one.call_id in called]
+    return step.unread + sum(error not in (None, NOT_RUN) for error in errors)
 
 
 def _context_tokens(trajectories: Sequence[Trajectory]) -> int:

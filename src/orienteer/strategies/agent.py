@@ -17,8 +17,6 @@ LAST_TURN = (
     "The budget is spent: this is the last turn. Call add_to_answer with the nodes that answer the question best, "
     "best first. Nothing else will be run."
 )
-NOT_RUN = "NotRun"
-"""The error of an observation whose call was not run: a replay does not run it either."""
 ELIDED = "[left out to save room: call the tool again where this is needed]"
 _CHARACTERS_A_TOKEN = 4
 

@@ -25,7 +25,7 @@ class CodeConfig:
 
     tier: Choice = "auto"
     """Where code runs: `monty`, an interpreter of its own, `cpython`, all of Python in a process that is locked down,
-    or `auto`, the first of them that is installed."""
+    or `auto`, the first of them that is installed and starts."""
     retry_cpython: bool = False
     """Run code again in `cpython` where `monty` lacks something that it asks for; later code stays there."""
     seconds: float = 20.0

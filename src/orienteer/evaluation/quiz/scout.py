@@ -28,9 +28,8 @@ from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Message, Observed, Question, Reply, Sampling, Step, Trajectory
+from orienteer.records import NOT_RUN, JsonValue, Message, Observed, Question, Reply, Sampling, Step, Trajectory
 from orienteer.sandbox.opening import Choice
-from orienteer.strategies.agent import NOT_RUN
 from orienteer.strategies.graphscout.schema import describe
 from orienteer.strategies.graphscout.spoken import harmless
 from orienteer.tools import Session, Toolbox

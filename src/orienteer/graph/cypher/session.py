@@ -65,7 +65,7 @@ class Cypher:
 
         Through a view, nodes and types have the names that it gives them. Raises `BadQuery`, `UnknownType` and
         `UnknownProperty` for what is not allowed or not understood, with the form to use; `QueryStopped` where it takes
-        longer than `seconds` or more memory than it may.
+        longer than `seconds` or more memory than it may, or waits as long for others' queries.
         """
         limit = MOST_ROWS if limit is None else limit
         if not 0 <= limit <= MOST_ROWS:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm.calls import metered
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Observation, Observed, Reply, Step, StoppedBy, ToolCall, Trajectory
-from orienteer.strategies.agent import NOT_RUN, elide, fit, limit_of, renamed
+from orienteer.records import NOT_RUN, Message, Observation, Observed, Reply, Step, StoppedBy, ToolCall, Trajectory
+from orienteer.strategies.agent import elide, fit, limit_of, renamed
 from orienteer.strategies.graphscout.answer_line import AnswerLine, read
 from orienteer.strategies.graphscout.config import GraphScoutConfig
 from orienteer.strategies.graphscout.spoken import Heard, heard, plainly, written
