@@ -108,6 +108,17 @@ def answered(graph, query, parameters):
     return sorted(graph.ids[row] for row in found)
 
 
+def literal(graph, query, parameters):
+    """Return the ids that answer where nothing but the question's own words is known: a named node may answer too."""
+    asked, given = read(query), {f"${name}": graph.row(value) for name, value in parameters.items()}
+    onward = [path for path in asked.paths if path.edges[-1].node == "x"]
+    before = [path for path in asked.paths if path.edges[-1].node == "first"]
+    found = set()
+    for first in _met(graph, before, (), given) if before else (None,):
+        found |= _met(graph, onward, (), {**given, "first.id": first})
+    return sorted(graph.ids[row] for row in found)
+
+
 def _met(graph, paths, conditions, given):
     """Return the rows in which all paths end."""
     ends = [set(_ends(graph, path, conditions, given)) for path in paths]

@@ -78,6 +78,10 @@ def test_nodes_of_other_questions_are_avoided(languages, home, cli):
         (("-o", "-"), "a quiz is a file"),
         (("-o", "quiz.jsonl", "--avoid", "nothing.jsonl"), "nothing.jsonl does not exist"),
         (("-o", "quiz.jsonl", "--quizzer", "random-walk"), "name one with --model"),
+        (("-o", "quiz.jsonl", "--tier", "cpython"), "name one with --model"),
+        (("-o", "quiz.jsonl", "--budget-calls", "3"), "name one with --model"),
+        (("-o", "quiz.jsonl", "--model", "m", "--workers", "0"), "--workers"),
+        (("-o", "quiz.jsonl", "-n", "0"), "-n"),
     ],
 )
 def test_a_wrong_request_is_told_and_writes_nothing(languages, home, cli, arguments, said):
@@ -88,10 +92,13 @@ def test_a_wrong_request_is_told_and_writes_nothing(languages, home, cli, argume
 
 
 def test_without_the_engine_the_extra_is_named_and_nothing_is_written(languages, home, cli, monkeypatch):
+    Graph.open(languages).cypher("RETURN 1")
+
     def missing(name):
         raise copying.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(copying.metadata, "version", missing)
+    assert Graph.open(languages).cypher_is_new is False, "a copy that was made before asks nothing of the engine"
     ran = cli("quiz", languages, "-o", "quiz.jsonl")
     assert ran.code == 2
     assert "pip install 'orienteer[cypher]'" in ran.err

@@ -3,6 +3,7 @@
 Answers and shapes are read off the gold queries by `quiz_oracle`, which shares no code with what wrote them.
 """
 
+import re
 from collections import Counter
 from itertools import product
 
@@ -214,6 +215,23 @@ def test_a_question_names_its_anchors_and_neither_an_id_nor_an_answer(languages,
         assert not any(node in item.question for node in item.clue_nodes)
         names = {languages.node(node).name for node in item.nodes}
         assert not any(f" {name} " in f" {item.question} " for name in names), item.question
+
+
+def test_a_named_node_that_would_answer_as_well_is_ruled_out_by_words(languages):
+    """What the query leaves out and the question does not, a reader would take for an answer: then it says `other`."""
+    left_out = 0
+    for seed in range(3):
+        for item in generate(languages, len(CELLS), random_seed=seed).items:
+            if "x.id = $node" in item.gold_query:  # whether two named nodes are joined
+                continue
+            gold = oracle.answered(languages, item.gold_query, item.gold_parameters)
+            more = set(oracle.literal(languages, item.gold_query, item.gold_parameters)) - set(gold)
+            left_out += bool(more)
+            assert not more or re.search(r"\b(an)?other ", item.question), (item.question, more)
+            paths = oracle.read(item.gold_query).paths
+            described_by = {item.gold_parameters[path.start[1:]] for path in paths if path.edges[-1].node == "first"}
+            assert not more & described_by, "`other` is said of what the question goes on from"
+    assert left_out > 3
 
 
 def test_no_question_and_no_query_comes_twice(quiz):

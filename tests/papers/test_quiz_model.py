@@ -1,6 +1,7 @@
 """Questions that a model explores for (GraphScout, 003, 3.3 and appendix B.3): over HTTP, proved by the graph."""
 
 import json
+import sys
 from collections import Counter
 from functools import partial
 
@@ -306,6 +307,22 @@ def test_the_second_tier_runs_what_the_first_lacks(films, served):
         pytest.skip(str(refused))
     assert episode.item is not None
     assert any("cpython" in mark for mark in episode.trajectories[0].marks)
+
+
+def test_a_model_is_told_of_the_python_that_is_there(films, served, monkeypatch):
+    from orienteer.errors import MissingExtra, UnsafeSandbox
+
+    model, server = served(plays())
+    assert scouted(films, model, order(), tier="auto").item is not None
+    assert "Missing: yield" in server.bodies[0]["messages"][0]["content"]
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)
+    model, server = served(plays())
+    try:
+        episode = scouted(films, model, order(), tier="auto")
+    except (MissingExtra, UnsafeSandbox) as refused:
+        pytest.skip(str(refused))
+    assert episode.item is not None
+    assert "Missing: yield" not in server.bodies[0]["messages"][0]["content"]
 
 
 # --------------------------------------------------------------------------------------------------------- a whole quiz

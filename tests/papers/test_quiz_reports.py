@@ -228,13 +228,13 @@ WRONG = [
             "gold_query": f"MATCH (x:extra)-[:`seen in`]->(f {{id: 'f1'}}) {NUMBER_AND_IDS}",
         },
     ),
-    ("empty", "set", SET | {"gold_query": ENTITY["gold_query"], "question": "Which graph are set in Gull Island?"}),
+    ("empty", "set", SET | {"gold_query": ENTITY["gold_query"], "question": "Which films are set in Gull Island?"}),
     (
         "empty",
         "number",
         NUMBER
         | {
-            "question": "How many people acted in graph that Noor Vik directed?",
+            "question": "How many people acted in films that Noor Vik directed?",
             "answer": ["0"],
             "clue_nodes": ["p2"],
             "gold_query": NUMBER["gold_query"].replace("p1", "p2"),
@@ -333,7 +333,7 @@ def test_what_a_query_compares_with_is_said_in_the_question(graph):
         "gold_query": query,
     }
     assert checked(graph, told, "set", seed="c1").faults == ()
-    untold = told | {"question": "Which graph are set in Orsova?"}
+    untold = told | {"question": "Which films are set in Orsova?"}
     details = [one.detail for one in checked(graph, untold, "set", seed="c1").faults]
     assert len(details) == 2
     assert "'f4'" in details[0]

@@ -194,6 +194,12 @@ def test_a_process_that_lies_costs_its_run_and_no_more(opened, monkeypatch, tmp_
     assert interpreter.process is None
 
 
+def test_a_message_that_is_too_long_is_not_read(opened, monkeypatch, tmp_path):
+    interpreter = opened(seconds=20)
+    played(monkeypatch, tmp_path, READY + "os.write(1, struct.pack('!I', 20_000_000) + b'{'); time.sleep(99)")
+    assert "a message of more than" in interpreter.run("x = 1").error
+
+
 @pytest.mark.parametrize("program", ["time.sleep(9)", "sys.exit(4)"])
 def test_a_process_that_does_not_listen_is_no_fault_of_ours(opened, monkeypatch, tmp_path, program):
     interpreter = opened(seconds=0.3)

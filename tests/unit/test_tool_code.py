@@ -12,7 +12,7 @@ from orienteer.errors import BadInput, BadOption, UnsafeSandbox
 from orienteer.graph.cypher.view import View
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
-from orienteer.tools import Session, Toolbox
+from orienteer.tools import Session, Toolbox, code_cypher
 from orienteer.tools import code as code_tool
 from orienteer.tools.code import DIALECT, SPEC, CodeConfig, CodeInterpreter
 from orienteer.tools.code_config import config_of
@@ -380,6 +380,16 @@ def test_a_sandbox_that_does_not_start_is_told_before_a_model_is_paid(graph, mon
     monkeypatch.setenv("MONTY_BIN", __file__ + "-is-not-there")
     with pytest.raises(UnsafeSandbox):
         first(graph, tier="monty")
+
+
+def test_answers_are_kept_up_to_a_bound_and_all_are_given(graph, monkeypatch):
+    monkeypatch.setattr(code_cypher, "_MOST_KEPT", 2_000)
+    served = code_cypher.ServedCypher(graph, rows=1_000, view=None)
+    for _ in range(2):
+        served.begin(20.0)
+        given = [served.cypher("UNWIND range(1, 100) AS n RETURN 'abc'") for _ in range(9)]
+        assert [len(rows) for rows in given] == [100] * 9
+        assert len(served.returned) == 2
 
 
 @NEEDS_LINUX

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _LEAST_SECONDS = 0.05
 _SHARE = 0.9  # of the time that is left a query may take: the code has to hear of it
 _MOST_NOTES = 4
+_MOST_KEPT = 8_000_000  # characters of the answers of a run, as JSON
 _NODE, _EDGE = {"id", "type", "name", "properties"}, {"source", "type", "target", "properties"}
 
 
@@ -28,16 +30,17 @@ class ServedCypher:
         _ = graph.cypher_session  # before a model is paid; the graph keeps it
         self._graph, self._rows, self._view = graph, rows, view
         self._ends = 0.0
-        self._number = 0
+        self._number = self._characters = 0
         self.notes: list[str] = []
         """What the run was not given, or was read otherwise than written."""
         self.returned: list[Table] = []
-        """What the run was given."""
+        """What the run was given, the first of it where that is a great deal."""
 
     def begin(self, seconds: float) -> None:
         """Forget the run before, and give the next one some seconds."""
         self._ends = time.monotonic() + seconds
         self._number = 0
+        self._characters = 0
         self.notes, self.returned = [], []
 
     def cypher(self, query: str, params: JsonValue = None, limit: JsonValue = None) -> list[JsonValue]:
@@ -54,8 +57,14 @@ class ServedCypher:
             _text(query), _parameters(params), limit=wanted, seconds=min(rest * _SHARE, SECONDS), view=self._view
         )
         self._note(table, wanted, is_own=limit is not None and wanted < self._rows)
-        self.returned.append(table)
+        self._keep(table)
         return [dict(zip(table.columns, map(_flat, row), strict=True)) for row in table.rows]
+
+    def _keep(self, table: Table) -> None:
+        """Keep an answer, if there is room: a run may ask hundreds of times for the largest that there is."""
+        self._characters += len(json.dumps(table.rows))
+        if self._characters <= _MOST_KEPT:
+            self.returned.append(table)
 
     def _limit(self, limit: JsonValue) -> int:
         if limit is None:

@@ -125,7 +125,28 @@ def solve(graph: Graph, plan: Plan) -> Found | None:
 
 
 def loosely(graph: Graph, plan: Plan) -> Rows:
-    """Return who answers where a node may come twice on the way: how a hasty reader takes the question."""
+    """Return who answers where a node may come twice on the way: how a hasty reader takes the question.
+
+    What the plan's own conditions start from is left out, for there the question says `other`; what only the first
+    plan names is not.
+    """
+    found = _ends(graph, plan)
+    if plan.target is not None:
+        return np.intersect1d(found, [plan.target]).astype(np.int32)
+    return np.setdiff1d(found, _starts(plan)).astype(np.int32)
+
+
+def meets_itself(graph: Graph, plan: Plan) -> bool:
+    """Tell whether a hasty reader would count a node that a condition starts from among those that answer."""
+    return bool(np.isin(_starts(plan), _ends(graph, plan)).any())
+
+
+def _starts(plan: Plan) -> list[int]:
+    return [condition.anchor for condition in plan.conditions]
+
+
+def _ends(graph: Graph, plan: Plan) -> Rows:
+    """Return where all conditions can end, whatever they come by."""
     sets = list[Rows]()
     for condition in plan.conditions:
         rows = np.array([condition.anchor], np.int32)
@@ -135,9 +156,7 @@ def loosely(graph: Graph, plan: Plan) -> Rows:
     found = sets[0]
     for other in sets[1:]:
         found = np.intersect1d(found, other, assume_unique=True)
-    if plan.target is not None:
-        return np.intersect1d(found, [plan.target]).astype(np.int32)
-    return np.setdiff1d(found, plan.given).astype(np.int32)
+    return found
 
 
 def _walks(graph: Graph, condition: Condition, banned: Sequence[int]) -> Walks | None:

@@ -143,7 +143,7 @@ class Scout:
         session.run = run
         code = CodeInterpreter(session, CodeConfig(tier=self._config.tier, retry_cpython=self._config.retry_cpython))
         toolbox = Toolbox(session, (code, NodeIdRetriever(session)))
-        talk = self._talk(prompt, order, model, run)
+        talk = self._talk(prompt, order, model, run, DIALECT if code.tier == "monty" else "")
         try:
             calls = self._explored(talk, toolbox)
         finally:
@@ -162,8 +162,7 @@ class Scout:
         )
         return Episode(item, wrong, (told,))
 
-    def _talk(self, prompt: Prompt, order: Order, model: LanguageModel, run: Run) -> Conversation:
-        dialect = DIALECT if self._config.tier != "cpython" else ""
+    def _talk(self, prompt: Prompt, order: Order, model: LanguageModel, run: Run, dialect: str) -> Conversation:
         system = Template(prompt.system).substitute(self._environment, calls=self._config.max_calls, dialect=dialect)
         user = Template(prompt.user).substitute(in_words(self._graph, order))
         opening = (Message(role="system", content=system), Message(role="user", content=user))

@@ -11,7 +11,7 @@ import numpy as np
 from orienteer.evaluation.examples import AnswerType
 from orienteer.evaluation.questions import words as english
 from orienteer.evaluation.questions.phrasing import Clause, Phrasing, comes_back
-from orienteer.evaluation.quiz.plan import Plan
+from orienteer.evaluation.quiz.plan import Plan, meets_itself
 from orienteer.graph.store import Graph
 
 _LINKED = ("are directly linked to {}",)
@@ -75,7 +75,8 @@ class Wording:
 
     def _noun(self, plan: Plan) -> str:
         noun = self._phrasing.noun(plan.conditions[0].steps[-1].end)
-        return f"other {noun}" if comes_back(plan.conditions) else noun
+        is_other = comes_back(plan.conditions) or meets_itself(self.graph, plan)
+        return f"other {noun}" if is_other else noun
 
     def _described(self, first: Plan) -> str:
         """Return a node by what leads to it alone: `the only gene that binds BRCA1`."""

@@ -58,6 +58,24 @@ class BudgetFlags:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TotalBudgetFlags:
+    """The flags that limit what a command may take in all."""
+
+    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls in all, at the most.")] = None
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens in all, at the most.")] = None
+    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds in all, at the most.")] = None
+    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars in all, at the most.")] = None
+
+    def limits(self) -> Budget:
+        """Return the budget; no setting has a part in it, for those are of a question. Raises `BadOption`."""
+        from orienteer.llm import Budget
+
+        return Budget(
+            calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
+        )
+
+
 def open_graph(path: Path, out: Output) -> Graph:
     """Open a graph directory, or make one of its sources in the cache first."""
     from orienteer.graph.store import Graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,10 +12,11 @@ import typer
 
 from orienteer.display import counted, escape_json
 from orienteer.errors import BadInput, UsageError
-from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, settings
+from orienteer.serve.cli.arguments import Directory, TotalBudgetFlags, file_trouble, open_graph, settings
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.evaluation.quiz.exploring import ExploreConfig
     from orienteer.evaluation.quiz.writing import Quiz
     from orienteer.graph.store import Graph
     from orienteer.llm import Budget
@@ -25,44 +27,75 @@ BESIDE = ".episodes"
 """What the folder of a model's episodes is called after the quiz's file."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuizFlags:
+    """The flags that say how many questions, and of what."""
+
+    count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Questions at the most.")] = 100
+    random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0
+    avoid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Questions whose nodes no question here may be made of.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplorerFlags:
+    """The flags that name a model, and say how it goes about it."""
+
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that explores and writes them.")] = None
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None
+    quizzer: Annotated[
+        Literal["model", "random-walk"], typer.Option(help="How the model goes about it: with tools, or from a walk.")
+    ] = "model"
+    tier: Annotated[Literal["auto", "monty", "cpython"], typer.Option(help="The sandbox of the model's code.")] = "auto"
+    workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Explorations at once.")] = 8
+
+    def open(self, budget: Budget) -> LanguageModel | None:
+        """Return the model, None where none is named; what is wrong with it is told before the work begins."""
+        if self.model is None:
+            return None
+        configured = settings().with_flags(base_url=self.base_url)
+        places = {"concurrency": self.workers, **configured.server}
+        opened = configured.with_flags(server=places).open_model(self.model, seconds=budget.seconds)
+        budget.require_price(opened.name, getattr(opened, "price", None))
+        return opened
+
+    def config(self) -> ExploreConfig:
+        """Return how the model writes a quiz."""
+        from orienteer.evaluation.quiz.exploring import ExploreConfig
+
+        return ExploreConfig(quizzer=self.quizzer, tier=self.tier, workers=self.workers)
+
+
 def quiz(
     out: Output,
     directory: Directory,
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file of questions.")],
-    count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Questions at the most.")] = 100,
-    random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0,
-    avoid: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Questions whose nodes no question here may be made of.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that explores and writes them.")] = None,
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
-    quizzer: Annotated[
-        Literal["model", "random-walk"], typer.Option(help="How the model goes about it: with tools, or from a walk.")
-    ] = "model",
-    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls in all, at the most.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens in all, at the most.")] = None,
-    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds in all, at the most.")] = None,
-    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars in all, at the most.")] = None,
+    *,
+    flags: QuizFlags,
+    explorer: ExplorerFlags,
+    budget: TotalBudgetFlags,
 ) -> None:
     """Make questions balanced by answer type, pattern and difficulty, each proved by a query that was run again."""
     from orienteer.evaluation.quiz.avoiding import nodes_of
     from orienteer.evaluation.quiz.templates import generate
-    from orienteer.llm import Budget
 
     _check_target(target)
-    if model is None and quizzer != "model":
-        raise UsageError(f"--quizzer {quizzer} is a way to use a model: name one with --model")
-    budget = Budget(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd)
-    talker = None if model is None else _open(model, base_url, budget)
+    if explorer.model is None and (explorer, budget) != (ExplorerFlags(), TotalBudgetFlags()):
+        raise UsageError(
+            "--base-url, --quizzer, --tier, --workers and --budget-... say how a model is used: name one with --model"
+        )
+    limits = budget.limits()
+    model = explorer.open(limits)
     graph = open_graph(directory, out)
     _ = graph.cypher_session  # and so is an extra that is missing
-    avoided = frozenset[str]() if avoid is None else nodes_of(graph, avoid)
-    if talker is None:
-        made = generate(graph, count, random_seed=random_seed, avoid=avoided, progress=out.progress)
+    avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, flags.avoid)
+    if model is None:
+        made = generate(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
     else:
-        made = _explored(out, graph, target, count, talker, budget, random_seed, avoided, quizzer)
+        made = _explored(out, graph, target, flags, avoid, model, limits, explorer.config())
     _write(target, made)
-    _tell(out, target, made)
+    _tell(out, target, made, "the graph gives" if model is None else "the model handed in")
     if made.stopped is not None:
         raise made.stopped
 
@@ -75,36 +108,28 @@ def _check_target(target: Path) -> None:
         raise BadInput(f"{target} {what}: name a file that can be written with -o")
 
 
-def _open(model: str, base_url: str | None, budget: Budget) -> LanguageModel:
-    """Return a model; what is wrong with it is told before the work begins."""
-    opened = settings().with_flags(base_url=base_url).open_model(model, seconds=budget.seconds)
-    budget.require_price(opened.name, getattr(opened, "price", None))
-    return opened
-
-
 def _explored(
     out: Output,
     graph: Graph,
     target: Path,
-    count: int,
+    flags: QuizFlags,
+    avoid: frozenset[str],
     model: LanguageModel,
     budget: Budget,
-    random_seed: int,
-    avoid: frozenset[str],
-    quizzer: Literal["model", "random-walk"],
+    config: ExploreConfig,
 ) -> Quiz:
-    from orienteer.evaluation.quiz.exploring import ExploreConfig, explore
+    from orienteer.evaluation.quiz.exploring import explore
     from orienteer.llm import Allowance
 
     return explore(
         graph,
-        count,
+        flags.count,
         model=model,
-        run=Allowance(budget, random_seed=random_seed, reserve=0),
-        random_seed=random_seed,
+        run=Allowance(budget, random_seed=flags.random_seed, reserve=0),
+        random_seed=flags.random_seed,
         avoid=avoid,
         progress=out.progress,
-        config=ExploreConfig(quizzer=quizzer),
+        config=config,
         folder=target.with_name(target.name + BESIDE),
     )
 
@@ -117,8 +142,8 @@ def _write(target: Path, made: Quiz) -> None:
         write_whole(target, escape_json(as_lines(made.items)))
 
 
-def _tell(out: Output, target: Path, made: Quiz) -> None:
-    """Say how many there are of what, and why there are no more."""
+def _tell(out: Output, target: Path, made: Quiz, giver: str) -> None:
+    """Say how many there are of what, and why there are no more: that is all that was given."""
     from orienteer.evaluation.quiz.checking import REASONS
     from orienteer.evaluation.quiz.reporting import FURTHER
     from orienteer.evaluation.quiz.writing import written
@@ -132,7 +157,7 @@ def _tell(out: Output, target: Path, made: Quiz) -> None:
     if made.exhausted:
         out.note(f"no more questions were found of {', '.join(map(written, made.exhausted))}")
     if len(made.items) < made.asked and made.stopped is None:
-        out.note(f"{made.asked} were asked for: the graph gives no more")
+        out.note(f"{made.asked} were asked for: {giver} no more that can be kept")
     if out.as_json:
         out.json(_summary(target, made))
 
@@ -164,7 +189,6 @@ def _summary(target: Path, made: Quiz) -> dict[str, Any]:  # Any: JSON
 
 
 def _by(made: Quiz, field: str) -> dict[str, int]:
-
     return dict(sorted(Counter(getattr(one, field) for one in made.items).items()))
 
 

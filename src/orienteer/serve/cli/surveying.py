@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.display import counted
-from orienteer.serve.cli.arguments import file_trouble, settings
+from orienteer.serve.cli.arguments import TotalBudgetFlags, file_trouble, settings
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -31,19 +31,15 @@ def quiz(
     ] = None,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once.")] = 8,
-    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls in all, at the most.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens in all, at the most.")] = None,
-    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds in all, at the most.")] = None,
-    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars in all, at the most.")] = None,
+    *,
+    budget: TotalBudgetFlags,
 ) -> None:
     """Say what a quiz is made of: kinds, as assigned or as a model judges by the question alone; lengths; clues."""
     from orienteer.evaluation.quiz.reading import read_quiz
     from orienteer.evaluation.quiz.statistics import statistics_of
-    from orienteer.llm import Budget
 
     items = read_quiz(path)
-    budget = Budget(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd)
-    said = None if model is None else _judged(out, items, path, model, base_url, workers, budget)
+    said = None if model is None else _judged(out, items, path, model, base_url, workers, budget.limits())
     _show(out, statistics_of(items, said.verdicts if said is not None else ()))
     if said is not None and said.unread:
         out.note(f"{counted(said.unread, 'question')} left out: what the judge said of them is no verdict")
