@@ -31,7 +31,7 @@ TIERS = [
 ATTACKS = [json.loads(line) for line in Path(__file__).with_name("attacks.jsonl").read_text().splitlines()]
 KINDS = list(dict.fromkeys(one["kind"] for one in ATTACKS))
 LIMITS = Limits(seconds=0.3, memory_mb=96, output_characters=2_000, calls=50)
-SLACK = 5.0  # seconds that a run may take beyond its limit on a machine that is busy
+SLACK = 60.0  # seconds: whoever asks is not held for good, however busy the machine is
 SIGNALS = (signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGIO) if LINUX else ()
 SECRET = "sk-" + "5e3c1e7"
 CANARY = "canary-" + "c0ffee"

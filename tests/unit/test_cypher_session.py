@@ -608,11 +608,13 @@ def test_many_descriptors_of_ours_are_no_fault(process):
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard < 1_300:
+    needed = 4_000  # other tests of this process hold graphs open
+    if hard != resource.RLIM_INFINITY and hard < needed:
         pytest.skip("not so many descriptors may be open here")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1_300, hard))
-    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
+    held: list[int] = []
     try:
+        held += (os.open(os.devnull, os.O_RDONLY) for _ in range(1_100))
         assert process.ask("RETURN 1", {}, Bounds(rows=1, characters=100, seconds=20.0)).rows == [[1]]
     finally:
         for one in held:
