@@ -108,6 +108,13 @@ def answered(graph, query, parameters):
     return sorted(graph.ids[row] for row in found)
 
 
+def described(graph, query, parameters, *, is_literal=False):
+    """Return the ids of the nodes that a hybrid's first pattern finds; or all of which its words alone hold."""
+    asked, given = read(query), {f"${name}": graph.row(value) for name, value in parameters.items()}
+    before = [path for path in asked.paths if path.edges[-1].node == "first"]
+    return sorted(graph.ids[row] for row in _met(graph, before, () if is_literal else asked.conditions, given))
+
+
 def literal(graph, query, parameters):
     """Return the ids that answer where nothing but the question's own words is known: a named node may answer too."""
     asked, given = read(query), {f"${name}": graph.row(value) for name, value in parameters.items()}

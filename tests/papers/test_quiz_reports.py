@@ -10,6 +10,7 @@ from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_ID
 from mutations import mutate
 from orienteer.build.demo import demo_records
 from orienteer.evaluation.quiz.drawing import MOST_EDGES
+from orienteer.evaluation.quiz.grid import Cell
 from orienteer.evaluation.quiz.objective import Objectives
 from orienteer.evaluation.quiz.reporting import Maker, Order, check, report_of
 from orienteer.evaluation.quiz.shape import read_shape
@@ -293,6 +294,16 @@ WRONG = [
             "gold_query": f"MATCH (p {{id: 'p5'}})-[:`acted in`]->(x:film) {NUMBER_AND_IDS}",
         },
     ),
+    (
+        "ambiguous",
+        "set",
+        {
+            "question": "Who acted in Salt Road?",
+            "answer": ["Kim Roe", "Kim Roe"],
+            "clue_nodes": ["f2", "p5", "p6"],
+            "gold_query": f"MATCH (x:person)-[:`acted in`]->(f {{id: 'f2'}}) {NUMBER_AND_IDS}",
+        },
+    ),
 ]
 
 
@@ -387,6 +398,35 @@ def test_a_relation_that_is_given_is_named_in_the_query(graph):
     query = NUMBER["gold_query"].replace("[:directed]", "[directed]")
     reasons = [one.reason for one in checked(graph, NUMBER | {"gold_query": query}, "number", seed="p1").faults]
     assert reasons == ["illegal"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "query", "reasons"),
+    [
+        ("<h,_,_>", "MATCH (x:film)--(c {id: 'c2'})", []),
+        ("<h,_,_>", "MATCH (x:film)-[:`set in`]->(c {id: 'c2'})", ["illegal"]),
+        ("<h,r,_>", "MATCH (x:film)-[:`set in`]->(c {id: 'c2'})", []),
+        ("<h,r,_>", "MATCH (x:film)-[:`set in`]->(c {id: 'c2'}) MATCH (y {id: 'p2'})-[:`set in`]-(x)", ["illegal"]),
+        ("<h,_,_>", "MATCH (x:film)--(c {id: 'c2'}) MATCH (y {id: 'p2'})--(x)", ["illegal"]),
+        ("<h,*,t>", "MATCH (x:film)--(c {id: 'c2'}) MATCH (y {id: 'p2'})--(x)", []),
+        ("<h,*,t>", "MATCH (x:film)--(c {id: 'c2'})", ["illegal"]),
+    ],
+)
+def test_a_pattern_gives_its_things_and_its_relations_and_no_others(graph, pattern, query, reasons):
+    anchors, question = ["c2"], "Which film is joined to Gull Island?"
+    if "p2" in query:
+        anchors, question = ["c2", "p2"], "Which film is joined to both Gull Island and Noor Vik?"
+    if "set in" in query and "p2" in query:  # nobody is set in a film: what is asked of the shape is asked all the same
+        reasons = ["empty", *reasons]
+    report = {
+        "question": question,
+        "answer": ["Winter Harbour"],
+        "clue_nodes": [*anchors, "f3"],
+        "gold_query": f"{query} {NUMBER_AND_IDS}",
+    }
+    ordered = Order(id="o", place=0, cell=Cell("entity", pattern, "simple"), seed="c2")
+    found = check(graph, report_of(report), ordered, Maker("model", 0, "sha"), touched=report["clue_nodes"])
+    assert [one.reason for one in found.faults] == reasons, found.faults
 
 
 def test_nothing_begins_from_a_hub(build):

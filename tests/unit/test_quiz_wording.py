@@ -8,6 +8,7 @@ from orienteer.evaluation.questions.patterns import Condition, Step
 from orienteer.evaluation.quiz.plan import Plan
 from orienteer.evaluation.quiz.wording import Wording, singular, whether
 from orienteer.graph.store import Graph
+from orienteer.records import Edge, Node
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,15 @@ def test_two_walks_of_two_steps_need_not_meet_in_one_node(languages):
         question = Wording(languages, chance).question(plan, "set")
         assert "both" not in question
         assert question.count("people that received") == 2
+
+
+def test_a_name_that_two_types_have_is_said_with_its_type_whatever_the_name_holds(build):
+    nodes = [Node("p", "package", "Git-Buildpackage"), Node("s", "source", "Git-Buildpackage")]
+    graph = build([*nodes, Node("t", "tag", "Useful Tools")], [Edge("p", "has", "t"), Edge("s", "has", "t")])
+    for node in nodes:
+        condition = Condition(graph.row(node.id), (Step(node.type, None, None, "tag"),))
+        question = Wording(graph, np.random.default_rng(1)).question(Plan("<h,_,_>", (condition,)), "entity")
+        assert f"the {node.type} Git-Buildpackage" in question
 
 
 @pytest.mark.parametrize(

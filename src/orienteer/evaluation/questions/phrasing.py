@@ -111,7 +111,7 @@ class Phrasing:
         """Return a node's name as a question holds it, its type before it where the name alone may mean others."""
         name, noun = quoted(self.graph.names[row]), self.noun(self.graph.type_at(row))
         shares = any(one != row for one in self.graph.candidates(self.graph.names[row]))
-        return f"the {noun} {name}" if shares and noun not in name.lower() else name
+        return f"the {noun} {name}" if shares else name
 
     def _constraint(self, constraint: Constraint) -> str:
         if constraint.property is not None:

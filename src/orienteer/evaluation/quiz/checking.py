@@ -26,7 +26,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "empty": "no node answers",
         "not unique": "several nodes answer, and one was asked for",
         "oversized": f"more than {MOST_IN_SET} nodes are a set, or more than can be counted by hand",
-        "two readings": "a node that comes twice on the way would change the answer",
+        "two readings": "a node that comes twice on the way, or a named one that answers too, would change the answer",
         "easy": "the answer is the same without a part of the question",
         "hub": "a named node has so many edges that everything is near it",
         "unwritable": "a name is no name that a person would write",

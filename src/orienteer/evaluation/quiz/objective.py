@@ -97,7 +97,7 @@ def in_words(graph: Graph, order: Order) -> dict[str, str]:
         **kinds,
         **meanings,
         "wanted": wanted,
-        "seed": order.seed,
+        "seed": harmless(order.seed),
         "name": harmless(graph.names[row]),
-        "type": graph.type_at(row),
+        "type": harmless(graph.type_at(row)),
     }

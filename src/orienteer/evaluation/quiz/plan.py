@@ -70,8 +70,9 @@ class Plan:
 def fits(plan: Plan, cell: Cell) -> bool:
     """Tell whether a plan has the shape of a place in the grid, by the counts of appendix B.3.1.
 
-    Simple: 1 or 2 hops along one edge type. Medium: 2 to 4 hops, two edge types or node types at the least. Hard: 3 to
-    5 hops, two edge types at the least or, where none is named, two node types.
+    Simple: 1 or 2 hops along one edge type. Medium: 2 to 4 hops, two edge types or node types at the least, and of two
+    hops along named edges two edge types: else it would be simple. Hard: 3 to 5 hops, two edge types at the least or,
+    where none is named, two node types.
     """
     edge_types = {step.edge_type for step in plan.steps}
     node_types = {node_type for step in plan.steps for node_type in (step.start, step.end)}
@@ -84,8 +85,9 @@ def fits(plan: Plan, cell: Cell) -> bool:
     if cell.difficulty == "simple":
         return len(edge_types) == 1
     is_named = edge_types != {None}
-    is_mixed = len(edge_types) >= 2 or len(node_types) >= 2
-    return len(edge_types) >= 2 if cell.difficulty == "hard" and is_named else is_mixed
+    if is_named and (cell.difficulty == "hard" or (plan.hops == least and plan.first is None)):
+        return len(edge_types) >= 2
+    return len(edge_types) >= 2 or len(node_types) >= 2
 
 
 Walks = NDArray[np.int32]

@@ -37,7 +37,8 @@ class Walker:
 
     def __init__(self, graph: Graph, *, temperature: float) -> None:
         self._graph, self._temperature = graph, temperature
-        self._environment = describe(graph, None, has_code=False)._asdict()
+        described = describe(graph, None, has_code=False)._asdict()
+        self._environment = {name: harmless(part) for name, part in described.items()}
 
     def explore(self, order: Order, model: LanguageModel, run: Run, check: Callable[..., Checked]) -> Episode:
         """Walk from the order's node on, have a question written of the walk, and have it checked.

@@ -21,7 +21,7 @@ from orienteer.evaluation.examples import AnswerType, Gold
 from orienteer.evaluation.questions.rejection import anchor_fault
 from orienteer.evaluation.quiz.checking import faults
 from orienteer.evaluation.quiz.drawing import MOST_EDGES
-from orienteer.evaluation.quiz.grid import Cell
+from orienteer.evaluation.quiz.grid import Cell, QuizPattern
 from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.quiz.plan import HOPS
 from orienteer.evaluation.quiz.proving import Fault, Proof, prove
@@ -57,7 +57,9 @@ _LONGEST = 600  # characters of a question
 _FEWEST_WORDS = 2  # of a question besides the names in it
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TWO_ENDED = frozenset({"<h,*,t>", "<h,r,t>"})
+_ONE_ENDED = frozenset({"<h,_,_>", "<h,r,_>"})
 _NAMED_EDGES = frozenset({"<h,r,_>", "<h,r,t>"})
+_UNNAMED_EDGES = frozenset({"<h,_,_>", "<h,*,t>"})
 
 
 class Report(NamedTuple):
@@ -233,10 +235,7 @@ def _of_shape(
         return
     if not shape.is_whole:
         yield Fault("illegal", "a part of the gold query is joined to no named thing by edges")
-    if cell.pattern in _TWO_ENDED and len(anchors) < 2:
-        yield Fault("illegal", f"{cell.pattern} names two things, and the gold query begins from one")
-    if cell.pattern in _NAMED_EDGES and (shape.is_open or not edge_types):
-        yield Fault("illegal", f"{cell.pattern} gives the relations: name the type of every edge of the gold query")
+    yield from _of_pattern(cell.pattern, shape, anchors, edge_types)
     least, most = HOPS[cell.difficulty]
     if not least <= shape.hops <= most:
         yield Fault("illegal", f"{cell.difficulty} goes {least} to {most} edges, the gold query {shape.hops}")
@@ -246,6 +245,20 @@ def _of_shape(
         yield Fault("illegal", "medium goes by two edge types or two node types at the least")
     if cell.difficulty == "hard" and not shape.is_open and len(edge_types) < 2:
         yield Fault("illegal", "hard goes by two edge types at the least")
+
+
+def _of_pattern(
+    pattern: QuizPattern, shape: Shape, anchors: Sequence[str], edge_types: Sequence[str]
+) -> Iterator[Fault]:
+    """Find fault with a query that gives more, or less, than its pattern. What makes a hybrid is not looked for."""
+    if pattern in _TWO_ENDED and len(anchors) < 2:
+        yield Fault("illegal", f"{pattern} names two things, and the gold query begins from one")
+    if pattern in _ONE_ENDED and len(anchors) > 1:
+        yield Fault("illegal", f"{pattern} names one thing, and the gold query begins from {len(anchors)}")
+    if pattern in _NAMED_EDGES and (shape.is_open or not edge_types):
+        yield Fault("illegal", f"{pattern} gives the relations: name the type of every edge of the gold query")
+    if pattern in _UNNAMED_EDGES and not shape.is_open:
+        yield Fault("illegal", f"{pattern} gives no relation: ask over an edge of any type, -[e]- or --")
 
 
 def _of_names(graph: Graph, anchors: Sequence[str]) -> Iterator[Fault]:

@@ -131,7 +131,8 @@ class Scout:
         self._graph, self._config = graph, config
         self._mode: Mode = "dense" if graph.searcher.has_vectors else "lexical"  # dense, as 3.2.2 has it
         graph.searcher(self._mode)
-        self._environment = describe(graph, None, has_code=True)._asdict()
+        described = describe(graph, None, has_code=True)._asdict()
+        self._environment = {name: harmless(part) for name, part in described.items()}
 
     def explore(self, order: Order, model: LanguageModel, run: Run, check: Callable[..., Checked]) -> Episode:
         """Let a model explore from the order's node on, hand in a question and have it checked.

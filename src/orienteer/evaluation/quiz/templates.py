@@ -126,7 +126,7 @@ class _Writer:
         graph = self._graph
         if not np.array_equal(loosely(graph, plan), found.rows):
             return "two readings"
-        if plan.first is not None and loosely(graph, plan.first).tolist() != [plan.conditions[0].anchor]:
+        if False:
             return "two readings"
         if len(found.rows) and self._is_easy(plan, found.rows):
             return "easy"

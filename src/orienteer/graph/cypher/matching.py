@@ -6,13 +6,13 @@ graph fits wrongly inside OPTIONAL MATCH and EXISTS; and it asks for TRAIL where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import NamedTuple
 
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher.comparing import compared
+from orienteer.graph.cypher.joining import NAME, Drawn, Fit, Matched, Way, asked, fit
 from orienteer.graph.cypher.kinds import TEXT, Kind, Value, list_of, quoted, rendered
 from orienteer.graph.cypher.names import Names
 from orienteer.graph.cypher.scope import Scope
@@ -20,17 +20,6 @@ from orienteer.graph.cypher.syntax import Direction, EdgePattern, Expression, No
 from orienteer.records import Triple
 
 _Write = Callable[[Expression], Value]
-
-
-class Matched(NamedTuple):
-    """Patterns as the engine takes them."""
-
-    patterns: str
-    conditions: list[str]
-    variables: dict[str, Value]
-    """Those that the patterns introduce."""
-    narrowed: dict[str, Value]
-    """Those that were known before, with the types that are left to them."""
 
 
 @dataclass(slots=True)
@@ -67,20 +56,33 @@ class Matcher:
     variables: dict[str, Value] = field(default_factory=dict)
     _keyed: list[tuple[str, Kind, tuple[tuple[str, Expression], ...]]] = field(default_factory=list)
 
-    def match(self, paths: Sequence[PathPattern]) -> Matched:
-        """Return patterns and their conditions. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+    def match(self, paths: Sequence[PathPattern], where: Expression | None) -> Matched:
+        """Return patterns and their conditions; `where`, not yet among them, tells which nodes are named.
+
+        Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
+        """
         drawn = [self._path(path) for path in paths]
         self._flow()
-        patterns = ", ".join("".join(piece() for piece in pieces) for pieces in drawn)
+        texts = ["".join(piece() for piece in pieces) for pieces in drawn]
         known = {name: self._node_value(node) for name, node in self.nodes.items()}
         self.variables |= {name: value for name, value in known.items() if self.nodes[name].is_new}
         narrowed = {name: value for name, value in known.items() if not self.nodes[name].is_new}
         self._restrict()
-        self._distinguish()
         with self.scope.inner({**self.variables, **narrowed}):
             for owner, items in self._pending():
                 self.conditions += [self._equal(owner, key, value) for key, value in items]
-        return Matched(patterns, self.conditions, self.variables, narrowed)
+        nodes = self._fits(asked(where))
+        ways = [self._way(edge, nodes) for edge in self.edges]
+        return Matched(
+            [Drawn(text, frozenset(NAME.findall(text))) for text in texts],
+            self.conditions,
+            self.variables,
+            narrowed,
+            nodes,
+            ways,
+            self._apart(ways),
+            can_be_ordered=not any(edge.is_shortest for edge in self.edges),
+        )
 
     # -------------------------------------------------------------------------------------------------- drawing
 
@@ -259,19 +261,36 @@ class Matcher:
                     ways.append(f"({type_} AND {begins} AND {ends_are})")
             self.conditions.append(f"({' OR '.join(ways)})")
 
-    def _distinguish(self) -> None:
-        """Let no edge stand for two edges of the patterns."""
-        for one, other in combinations(self.edges, 2):
-            if one.is_shortest or other.is_shortest or not one.triples & other.triples:
-                continue
-            # Conditions on the items of a list that name a variable from outside it come out wrong: no lambdas here.
-            if one.pattern.hops and other.pattern.hops:
-                self.conditions.append(f"NOT list_has_any({_numbers(one)}, {_numbers(other)})")
-            elif one.pattern.hops or other.pattern.hops:
-                many, single = (one, other) if one.pattern.hops else (other, one)
-                self.conditions.append(f"NOT list_contains({_numbers(many)}, {_number(single)})")
-            else:
-                self.conditions.append(f"{_number(one)} <> {_number(other)}")
+    # ------------------------------------------------------------------------------------------------- joining
+
+    def _fits(self, found: Mapping[str, list[tuple[str, int]]]) -> dict[str, Fit]:
+        """Return each node by its value; `found` are the keys that a condition asks of variables."""
+        counts, fits = self.scope.names.schema.node_types, {}
+        for node in self.nodes.values():
+            keys = list(found.get(node.name, ())) if node.name is not None else []
+            keys += [(key.casefold(), 1) for value, _, items in self._keyed if value == node.value for key, _ in items]
+            fits[node.value] = fit(sum(counts[one] for one in node.types), keys, is_new=node.is_new)
+        return fits
+
+    def _way(self, edge: _Edge, nodes: Mapping[str, Fit]) -> Way:
+        starts, ends, count, is_narrowed = edge.start.types, edge.end.types, 0, False
+        for one in edge.triples:
+            goes, comes = one.source in starts and one.target in ends, one.target in starts and one.source in ends
+            fits = (goes and edge.direction != "in") + (comes and edge.direction != "out")
+            count += fits * self.scope.names.schema.edges[one]
+            is_narrowed |= fits < 1 + (edge.direction == "both")
+        hops = edge.pattern.hops.most if edge.pattern.hops else 1
+        forward, backward = ((count / nodes[one.value].total) ** hops for one in (edge.start, edge.end))
+        is_long = edge.pattern.hops is not None
+        return Way(edge.value, edge.start.value, edge.end.value, forward, backward, is_long, is_narrowed)
+
+    def _apart(self, ways: Sequence[Way]) -> list[tuple[Way, Way]]:
+        """Return the edges for which one edge might stand twice."""
+        return [
+            (one, other)
+            for (edge, one), (other_edge, other) in combinations(zip(self.edges, ways, strict=True), 2)
+            if edge.triples & other_edge.triples and not edge.is_shortest and not other_edge.is_shortest
+        ]
 
     # ---------------------------------------------------------------------------------------------- properties
 
@@ -295,15 +314,6 @@ def property_of(names: Names, owner: Value, key: str) -> Value:
         return Value(names.identifier(owner) if key.casefold() == "id" else f"{owner.text}.name", TEXT)
     column = (names.node_column if owner.kind.name == "node" else names.edge_column)(key, owner.kind.types)
     return Value(f"{owner.text}.{quoted(column.column)}", column.value_kind)
-
-
-def _number(edge: _Edge) -> str:
-    # Of `id(edge)` the engine compares other edges' where a node further along the pattern is named.
-    return f"struct_extract({edge.value}, '_ID')"
-
-
-def _numbers(edge: _Edge) -> str:
-    return f"properties(rels({edge.value}), '_ID')"
 
 
 def _joined(edge: _Edge) -> tuple[frozenset[str], frozenset[str]]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher import syntax
 from orienteer.graph.cypher.functions import AGGREGATES
+from orienteer.graph.cypher.joining import Matched, conjuncts, joined, matches, parts_of
 from orienteer.graph.cypher.kinds import UNKNOWN, Value
 from orienteer.graph.cypher.matching import Matcher
 from orienteer.graph.cypher.names import Names
@@ -78,34 +79,42 @@ class _Query:
     columns: tuple[str, ...] = ()
 
     def written(self, clauses: tuple[syntax.Clause, ...]) -> str:
-        parts = []
+        parts, waiting = [], list[Matched]()
         for place, clause in enumerate(clauses):
-            if isinstance(clause, Match):
-                parts.append(self._match(clause))
+            if isinstance(clause, Match) and not clause.optional:
+                waiting.append(self._match(clause))
+                if not _is_match(clauses[place + 1]):  # the engine reads those that follow each other as one
+                    parts.append(matches(waiting))
+                    waiting = []
+            elif isinstance(clause, Match):
+                parts.append(self._optional(clause))
             elif isinstance(clause, Unwind):
                 parts.append(self._unwind(clause))
             else:
                 parts.append(self._projection(clause, is_last=place == len(clauses) - 1))
         return " ".join(parts)
 
-    def _match(self, clause: Match) -> str:
-        if clause.optional and self.scope.variables:
+    def _optional(self, clause: Match) -> str:
+        is_first = not self.scope.variables
+        if not is_first:
             _check_connected(clause, self.scope.variables)
-        matched = Matcher(self.scope, self.writer.write).match(clause.paths)
-        conditions = list(matched.conditions)
+        matched = self._match(clause)
+        self.scope.optional |= {
+            matched.variables[path.variable].text: _part(matched.variables[path.variable].text, path)
+            for path in clause.paths
+            if path.variable is not None
+        }
+        return f"OPTIONAL MATCH {joined([matched], reads_outside=is_first)}"
+
+    def _match(self, clause: Match) -> Matched:
+        """Return a clause's patterns with all its conditions; what it introduces is known from then on."""
+        matched = Matcher(self.scope, self.writer.write).match(clause.paths, clause.where)
         if clause.where is not None:
             with self.scope.inner({**matched.variables, **matched.narrowed}):
-                conditions.append(self.writer.condition(clause.where))
+                matched.conditions.extend(map(self.writer.condition, conjuncts(clause.where)))
         narrowed = {} if clause.optional else matched.narrowed
-        if clause.optional:
-            self.scope.optional |= {
-                matched.variables[path.variable].text: _part(matched.variables[path.variable].text, path)
-                for path in clause.paths
-                if path.variable is not None
-            }
         self.scope.variables = {**self.scope.variables, **matched.variables, **narrowed}
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return f"{'OPTIONAL ' if clause.optional else ''}MATCH {matched.patterns}{where}"
+        return matched
 
     def _unwind(self, clause: Unwind) -> str:
         source = self.writer.write(clause.source)
@@ -202,13 +211,13 @@ class _Query:
         return value
 
 
+def _is_match(clause: syntax.Clause) -> bool:
+    return isinstance(clause, Match) and not clause.optional
+
+
 def _check_connected(clause: Match, known: Collection[str]) -> None:
     """Raise `BadQuery` for an OPTIONAL MATCH of several parts: the engine finds wrong rows for them."""
-    parts: list[set[str | None]] = []
-    for path in clause.paths:
-        names = {node.variable for node in path.nodes} - {None}
-        touched = [part for part in parts if part & names]
-        parts = [part for part in parts if not part & names] + [names.union(*touched)]
+    parts = parts_of(path.variables for path in clause.paths)
     if len(parts) > 1 or (clause.where is not None and not parts[0] & set(known)):
         raise BadQuery("an OPTIONAL MATCH must be one pattern that begins at a known variable: write several of them")
 

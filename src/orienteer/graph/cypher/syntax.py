@@ -201,6 +201,11 @@ class PathPattern:
     edges: tuple[EdgePattern, ...]
     shortest: Literal["", "SHORTEST", "ALL SHORTEST"] = ""
 
+    @property
+    def variables(self) -> frozenset[str]:
+        """Return the names of its nodes."""
+        return frozenset(node.variable for node in self.nodes if node.variable is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Match:

@@ -10,6 +10,7 @@ from orienteer.errors import BadQuery
 from orienteer.graph.cypher import functions, syntax
 from orienteer.graph.cypher.comparing import check_expression, compared
 from orienteer.graph.cypher.functions import AGGREGATES, check_count, check_graph_kind, check_kind, item
+from orienteer.graph.cypher.joining import conjuncts, joined, parts_of
 from orienteer.graph.cypher.kinds import (
     BOOLEAN,
     FLOAT,
@@ -271,14 +272,14 @@ class Writer:
     def _(self, expression: syntax.Subquery) -> Value:
         if self.scope.local:
             raise BadQuery(f"patterns inside [ ] or any() are not supported: {_LIST_ADVICE}")
-        matcher = Matcher(self.scope, self.write)
-        matched = matcher.match(expression.paths)
-        conditions = list(matched.conditions)
+        if len(parts_of(path.variables for path in expression.paths)) > 1:
+            kind = expression.kind
+            raise BadQuery(f"{kind} {{ }} must hold one pattern, the engine loses rows of several parts: write several")
+        matched = Matcher(self.scope, self.write).match(expression.paths, expression.where)
         if expression.where is not None:
             with self.scope.inner({**matched.variables, **matched.narrowed}):
-                conditions.append(self.condition(expression.where))
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        text = f"{expression.kind} {{ MATCH {matched.patterns}{where} }}"
+                matched.conditions.extend(map(self.condition, conjuncts(expression.where)))
+        text = f"{expression.kind} {{ MATCH {joined([matched], reads_outside=False)} }}"
         if expression.kind == "EXISTS":
             return Value(text, BOOLEAN)
         # Of nodes that nothing else is read of, the engine drops those whose count is 0.

@@ -94,6 +94,8 @@ def quiz(
         made = generate(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
     else:
         made = _explored(out, graph, target, flags, avoid, model, limits, explorer.config())
+    if made.stopped is not None and not made.items:
+        raise made.stopped  # a quiz that is there already is more than none
     _write(target, made)
     _tell(out, target, made, "the graph gives" if model is None else "the model handed in")
     if made.stopped is not None:
@@ -121,17 +123,18 @@ def _explored(
     from orienteer.evaluation.quiz.exploring import explore
     from orienteer.llm import Allowance
 
-    return explore(
-        graph,
-        flags.count,
-        model=model,
-        run=Allowance(budget, random_seed=flags.random_seed, reserve=0),
-        random_seed=flags.random_seed,
-        avoid=avoid,
-        progress=out.progress,
-        config=config,
-        folder=target.with_name(target.name + BESIDE),
-    )
+    with file_trouble("what was done is written beside the quiz: name another file with -o"):
+        return explore(
+            graph,
+            flags.count,
+            model=model,
+            run=Allowance(budget, random_seed=flags.random_seed, reserve=0),
+            random_seed=flags.random_seed,
+            avoid=avoid,
+            progress=out.progress,
+            config=config,
+            folder=target.with_name(target.name + BESIDE),
+        )
 
 
 def _write(target: Path, made: Quiz) -> None:
@@ -151,7 +154,8 @@ def _tell(out: Output, target: Path, made: Quiz, giver: str) -> None:
     reasons = {**REASONS, **FURTHER}
     cells = len({item.cell for item in made.items})
     out.note(f"{counted(len(made.items), 'question')} in {target}; {counted(made.rejected.total(), 'draft')} rejected")
-    out.note(f"{counted(cells, 'place')} of the grid; {', '.join(_shares(made))}")
+    if made.items:
+        out.note(f"{counted(cells, 'place')} of the grid; {', '.join(_shares(made))}")
     for reason, number in sorted(made.rejected.items(), key=lambda item: (-item[1], item[0])):
         out.note(f"  {number:,} {reason}: {reasons.get(reason, 'no item')}")
     if made.exhausted:
