@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 
 from orienteer.display import escape_json
 from orienteer.errors import BadInput
+from orienteer.files import write_whole
 from orienteer.graph.store import Graph
 from orienteer.knowledge.matching_tool import MatchTriples
 from orienteer.knowledge.tool import GatherEvidence, is_of_method
@@ -86,13 +86,7 @@ def write(path: Path, trajectories: Iterable[Trajectory]) -> None:
     if path == STANDARD:
         sys.stdout.write(escape_json(lines))
         return
-    new = path.with_name(f".trace-{secrets.token_hex(8)}")
-    try:
-        with new.open("x", encoding="utf-8") as file:
-            file.write(lines)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    write_whole(path, lines)
 
 
 def read(path: Path) -> tuple[Trajectory, ...]:

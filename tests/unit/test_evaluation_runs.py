@@ -22,9 +22,9 @@ from orienteer.evaluation.runs import (
     read_lines,
     read_run,
     work_of,
-    write_whole,
 )
 from orienteer.evaluation.selection import select
+from orienteer.files import write_whole
 from orienteer.records import (
     NOT_RUN,
     Edge,

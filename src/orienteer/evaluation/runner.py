@@ -28,11 +28,11 @@ from orienteer.evaluation.runs import (
     Manifest,
     held,
     read_manifest,
-    write_whole,
 )
 from orienteer.evaluation.selection import notes_on, select
 from orienteer.evaluation.sweep import Variant, variants
 from orienteer.evaluation.warming import NOTE
+from orienteer.files import write_whole
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel

@@ -276,16 +276,6 @@ def held(path: Path) -> AbstractContextManager[None]:
     return locked(path / LOCK, busy=f"another process is writing the run {path}: wait for it, or name another folder")
 
 
-def write_whole(file: Path, text: str) -> None:
-    """Write a file in a temporary place and put it there at once."""
-    new = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        new.write_text(text, encoding="utf-8")
-        new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)
-
-
 def by_method(lines: Iterable[Line]) -> dict[str, list[Line]]:
     """Group lines by method, methods in the order of their first line."""
     grouped: dict[str, list[Line]] = {}

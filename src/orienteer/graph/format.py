@@ -11,6 +11,7 @@ A reader follows the pointer once and maps what it finds; a writer never touches
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -34,6 +35,8 @@ from orienteer.records import Record
 FORMAT = 1
 POINTER = "orienteer.json"
 MANIFEST = "manifest.json"
+READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""What the system says where nothing may be written: a piece then lives as long as who made it."""
 _GENERATION = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 
 

@@ -11,7 +11,6 @@ Deviations from the public code:
 
 from __future__ import annotations
 
-import errno
 import logging
 import time
 from pathlib import Path
@@ -38,7 +37,6 @@ LARGEST = 10
 """Nodes of a community that is not cut further. Microsoft's max_cluster_size."""
 _SEED = 0x0417
 _PATIENCE = 60.0  # seconds that another process may take to make the piece
-_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class CommunitiesAbout(Record):
@@ -79,7 +77,7 @@ def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
                 raise
             time.sleep(0.1)  # another process makes them
         except OSError as error:
-            if error.errno not in _READ_ONLY:
+            if error.errno not in format.READ_ONLY:
                 raise
             logger.warning("communities are made by every process anew: %s cannot be written", graph.path)
             break

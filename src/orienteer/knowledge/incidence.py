@@ -7,7 +7,6 @@ passages alone they are those that `orienteer build` found by statistics of the 
 
 from __future__ import annotations
 
-import errno
 import logging
 import re
 import time
@@ -47,7 +46,6 @@ MENTIONS, TITLED = "mentions", "titled"
 """Edge types from a passage to an entity that it names, and to the one that its title names."""
 _COMMON = 0.02  # share of the nodes that may have the one word of a name, as in graph/titles.py
 _PATIENCE = 60.0  # seconds that another process may take to make the piece
-_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _WORD = re.compile(r"\w+")
 _JOINTS = (" ", "-", "'", "’")
 
@@ -152,7 +150,7 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
                 raise
             time.sleep(0.1)  # another process makes it
         except OSError as error:
-            if error.errno not in _READ_ONLY:
+            if error.errno not in format.READ_ONLY:
                 raise
             note = f"names are found by every process anew, for {graph.path} cannot be written: {error.strerror}"
             break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.build.documents.charts import cloud, distribution, tally, without_zero
 from orienteer.build.documents.statistics import MOST_COUNTED
+from orienteer.files import write_whole
 from orienteer.markup import Html, html, tag
 
 Figures: TypeAlias = Mapping[str, Any]  # Any: JSON; what `statistics` returns
@@ -64,13 +64,7 @@ PARTS = (
 
 def write_plots(figures: Figures, path: Path, *, title: str) -> None:
     """Write the page, there whole or not at all; it loads nothing and needs no network."""
-    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with new.open("x", encoding="utf-8") as page:
-            page.write(page_of(figures, title=title))
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    write_whole(path, page_of(figures, title=title))
 
 
 def page_of(figures: Figures, *, title: str) -> Html:

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput
 from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.replies import Replies
-from orienteer.evaluation.runs import LOCK, append, held, mend, read_lines, write_whole
+from orienteer.evaluation.runs import LOCK, append, held, mend, read_lines
+from orienteer.files import write_whole
 from orienteer.records import Record, Trajectory
 
 CONDITIONS, EPISODES, TRAJECTORIES = "conditions.json", "episodes.jsonl", "trajectories.jsonl"

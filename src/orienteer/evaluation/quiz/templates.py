@@ -126,8 +126,6 @@ class _Writer:
         graph = self._graph
         if not np.array_equal(loosely(graph, plan), found.rows):
             return "two readings"
-        if False:
-            return "two readings"
         if len(found.rows) and self._is_easy(plan, found.rows):
             return "easy"
         if cell.answer_type not in ("entity", "set"):

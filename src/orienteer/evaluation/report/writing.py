@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import secrets
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.report.packing import HITS, Packed, Trajectories, write_questions
 from orienteer.evaluation.report.walks import Walks
 from orienteer.evaluation.runs import StoredRun
+from orienteer.files import whole
 from orienteer.graph.store import Graph
 
 _NAMES = {
@@ -56,13 +56,8 @@ def write_report(
     run's own files lack is `BadInput`.
     """
     material = Material(runs, graph=graph, measure=measure, random_seed=random_seed)
-    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with new.open("x", encoding="utf-8", errors="replace") as page:
-            _write(material, page)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    with whole(path, errors="replace") as page:
+        _write(material, page)
 
 
 def _write(material: Material, page: TextIO) -> None:

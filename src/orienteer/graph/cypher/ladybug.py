@@ -118,7 +118,9 @@ def _copy_of(graph: Graph, owner: Ladybug) -> tuple[Path, Catalog]:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)  # another process makes it
-        except PermissionError:
+        except OSError as error:
+            if error.errno not in format.READ_ONLY:
+                raise
             break
     folder = Path(tempfile.mkdtemp(prefix="orienteer-cypher-"))
     weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)

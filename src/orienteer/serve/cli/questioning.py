@@ -95,7 +95,7 @@ def _paraphrased(
 
 
 def _write(out: Output, target: Path, lines: str) -> None:
-    from orienteer.evaluation.runs import write_whole
+    from orienteer.files import write_whole
 
     lines = escape_json(lines)  # the same bytes in a file and on a terminal, which they must not steer
     if target == STANDARD:

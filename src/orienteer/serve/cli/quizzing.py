@@ -139,7 +139,7 @@ def _explored(
 
 def _write(target: Path, made: Quiz) -> None:
     from orienteer.evaluation.quiz.writing import as_lines
-    from orienteer.evaluation.runs import write_whole
+    from orienteer.files import write_whole
 
     with file_trouble("name a file that can be written with -o"):
         write_whole(target, escape_json(as_lines(made.items)))

@@ -1,0 +1,53 @@
+"""Files that a person names: whole or not at all, links followed, pipes and devices written straight into."""
+
+import os
+import threading
+
+import pytest
+
+from orienteer.files import whole, write_whole
+
+
+def test_a_file_is_there_whole(tmp_path):
+    write_whole(tmp_path / "a", "ä\n")
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "ä\n"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_what_stood_there_stays_where_the_writing_fails(tmp_path):
+    (tmp_path / "a").write_text("before")
+    with pytest.raises(RuntimeError), whole(tmp_path / "a") as file:
+        file.write("half")
+        raise RuntimeError
+    assert (tmp_path / "a").read_text() == "before"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_is_followed(tmp_path, is_there):
+    (tmp_path / "there").mkdir()
+    real, link = tmp_path / "there" / "real", tmp_path / "link"
+    if is_there:
+        real.write_text("before")
+    link.symlink_to(real)
+    write_whole(link, "after")
+    assert link.is_symlink()
+    assert real.read_text() == "after"
+
+
+def test_a_pipe_stays_one(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write_whole(pipe, "through")
+    reader.join()
+    assert read == ["through"]
+    assert pipe.is_fifo()
+
+
+def test_a_long_name_has_room_for_its_temporary_one(tmp_path):
+    name = "a" * 250
+    write_whole(tmp_path / name, "x")
+    assert os.listdir(tmp_path) == [name]
