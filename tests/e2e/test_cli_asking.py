@@ -1,6 +1,7 @@
 """ask, demo, methods, trace, cache, doctor: in this process, with a model on loopback where one is needed."""
 
 import json
+import os
 import shutil
 import socket
 import threading
@@ -303,6 +304,15 @@ def test_a_method_without_steps_says_that_its_trace_is_empty(clubs, cli):
 def test_a_trace_may_be_standard_output(clubs, cli):
     ran = cli("ask", clubs, "Who leads the Choir?", "--trace", "-")
     assert json.loads(ran.out.splitlines()[0])["method"] == "anchor"
+
+
+@pytest.mark.skipif(not os.access("/dev/full", os.W_OK) or not os.access("/dev", os.W_OK), reason="no full disk here")
+def test_a_trace_that_has_no_room_loses_no_result(clubs, cli):
+    ran = cli("ask", clubs, "Who leads the Choir?", "--trace", "/dev/full")
+    assert ran.code == 2
+    assert "No space left" in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == cli("ask", clubs, "Who leads the Choir?").out != ""
 
 
 def test_standard_output_is_not_for_two(clubs, server, cli):

@@ -1,5 +1,6 @@
 """Cypher over a graph: names, the copy, what the engine gets wrong, and the process that runs it."""
 
+import errno
 import json
 import os
 import sys
@@ -673,3 +674,24 @@ def test_types_of_any_name_are_copied_and_asked_for(build, name):
     quoted = name.replace("`", "``")
     found = graph.cypher(f"MATCH (a:`{quoted}`)-[r:`{quoted}`]->(b) RETURN labels(a), type(r), a.`{quoted}`")
     assert found.rows == (([name], name, 1),)
+
+
+@pytest.mark.parametrize("number", format.READ_ONLY)
+def test_where_nothing_may_be_written_the_copy_lives_with_the_process(build, monkeypatch, number):
+    def refuse(*_):
+        raise OSError(number, "no")
+
+    graph = build([Node("1", "T", "x")], [])
+    monkeypatch.setattr(format, "publish_piece", refuse)
+    assert rows(graph, "MATCH (n) RETURN n.id") == [("1",)]
+    assert format.piece(graph.path, "cypher") is None
+
+
+def test_another_fault_of_the_disk_is_told(build, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    graph = build([Node("1", "T", "x")], [])
+    monkeypatch.setattr(format, "publish_piece", full)
+    with pytest.raises(OSError, match="No space"):
+        graph.cypher("RETURN 1")

@@ -96,7 +96,22 @@ def ask(
     found = _listen(out, retriever, question, has_answer=not no_answer, trace=trace)
     if out.as_json:
         out.json(found.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
-    _tell(out, found)
+    if trace == traces.STANDARD:
+        _write_trace(out, found, trace)
+    try:
+        _tell(out, found)
+    finally:  # what was paid for is shown first: a disk may be full
+        if trace not in (None, traces.STANDARD):
+            _write_trace(out, found, trace)
+
+
+def _write_trace(out: Output, found: Result, trace: Path) -> None:
+    from orienteer import trace as traces
+
+    with file_trouble("the result is above; the trace was not written"):
+        traces.write(trace, found.trajectories)
+    if not found.trajectories:
+        out.note(f"{found.method} takes no steps: the trace is empty")
 
 
 def demo(out: Output) -> None:
@@ -178,7 +193,6 @@ def _demo_graph(out: Output) -> Path:
 
 def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: bool, trace: Path | None) -> Result:
     """Return what comes of a question, showing its steps as they happen; what is interrupted is kept in the trace."""
-    from orienteer import trace as traces
     from orienteer.stream import DoneEvent
 
     found: Result | None = None
@@ -192,10 +206,6 @@ def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: boo
             _keep(out, events.interrupt(patience=_PATIENCE), trace)
             raise
     assert found is not None  # a stream ends with it, or raises
-    if trace is not None:
-        traces.write(trace, found.trajectories)
-        if not found.trajectories:
-            out.note(f"{found.method} takes no steps: the trace is empty")
     return found
 
 
