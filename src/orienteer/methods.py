@@ -312,6 +312,9 @@ def method_of(name: str) -> Method:
         return Method(name, name, needs_model="model" in inspect.signature(made).parameters, summary=summary)
     near = nearest(name, METHODS)
     hint = f" Near: {', '.join(near)}." if near else ""
+    first, _, options = name.partition(" ")
+    if first in METHODS:
+        hint = f" Options are given by --set: --method {first} --set {options}."
     raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(METHODS)}.")
 
 

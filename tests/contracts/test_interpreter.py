@@ -9,10 +9,11 @@ from importlib.util import find_spec
 import pytest
 
 import orienteer.sandbox
-from orienteer.errors import BadQuery, UnsafeSandbox
+from orienteer.errors import BadOption, BadQuery, UnsafeSandbox
 from orienteer.sandbox.cpython import CPythonInterpreter
 from orienteer.sandbox.interpreter import Interpreter, Limits
 from orienteer.sandbox.monty import MontyInterpreter
+from orienteer.sandbox.opening import open_interpreter
 
 NEEDS_MONTY = pytest.mark.skipif(find_spec("pydantic_monty") is None, reason="the extra sandbox is not installed")
 TIERS = [pytest.param(MontyInterpreter, id="monty", marks=NEEDS_MONTY), pytest.param(CPythonInterpreter, id="cpython")]
@@ -173,3 +174,8 @@ def test_closing_ends_the_state_and_twice_is_no_fault(kind):
     interpreter.close()
     assert "NameError" in interpreter.run("x").error
     interpreter.close()
+
+
+def test_a_tier_that_there_is_not_is_told():
+    with pytest.raises(BadOption, match="'docker'.*auto, monty, cpython"):
+        open_interpreter("docker", {}, Limits())

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.build.demo import demo_records
+from orienteer.errors import BadOption
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.quiz.item import QuizItem
 from orienteer.evaluation.quiz.templates import generate
@@ -570,3 +571,8 @@ def test_many_strings_are_too_many_to_be_a_choice():
     many = code("\n".join(f"print('x{number}')" for number in range(FEW_STRINGS)) + "\nprint('Gene::3064')")
     assert reward(ends("wrong", few), item("right"), mode="strict").touched == CLUES[1:]
     assert reward(ends("wrong", many), item("right"), mode="strict").touched == ()
+
+
+def test_another_mode_is_told():
+    with pytest.raises(BadOption, match="'lenient'.*paper, strict"):
+        reward(Trajectory(question=Question(text="?"), method="graphscout"), item("x"), mode="lenient")

@@ -564,3 +564,8 @@ def test_a_k_that_is_no_number_of_hits_is_told(small, wrong):
 def test_a_retriever_shows_its_graph_its_method_and_its_model(small, model):
     assert repr(Retriever(small, settings=UNSET)) == f"Retriever({small!r}, 'anchor')"
     assert repr(Retriever(small, model=model, settings=UNSET)) == f"Retriever({small!r}, 'ark', model='scripted')"
+
+
+def test_options_behind_a_methods_name_are_told_where_they_go():
+    with pytest.raises(BadOption, match="--method bm25 --set k=3"):
+        method_of("bm25 k=3")

@@ -25,6 +25,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
+from orienteer.errors import BadOption
 from orienteer.evaluation.answers import exact, set_f1
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.quiz.item import QuizItem
@@ -85,8 +86,10 @@ def reward(
     """Return what a trajectory is worth on an item. GraphScout (003), equations 2 to 5.
 
     Without `clues` the answer alone counts (table 2's ablation). `spellings` are further ways in which the ids of clues
-    are written, such as a view's identifiers.
+    are written, such as a view's identifiers. Raises `BadOption` for another mode.
     """
+    if mode not in _VALUES:
+        raise BadOption(f"mode is {mode!r}: it must be one of {', '.join(_VALUES)}")
     said = final_answer(trajectory)
     value = 0.0 if said is None else _VALUES[mode](said, item)
     written = _written(item, spellings or {})

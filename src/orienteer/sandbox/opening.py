@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from orienteer.errors import MissingExtra, UnsafeSandbox
+from orienteer.errors import BadOption, MissingExtra, UnsafeSandbox
 from orienteer.sandbox.interpreter import Functions, Interpreter, Limits
 
 Choice: TypeAlias = Literal["auto", "monty", "cpython"]
@@ -14,9 +14,12 @@ Choice: TypeAlias = Literal["auto", "monty", "cpython"]
 def open_interpreter(tier: Choice, functions: Functions, limits: Limits) -> Interpreter:
     """Return an interpreter whose code may call some functions; its process starts with the first run.
 
-    With `auto` the first tier is started at once: only then is it known whether it can be had. Raises `MissingExtra`
-    where the tier is not installed; its first run raises `UnsafeSandbox` where this machine cannot hold it.
+    With `auto` the first tier is started at once: only then is it known whether it can be had. Raises `BadOption` for
+    an unknown tier and `MissingExtra` where it is not installed; its first run raises `UnsafeSandbox` where this
+    machine cannot hold it.
     """
+    if tier not in get_args(Choice):
+        raise BadOption(f"tier is {tier!r}: it must be one of {', '.join(get_args(Choice))}")
     if tier == "monty":
         return _monty(functions, limits)
     if tier == "auto" and (started := _started_monty(functions, limits)) is not None:
