@@ -265,3 +265,18 @@ def test_a_condition_on_an_edge_counts_for_all_its_rows(scratch):
 def test_conditions_of_several_parts_are_refused(made, condition):
     with pytest.raises(BadQuery, match="one pattern"):
         made[0].cypher(f"MATCH (a)-[]-(b) WHERE {condition} RETURN a.id")
+
+
+def test_a_condition_that_the_engine_gives_no_order_for_is_noted(made):
+    graph = made[0]
+    begin, rest = "MATCH (a)-[]-(b)", "(b)-[]-(c)-[]-(d)"
+    for text in (
+        f"{begin} OPTIONAL MATCH {rest} WHERE d.year < a.year RETURN count(*)",
+        f"{begin} RETURN a.id, COUNT {{ {rest} WHERE d.year < b.year }} AS k",
+    ):
+        assert any("reads what was known before" in note for note in graph.cypher(text).notes)
+    for text in (
+        f"{begin} OPTIONAL MATCH {rest} WHERE d.year < c.year RETURN count(*)",
+        f"{begin} MATCH {rest} RETURN 1",
+    ):
+        assert graph.cypher(text).notes == ()

@@ -21,6 +21,10 @@ _KNOWN_BEFORE = 10.0  # nodes that a clause before has found, where nothing says
 _NAMED = 3.0  # nodes of one name
 _OF_EQUAL = 0.05  # share of the nodes that have one value of a property
 _FEW = 0.01  # share of the nodes at one end: below it an edge is read from the other
+UNSURE = (
+    "a condition inside OPTIONAL MATCH, EXISTS or COUNT of several edges reads what was known before: "
+    "the engine loses rows of some of these; to be sure match first and compare behind a WITH"
+)
 NAME = re.compile(r"\bv\d+\b")
 """A variable in the engine's text."""
 _READS_ENDS = re.compile(r"\b(struct_extract|rels|nodes)\(")  # what reads the nodes at the ends of an edge as well
@@ -98,6 +102,11 @@ def joined(clauses: Sequence[Matched], *, reads_outside: bool = True) -> str:
     conditions += [condition for one in clauses for condition in one.conditions]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return f"{', '.join(path.text for one in clauses for path in one.paths)}{where}{order}"
+
+
+def is_unsure(matched: Matched) -> bool:
+    """Tell whether an OPTIONAL MATCH, EXISTS or COUNT is left to the engine's own order, though it needs another."""
+    return _looks_outside(matched) and bool(_order([matched]))
 
 
 def parts_of(groups: Iterable[Collection[str]]) -> list[frozenset[str]]:

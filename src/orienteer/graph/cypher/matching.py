@@ -1,4 +1,4 @@
-"""Patterns for the engine: which edges can join which nodes, no edge twice, conditions outside the braces.
+"""Patterns for the engine: which edges can join which nodes, which must differ, conditions outside the braces.
 
 The engine lets one edge stand for two of a pattern, where Cypher does not; it answers patterns that no edge of the
 graph fits wrongly inside OPTIONAL MATCH and EXISTS; and it asks for TRAIL where a pattern has a variable length.

@@ -1,6 +1,7 @@
 """A statement's tree as text for ladybug: what it would answer wrongly is written otherwise, or refused with advice.
 
-What is written otherwise, each because the engine was seen to differ from Cypher: no edge of a MATCH stands twice;
+What is written otherwise, each because the engine was seen to differ from Cypher: edges are joined in an order that is
+given (`joining.py`); no edge of a MATCH stands twice;
 variables are told apart by case; places and slices of lists count from 0 and may lie outside; `sum` of nothing is 0 and
 of whole numbers whole; text is never converted to a number; a missing optional edge has no type; ORDER BY may stand in
 a WITH without LIMIT; functions and type names are those that people write.
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher import syntax
 from orienteer.graph.cypher.functions import AGGREGATES
-from orienteer.graph.cypher.joining import Matched, conjuncts, joined, matches, parts_of
+from orienteer.graph.cypher.joining import UNSURE, Matched, conjuncts, is_unsure, joined, matches, parts_of
 from orienteer.graph.cypher.kinds import UNKNOWN, Value
 from orienteer.graph.cypher.matching import Matcher
 from orienteer.graph.cypher.names import Names
@@ -104,6 +105,8 @@ class _Query:
             for path in clause.paths
             if path.variable is not None
         }
+        if not is_first and is_unsure(matched):
+            self.scope.note(UNSURE)
         return f"OPTIONAL MATCH {joined([matched], reads_outside=is_first)}"
 
     def _match(self, clause: Match) -> Matched:

@@ -10,7 +10,7 @@ from orienteer.errors import BadQuery
 from orienteer.graph.cypher import functions, syntax
 from orienteer.graph.cypher.comparing import check_expression, compared
 from orienteer.graph.cypher.functions import AGGREGATES, check_count, check_graph_kind, check_kind, item
-from orienteer.graph.cypher.joining import conjuncts, joined, parts_of
+from orienteer.graph.cypher.joining import UNSURE, conjuncts, is_unsure, joined, parts_of
 from orienteer.graph.cypher.kinds import (
     BOOLEAN,
     FLOAT,
@@ -279,6 +279,8 @@ class Writer:
         if expression.where is not None:
             with self.scope.inner({**matched.variables, **matched.narrowed}):
                 matched.conditions.extend(map(self.condition, conjuncts(expression.where)))
+        if is_unsure(matched):
+            self.scope.note(UNSURE)
         text = f"{expression.kind} {{ MATCH {joined([matched], reads_outside=False)} }}"
         if expression.kind == "EXISTS":
             return Value(text, BOOLEAN)
