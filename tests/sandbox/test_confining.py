@@ -55,7 +55,7 @@ def test_nothing_of_ours_is_inherited(opened, monkeypatch, tmp_path):
     with (tmp_path / "open").open("w") as file:
         os.set_inheritable(file.fileno(), True)
         ran = opened().run(
-            "import os, fcntl\nfound = []\nfor fd in range(64):\n    try:\n        fcntl.fcntl(fd, fcntl.F_GETFD)\n"
+            "import os, fcntl\nfound = []\nfor fd in range(4096):\n    try:\n        fcntl.fcntl(fd, fcntl.F_GETFD)\n"
             "        found.append(fd)\n    except OSError:\n        pass\nprint(len(found), sorted(os.environ))"
         )
     # three that lead nowhere, requests, answers, the lifeline
@@ -74,6 +74,24 @@ def test_root_becomes_a_user_of_its_own(opened, monkeypatch):
     assert len(users) == 2
     assert not any(user.startswith("0 ") for user in users)
     assert {"own user", "process limit"} <= first.held
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_package_that_the_other_user_cannot_read_is_not_there_and_keeps_nothing_from_running(
+    opened, monkeypatch, tmp_path
+):
+    everybodys = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+    asked = "import sys; sys.exit(sys.version_info < (3, 11))"
+    if everybodys is None or subprocess.run([everybodys, "-c", asked], check=False).returncode:
+        pytest.skip("needs a Python that everybody can read")
+    (tmp_path / "mine" / "numpy").mkdir(parents=True)
+    (tmp_path / "mine" / "numpy" / "__init__.py").touch()
+    (tmp_path / "mine").chmod(0o700)
+    monkeypatch.setattr(sys, "executable", everybodys)
+    monkeypatch.setattr(cpython, "_folder", lambda name: str(tmp_path / "mine" / name))
+    interpreter = opened()
+    assert interpreter.run("print(6 * 7)").printed == "42\n"
+    assert interpreter.run("import numpy").error is not None
 
 
 def test_sides_that_nothing_holds():

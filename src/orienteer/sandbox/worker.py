@@ -110,11 +110,18 @@ def _readable(library: Path, packages: Mapping[str, Path]) -> Iterator[tuple[Pat
         if one.name not in _NOT_STANDARD:
             yield one, both if one.is_dir() else confining.READ_FILE
     for folder in (*map(Path, sys.path), *packages.values()):
-        if folder != library and folder.is_dir():
+        if folder != library and _is_folder(folder):
             yield folder, both
             yield folder.with_name(f"{folder.name}.libs"), both
     for one in (*map(Path, _SHARED_LIBRARIES), *library.parent.glob("*.so*")):
         yield one, confining.READ_FILE
+
+
+def _is_folder(place: Path) -> bool:
+    try:
+        return place.is_dir()
+    except PermissionError:  # it is for who started this process, and that is another user now
+        return False
 
 
 class _Packages(importlib.abc.MetaPathFinder):
