@@ -19,24 +19,26 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from orienteer.errors import BadInput, NotAGraph
+from orienteer.errors import BadInput, GraphBusy, NotAGraph
 from orienteer.locks import locked
 from orienteer.records import Record
 
 FORMAT = 1
 POINTER = "orienteer.json"
 MANIFEST = "manifest.json"
-READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
-"""What the system says where nothing may be written: a piece then lives as long as who made it."""
+_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # what the system says where nothing may be written
+_BETWEEN_TRIES = 0.1  # seconds
+Found = TypeVar("Found")
 _GENERATION = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 
 
@@ -273,6 +275,39 @@ def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
         if old:
             shutil.rmtree(target.parent / old, ignore_errors=True)
         return target
+
+
+def piece_or_made(
+    path: Path,
+    generation: str,
+    name: str,
+    *,
+    read: Callable[[Path], Found | None],
+    write: Callable[[Path], None],
+    patience: float,
+) -> tuple[Found | None, str]:
+    """Return what `read` gives of a generation's piece, which `write` makes where there is none that it takes.
+
+    Where it cannot be kept, for nothing may be written there or another generation has come, that is None with the
+    reason. While another process makes it, this one waits some seconds, then raises `GraphBusy`.
+    """
+    deadline = time.monotonic() + patience
+    while read_pointer(path).generation == generation:
+        folder = piece(path, name)
+        found = read(folder) if folder is not None and folder.is_dir() else None
+        if found is not None:
+            return found, ""
+        try:
+            publish_piece(path, name, write)
+        except GraphBusy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_BETWEEN_TRIES)
+        except OSError as error:
+            if error.errno not in _READ_ONLY:
+                raise
+            return None, f"{path} cannot be written: {error.strerror}"
+    return None, f"{path} was replaced since it was opened"
 
 
 def piece(path: Path, name: str) -> Path | None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from orienteer.errors import GraphBusy, MissingExtra, NotAGraph
+from orienteer.errors import MissingExtra, NotAGraph
 from orienteer.graph import format
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, save
@@ -64,24 +64,18 @@ def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     They are made where there are none yet. Where nothing may be written, they live as long as who asked. Raises
     `MissingExtra` where they have to be made without the extra, `NotAGraph` for damage, `GraphBusy`.
     """
-    deadline = time.monotonic() + _PATIENCE
-    while format.read_pointer(graph.path).generation == graph.manifest.generation:
-        folder = format.piece(graph.path, PIECE)
-        if folder is not None and folder.is_dir():
-            return _read(folder, len(graph))
-        _leiden()  # told before the lock is taken
-        try:
-            format.publish_piece(graph.path, PIECE, lambda work: write_communities(graph, mask, work))
-        except GraphBusy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)  # another process makes them
-        except OSError as error:
-            if error.errno not in format.READ_ONLY:
-                raise
-            logger.warning("communities are made by every process anew: %s cannot be written", graph.path)
-            break
-    return find_communities(graph, mask)
+    found, why = format.piece_or_made(
+        graph.path,
+        graph.manifest.generation,
+        PIECE,
+        read=lambda folder: _read(folder, len(graph)),
+        write=lambda work: write_communities(graph, mask, work),
+        patience=_PATIENCE,
+    )
+    if found is None:
+        logger.warning("communities are made by every process anew, for %s", why)
+        return find_communities(graph, mask)
+    return found
 
 
 def write_communities(graph: Graph, mask: Mask, folder: Path) -> None:

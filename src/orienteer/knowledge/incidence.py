@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,6 @@ from orienteer.build.documents.incidence import (
 )
 from orienteer.build.documents.mentions import Names, find_names
 from orienteer.build.documents.names import LEAST_CHUNKS, LONGEST
-from orienteer.errors import GraphBusy
 from orienteer.graph import format
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitlesIn
@@ -136,24 +135,20 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
 
     Where nothing may be written there they live as long as who asked, and the incidence notes it.
     """
-    deadline = time.monotonic() + _PATIENCE
-    note = f"{graph.path} was replaced since it was opened: names were found in what is open"
-    while format.read_pointer(graph.path).generation == graph.manifest.generation:
-        folder = format.piece(graph.path, PIECE)
-        found = read_names(folder, graph.manifest.generation) if folder is not None and folder.is_dir() else None
-        if found is not None and len(found.held.begins) == passages.sum() + 1:
-            return _incidence(graph, passages, found)
-        try:
-            format.publish_piece(graph.path, PIECE, lambda work: write_names(graph, _names_of(graph, passages), work))
-        except GraphBusy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)  # another process makes it
-        except OSError as error:
-            if error.errno not in format.READ_ONLY:
-                raise
-            note = f"names are found by every process anew, for {graph.path} cannot be written: {error.strerror}"
-            break
+
+    def fitting(folder: Path) -> Found | None:
+        found = read_names(folder, graph.manifest.generation)
+        return found if found is not None and len(found.held.begins) == passages.sum() + 1 else None
+
+    def write(work: Path) -> None:
+        write_names(graph, _names_of(graph, passages), work)
+
+    found, why = format.piece_or_made(
+        graph.path, graph.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE
+    )
+    if found is not None:
+        return _incidence(graph, passages, found)
+    note = f"names are found by every process anew, for {why}"
     logger.warning("%s", note)
     return _incidence(graph, passages, found_of(graph, _names_of(graph, passages)), note)
 

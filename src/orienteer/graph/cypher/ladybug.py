@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orienteer.errors import BadQuery, GraphBusy, QueryStopped
+from orienteer.errors import BadQuery, QueryStopped
 from orienteer.graph import format
 from orienteer.graph.cypher.copying import DATABASE, engine, read_catalog, write_copy
 from orienteer.graph.cypher.names import Catalog, Names
@@ -107,21 +106,21 @@ class Ladybug:
 
 def _copy_of(graph: Graph, owner: Ladybug) -> tuple[Path, Catalog]:
     """Return the copy of a graph, made where there is none; one that cannot be published lives as long as its owner."""
-    deadline = time.monotonic() + _PATIENCE
-    while format.read_pointer(graph.path).generation == graph.manifest.generation:
-        folder = format.piece(graph.path, _PIECE)
-        if folder is not None and (catalog := read_catalog(folder)) is not None:
-            return folder, catalog
-        try:
-            format.publish_piece(graph.path, _PIECE, lambda work: write_copy(graph, work))
-        except GraphBusy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)  # another process makes it
-        except OSError as error:
-            if error.errno not in format.READ_ONLY:
-                raise
-            break
+
+    def read(folder: Path) -> tuple[Path, Catalog] | None:
+        catalog = read_catalog(folder)
+        return None if catalog is None else (folder, catalog)
+
+    kept, _ = format.piece_or_made(
+        graph.path,
+        graph.manifest.generation,
+        _PIECE,
+        read=read,
+        write=lambda work: write_copy(graph, work),
+        patience=_PATIENCE,
+    )
+    if kept is not None:
+        return kept
     folder = Path(tempfile.mkdtemp(prefix="orienteer-cypher-"))
     weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     write_copy(graph, folder)
