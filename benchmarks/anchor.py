@@ -38,7 +38,8 @@ from anchor_questions import (
 from orienteer.build.run import ImportOptions, import_graph
 from orienteer.errors import NotAGraph
 from orienteer.graph.store import Graph
-from orienteer.records import Question, Ranked, Step, Usage
+from orienteer.llm import Allowance
+from orienteer.records import Question
 from orienteer.strategies.anchor import Anchor
 from report import commit, machine
 
@@ -63,21 +64,6 @@ class Figures(NamedTuple):
 
     means: tuple[float, ...]
     milliseconds: tuple[float, ...]
-
-
-class Quiet:
-    """A run that allows everything and tells nobody."""
-
-    random_seed = 0
-
-    def check(self) -> None: ...
-
-    def charge(self, usage: Usage, *, is_typical: bool = True) -> None: ...
-
-    def tell(self, event: Step | Ranked | str) -> None: ...
-
-    def final(self) -> Quiet:
-        return self
 
 
 def main() -> None:
@@ -132,7 +118,7 @@ def measure(name: str, graph: Graph, items: Sequence[Item]) -> list[dict[str, An
     if not items:
         print(f"{name:34}    0  no questions")
         return []
-    strategy, run = Anchor(graph), Quiet()
+    strategy, run = Anchor(graph), Allowance()
 
     def by_anchor(text: str) -> list[str]:
         return [hit.id for hit in strategy.retrieve(Question(text=text), run).hits]

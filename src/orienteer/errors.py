@@ -17,6 +17,7 @@ Error                    catch this at a boundary; anything else is a bug
 ├── QueryStopped         a Cypher statement took too long, or too much: exit code 1
 ├── GraphBusy            another process is publishing into the same directory: exit code 1
 ├── ModelError           the language model failed for good: exit code 1
+│   ├── ModelLate        the seconds that its caller could wait were over before it answered
 │   ├── ModelRefused     the server refused the request (bad key, unknown model, bad request)
 │   └── ReplayMiss       a recorded model was asked something that was never recorded
 └── BudgetExhausted      calls, tokens, seconds or money ran out
@@ -102,6 +103,10 @@ class GraphBusy(Error):
 
 class ModelError(Error):
     """The language model failed for good, after retries."""
+
+
+class ModelLate(ModelError):
+    """The model did not answer within the seconds that its caller could wait."""
 
 
 class ModelRefused(ModelError):

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 
 from orienteer.errors import BadOption, nearest
 from orienteer.protocols import Strategy
-from orienteer.settings import Settings
+from orienteer.settings import FILE, Settings
 
 AUTO = "auto"
 
@@ -352,7 +352,25 @@ def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> Method:
 
 def options_by_method(settings: Settings) -> Mapping[str, Mapping[str, Any]]:
     """Return the settings' options. Raises `BadOption` for those of a method that there is not."""
-    for name in settings.methods:
+    for name, options in settings.methods.items():
         if ":" not in name:  # somebody's own is looked up when it is asked for
             method_of(name)
+        if settings.origins.get("methods") == FILE:
+            for text in (name, *(value for value in options.values() if isinstance(value, str))):
+                _refuse_import(text)
     return settings.methods
+
+
+def method_of_settings(settings: Settings) -> str:
+    """Return the name of the method that is set. Raises `BadOption` for one that a file may not name."""
+    if settings.origins.get("method") == FILE:
+        _refuse_import(settings.method)
+    return settings.method
+
+
+def _refuse_import(text: str) -> None:
+    """Raise `BadOption` for an import path in a file of the working directory: the code there may be anyone's."""
+    if ":" in text and not all(part in METHODS for part in text.split(":")):
+        raise BadOption(
+            f"{FILE} of the working directory names {text!r}, which is no method of the table: name it with --method"
+        )

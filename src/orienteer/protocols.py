@@ -41,8 +41,12 @@ class LanguageModel(Protocol):
         tools: Sequence[ToolSpec] = (),
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
+        seconds: float | None = None,
     ) -> Reply:
-        """Return the model's next message: a call of one of the tools, an object of the schema, or prose."""
+        """Return the model's next message: a call of one of the tools, an object of the schema, or prose.
+
+        `seconds` is how long the caller can wait, None without end. Raises `ModelLate` after that, where it counts.
+        """
 
 
 class Embedder(Protocol):
@@ -82,8 +86,10 @@ class Embedded(NamedTuple):
 class Metered(Protocol):
     """An embedder whose calls are paid: it says of each what it has spent, whatever other threads ask of it."""
 
-    def embed_metered(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Embedded:
-        """Return what `embed` does, and what that has spent. Raises `ModelError`."""
+    def embed_metered(
+        self, texts: Sequence[str], *, kind: Literal["query", "document"], seconds: float | None = None
+    ) -> Embedded:
+        """Return what `embed` does, and what that has spent. Raises `ModelError`, `ModelLate` after these seconds."""
 
 
 class Tool(Protocol):
@@ -120,6 +126,12 @@ class Run(Protocol):
 
         A call that is not typical, as that of an embedder, says nothing of what the next one may take.
         """
+
+    def usage(self) -> Usage:
+        """Return what has been spent so far; its seconds are those since the start."""
+
+    def seconds_left(self) -> float | None:
+        """Return how long whatever begins now may take; None where nothing limits it."""
 
     def final(self) -> Run:
         """Return this run as its last turn sees it: one call of the reserve may be claimed."""

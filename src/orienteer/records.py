@@ -244,6 +244,8 @@ class Reply(Record):
     """The server cut the reply at its length limit."""
     repaired: int = 0
     """Repair turns that it took to get a valid call."""
+    calls_left_out: int = 0
+    """Calls of the message beyond those that one turn may make: they are not in it, and were not run."""
     model: str | None = None
     """The model as the server names it in this reply: of an alias, what stands behind it. None where it does not."""
 

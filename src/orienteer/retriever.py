@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
-from orienteer.methods import AUTO, METHODS, Method, chosen, options_by_method, over
+from orienteer.methods import AUTO, METHODS, Method, chosen, method_of_settings, options_by_method, over
 from orienteer.options import check
 from orienteer.protocols import Answering, LanguageModel, Strategy
 from orienteer.records import Question, Result, Trajectory
@@ -59,10 +59,10 @@ class Retriever:
         self.graph = graph if isinstance(graph, Graph) else Graph.open(graph, embedder=settings.open_embedder)
         self.budget = settings.limits() if budget is None else budget
         named = model if model is not None else settings.model
-        self.model = settings.open_model(named, seconds=self.budget.seconds) if isinstance(named, str) else named
+        self.model = settings.open_model(named) if isinstance(named, str) else named
         if self.model is not None:
             self.budget.require_price(self.model.name, getattr(self.model, "price", None))
-        asked_for = method if method is not None else settings.method
+        asked_for = method if method is not None else method_of_settings(settings)
         self.method = self._chosen(asked_for)
         is_fallback = asked_for == AUTO and self.model is None
         self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
@@ -298,6 +298,10 @@ class _Allowance(Allowance):
         if self.is_stopped:
             _refuse()
         super().check()
+
+    def seconds_left(self) -> float | None:
+        """Return 0 for a question that was stopped: tools that its last message called are not run either."""
+        return 0.0 if self.is_stopped else super().seconds_left()
 
     def claim_final(self) -> None:
         if self.is_stopped:

@@ -1,6 +1,8 @@
 """What a person has set: flags beat the environment, the environment beats one TOML file. Read here, nowhere else.
 
 The file is `orienteer.toml`, of the working directory, else of the user's configuration folder; the two never mix.
+One of the working directory may be anyone's: it names servers of this machine and methods of the table only, and no
+key, no cache and no file of a model.
 
     model = "gpt-5.2"                       as its server spells it; without one, nothing is ever spent
     base_url = "http://localhost:8000/v1"
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadOption
+from orienteer.llm.address import OFFLINE, is_loopback, is_offline, show
 from orienteer.options import check, unknown_option
 
 if TYPE_CHECKING:
@@ -42,14 +45,13 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "api_key": ("ORIENTEER_API_KEY", "OPENAI_API_KEY"),
     "embedder_url": ("ORIENTEER_EMBEDDER_URL",),
     "cache": ("ORIENTEER_CACHE",),
-    "offline": ("ORIENTEER_OFFLINE",),
+    "offline": (OFFLINE,),
 }
 """The variables of a setting, the one that wins first."""
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
 """How an address is named for one run."""
 _OWN_RETRIES = 3
 """Of a server on this machine, where nothing else is set: that it does not run is then known within 4 seconds."""
-_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +90,11 @@ class Settings:
         given = {name: value for name, value in flags.items() if value is not None}
         return Budget(**check(Budget, {**self.budget, **given}, where="[budget] "))
 
-    def open_model(self, name: str, *, seconds: float | None = None) -> OpenAIModel:
-        """Return a model by its name, at the address and with the key that are set. Raises `BadOption`.
-
-        Where these seconds are what a question may take, no attempt waits longer than them, nor all of them together
-        much longer than twice.
-        """
+    def open_model(self, name: str) -> OpenAIModel:
+        """Return a model by its name, at the address and with the key that are set. Raises `BadOption`."""
         from orienteer.llm import OpenAIModel
 
-        config = self._served(name, "base_url", price=self._price())
-        if seconds is not None:
-            timeout = min(config.timeout_seconds, seconds)
-            attempts = int(2 * seconds / timeout)
-            config = replace(config, timeout_seconds=timeout, retries=min(config.retries, attempts - 1))
-        return OpenAIModel(name, config)
+        return OpenAIModel(name, self._served(name, "base_url", price=self._price()))
 
     def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
         """Return an embedder by its name, a served one at the address and with the key that are set.
@@ -116,34 +109,34 @@ class Settings:
 
     def _served(self, name: str, setting: str, *, price: Price | None = None) -> OpenAIConfig:
         """Return where and how patiently a model is asked whose address is this setting. Raises `BadOption`."""
-        from orienteer.llm.openai import OPENAI_URL, OpenAIConfig
+        from orienteer.llm.openai import OpenAIConfig
 
         url: str | None = getattr(self, setting)
         config = OpenAIConfig(
             base_url=url, api_key=self.api_key, price=price, **check(OpenAIConfig, self.server, where="[server] ")
         )
-        is_own = url is not None and _is_own(url)
-        if not is_own:
-            self._keep_key(setting)
+        is_own = url is not None and is_loopback(url)
         if self.offline and not is_own:
             raise BadOption(
-                f"the model {name!r} is at {url or OPENAI_URL}, and ORIENTEER_OFFLINE allows this machine only: "
+                f"the model {name!r} is at {_shown(url)}, and {OFFLINE} allows this machine only: "
                 f"unset it, or name a local server with {_FLAGS[setting]}"
             )
+        if not is_own:
+            self._refuse_unnamed(name, setting)
         return replace(config, retries=_OWN_RETRIES) if is_own and "retries" not in self.server else config
 
-    def _keep_key(self, setting: str) -> None:
-        """Raise `BadOption` where a key of the environment would go to an address that the person did not choose.
+    def _refuse_unnamed(self, name: str, setting: str) -> None:
+        """Raise `BadOption` where a model elsewhere would be asked that the person has not named.
 
         A file in the working directory may be anyone's: of a folder that was downloaded, for one.
         """
-        variable = self.origins.get("api_key")
-        if variable in _VARIABLES["api_key"] and self.origins.get(setting) == FILE:
-            named = " or ".join(dict.fromkeys((_FLAGS[setting], _VARIABLES[setting][0])))
-            raise BadOption(
-                f"{variable} is not sent to {getattr(self, setting)}, an address that only {FILE} of the working "
-                f"directory names: name it with {named}, or in {_user_folder() / FILE}"
-            )
+        for chosen, flag in (("model", "--model"), ("embedder", "--embedder")):
+            if self.origins.get(chosen) == FILE and name == getattr(self, chosen):
+                url = _shown(getattr(self, setting))
+                raise BadOption(
+                    f"{FILE} of the working directory alone names {name!r}, which would be asked at {url}, not on this "
+                    f"machine: name it with {flag}, or in {_user_folder() / FILE}"
+                )
 
     def _price(self) -> Price | None:
         from orienteer.llm import Price
@@ -162,11 +155,13 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
     folders = (Path(), _user_folder()) if folders is None else folders
     file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
     values = {} if file is None else _read_file(file)
+    if file is not None and file.parent == Path():
+        _check_folder_file(values)
     origins = dict.fromkeys(values, str(file))
     for name, variables in _VARIABLES.items():
         variable = next((one for one in variables if environment.get(one)), None)
         if variable is not None:
-            values[name] = _switch(variable, environment[variable]) if name == "offline" else environment[variable]
+            values[name] = is_offline(environment) if name == "offline" else environment[variable]
             origins[name] = variable
     if "cache" in values:
         values["cache"] = Path(values["cache"]).expanduser()
@@ -197,22 +192,34 @@ def _read_file(file: Path) -> dict[str, Any]:
     return values
 
 
-def _switch(variable: str, text: str) -> bool:
-    if text.casefold() not in (*_YES, *_NO):
-        raise BadOption(f"{variable} must be 1 or 0, is {text!r}")
-    return text.casefold() in _YES
+def _check_folder_file(values: Mapping[str, Any]) -> None:
+    """Raise `BadOption` for what a file of the working directory may not set: it may be anyone's.
+
+    It may name servers of this machine, and what is asked of them; `methods` checks the names of methods.
+    """
+    user_file = _user_folder() / FILE
+    for name in ("base_url", "embedder_url"):
+        if name in values and not is_loopback(values[name]):
+            raise BadOption(
+                f"{name} in {FILE} of the working directory is {show(values[name])}, which is not this machine: name "
+                f"it with {' or '.join(dict.fromkeys((_FLAGS[name], _VARIABLES[name][0])))}, or in {user_file}"
+            )
+    for name in ("api_key", "cache"):
+        if name in values:
+            raise BadOption(
+                f"{name} cannot be set in {FILE} of the working directory: set {_VARIABLES[name][0]}, or in {user_file}"
+            )
+    if (embedder := values.get("embedder", "minilm")) != "minilm" and not embedder.startswith("openai:"):
+        raise BadOption(
+            f"embedder in {FILE} of the working directory is the file {embedder!r}, which may be anyone's: name it "
+            f"with --embedder, or in {user_file}"
+        )
 
 
-def _is_own(url: str) -> bool:
-    """Tell whether an address is this machine."""
-    import ipaddress
-    from urllib.parse import urlsplit
+def _shown(url: str | None) -> str:
+    from orienteer.llm.openai import OPENAI_URL
 
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    return show(url or OPENAI_URL)
 
 
 def _user_folder() -> Path:

@@ -849,7 +849,7 @@ def test_calls_that_a_server_numbers_anew_in_every_reply_are_kept_apart(asking):
 class Metered(WordEmbedder):
     """An embedder whose queries are paid for."""
 
-    def embed_metered(self, texts, *, kind):
+    def embed_metered(self, texts, *, kind, seconds=None):
         return Embedded(self.embed(texts, kind=kind), Usage(calls=1, prompt_tokens=7))
 
 
@@ -1109,3 +1109,18 @@ def test_search_gives_the_ranking_without_the_answer(asking):
     result, _ = asking(*TURNS, view="biomedical", has_answer=False)
     assert result.answer is None
     assert ids(result)[0] == "Cellular Component::GO:0043005"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"name": "f", "arguments": {}} ', '<tool_call>{"name": "f", "arguments": {}}</tool_call>']
+)
+def test_a_reply_of_very_many_calls_is_read_in_part_and_said_so(text):
+    found = heard(Message(role="assistant", content=text * 40_000), turn=0)
+    assert len(found.message.tool_calls) == 32
+    assert "first 32 calls" in found.broken[-1]
+
+
+def test_marks_without_end_are_read_in_part():
+    found = heard(Message(role="assistant", content="<tool_call>{</tool_call>" * 200_000), turn=0)
+    assert found.message.tool_calls == ()
+    assert len(found.broken) == 33

@@ -9,9 +9,10 @@ import time
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.errors import BudgetExhausted, ModelError, UnknownType
+from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
+from orienteer.llm.calls import MOST_CALLS
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.llm.wire import Asked, request
@@ -65,7 +66,7 @@ class Watched:
         self.name = self._model.name
         self.seen = {}
 
-    def chat(self, messages, *, tools=(), schema=None, sampling=None):
+    def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
         self.seen.setdefault(sampling.random_seed, []).append(tuple(messages))
         return self._model.chat(messages, tools=tools, schema=schema, sampling=sampling)
 
@@ -637,9 +638,53 @@ def test_a_scripted_model_sees_what_a_step_records(graph):
     class Model:
         name = "m"
 
-        def chat(self, messages, *, tools=(), schema=None, sampling=None):
+        def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
             return Reply(message=raw(("finish", '{ "comment":"x" }')), usage=Usage(calls=1, prompt_tokens=3))
 
     trajectory = explore(graph, Model())
     assert trajectory.steps[0].reply.message.tool_calls[0].arguments == '{ "comment":"x" }'
     assert trajectory.usage.prompt_tokens == 3 * len(trajectory.steps)
+
+
+# ------------------------------------------------------------------------------------- a message of very many calls
+
+
+def test_a_message_of_very_many_calls_is_cut_and_the_model_is_told(graph):
+    many = raw(*[("search_in_graph", f'{{"query": "town {at}"}}') for at in range(5_000)])
+    model = Watched(script(many, [add("lund"), FINISH]))
+    found = explore(graph, model)
+    assert len(found.steps[0].observations) == MOST_CALLS
+    assert "4,968 more were left out" in found.steps[1].notice
+    assert found.selected == ("lund",)
+    assert_requests(found, model.seen[0])
+
+
+def test_calls_are_not_run_once_the_time_is_over(graph):
+    run = Allowance(Budget(seconds=0.2), reserve=0)
+
+    class Slow(Watched):
+        def chat(self, messages, **options):
+            time.sleep(0.25)  # it answers too late, as a model may that does not look at the clock
+            return super().chat(messages, **options)
+
+    found = explore(graph, Slow(script([SEARCH] * 5)), run=run)
+    assert [one.error for one in found.steps[0].observations] == ["NotRun"] * 5
+    assert found.stopped_by == "seconds"
+
+
+def test_a_model_that_is_cut_off_leaves_what_was_found(graph):
+    class Late(Watched):
+        def chat(self, messages, *, seconds=None, **options):
+            if turn_of(messages):
+                raise ModelLate("too late")
+            return super().chat(messages, **options)
+
+    found = explore(graph, Late(script([SEARCH])), run=Allowance(Budget(seconds=100)))
+    assert (found.stopped_by, found.error) == ("seconds", None)
+    assert found.selected
+    never = explore(graph, type("Never", (Watched,), {"chat": never_answers})(script([SEARCH])), run=Allowance())
+    assert (never.stopped_by, never.error) == ("error", "too late")
+
+
+def never_answers(self, messages, **options):
+    raise ModelLate("too late")

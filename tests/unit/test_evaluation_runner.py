@@ -84,7 +84,7 @@ class Counting:
             return [("search_in_graph", {"query": f"pain {turns}"})]
         return [("add_to_answer", {"nodes": ["c1"], "reasoning": "it relieves pain"}), ("finish", {})]
 
-    def chat(self, messages, *, tools=(), schema=None, sampling=None):
+    def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
         text = "\n".join(message.content or "" for message in messages)
         assert "secret" not in text, "a method saw gold"
         if self._fails(text, sum(message.role == "assistant" for message in messages)):
@@ -270,7 +270,7 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
     class Numbering:
         name, said = "numbering", 0
 
-        def chat(self, messages, *, tools=(), schema=None, sampling=None):
+        def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
             self.said += 1
             return Reply(message=Message(role="assistant", content=str(self.said)), usage=Usage(calls=1))
 

@@ -58,7 +58,7 @@ def test_a_graph_without_edges_gives_what_is_linked_and_says_why_no_more(build):
 
 
 class PaidEmbedder(WordEmbedder):
-    def embed_metered(self, texts, *, kind):
+    def embed_metered(self, texts, *, kind, seconds=None):
         return Embedded(self.embed(texts, kind=kind), Usage(calls=1))
 
 

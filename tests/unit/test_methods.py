@@ -250,7 +250,7 @@ def test_a_dead_model_leaves_the_ranking_and_says_so(small):
     class Dead:
         name = "dead"
 
-        def chat(self, messages, *, tools=(), schema=None, sampling=None):
+        def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
             raise ModelError("the server is gone")
 
     result = Retriever(small, "bm25", model=Dead(), settings=UNSET).ask("ferry")

@@ -201,7 +201,7 @@ def test_scores_by_places_are_shares_of_the_most_that_they_can_be(vectors):
 class Paid(WordEmbedder):
     """An embedder whose calls are paid, and that nobody may ask for a query."""
 
-    def embed_metered(self, texts, *, kind):
+    def embed_metered(self, texts, *, kind, seconds=None):
         pytest.fail("it was paid")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption
+from orienteer.methods import method_of_settings, options_by_method
 from orienteer.settings import read_settings
 
 
@@ -120,23 +121,6 @@ def test_a_server_of_ones_own_is_given_up_sooner_unless_it_is_said_how_often(rea
     assert read().open_model("m").config.retries == remote
 
 
-def test_no_attempt_waits_longer_than_a_question_may_take(read):
-    found = read("[server]\ntimeout_seconds = 30")
-    assert [found.open_model("m", seconds=one).config.timeout_seconds for one in (None, 3, 99)] == [30, 3, 30]
-
-
-@pytest.mark.parametrize("seconds", [0.1, 2, 59, 90, 119, 120, 121, 240, 1000])
-@pytest.mark.parametrize("server", ["", "[server]\nretries = 9", "[server]\ntimeout_seconds = 7"])
-def test_all_attempts_together_keep_to_twice_what_a_question_may_take(read, seconds, server):
-    config = read(f'base_url = "http://127.0.0.1:8000/v1"\n{server}').open_model("m", seconds=seconds).config
-    assert config.timeout_seconds * (config.retries + 1) <= 2 * seconds
-    assert config.retries >= 1
-
-
-def test_a_long_budget_leaves_the_attempts_as_they_are(read):
-    assert read().open_model("m", seconds=600).config == read().open_model("m").config
-
-
 def test_offline_allows_this_machine_only(read):
     found = read(ORIENTEER_OFFLINE="1")
     with pytest.raises(BadOption, match="ORIENTEER_OFFLINE"):
@@ -163,35 +147,71 @@ def downloaded(tmp_path, monkeypatch):
 ELSEWHERE = "http://elsewhere.example/v1"
 
 
-@pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "ORIENTEER_API_KEY"])
-def test_a_downloaded_folder_cannot_take_a_key_elsewhere(downloaded, variable):
-    taken = downloaded(f'model = "m"\nbase_url = "{ELSEWHERE}"', **{variable: "secret"})
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f'base_url = "{ELSEWHERE}"', ("--base-url", "ORIENTEER_BASE_URL")),
+        ('base_url = "http://user:secret@elsewhere.example/v1"', ("elsewhere.example", "--base-url")),
+        ('base_url = "http://localhost.elsewhere.example/v1"', ("--base-url",)),
+        ('base_url = "http://127.0.0.1@elsewhere.example/v1"', ("--base-url",)),
+        ('base_url = "elsewhere.example"', ("--base-url",)),
+        ('base_url = "http://[::1"', ("--base-url",)),
+        (f'embedder_url = "{ELSEWHERE}"', ("ORIENTEER_EMBEDDER_URL",)),
+        ('api_key = "secret"', ("ORIENTEER_API_KEY",)),
+        ('cache = "/home/you/thesis"', ("ORIENTEER_CACHE",)),
+        ('embedder = "model.onnx"', ("--embedder",)),
+    ],
+)
+def test_a_downloaded_folder_names_this_machine_alone(downloaded, text, words):
     with pytest.raises(BadOption) as raised:
-        taken.open_model("m")
-    for word in (variable, ELSEWHERE, "--base-url", "ORIENTEER_BASE_URL"):
+        downloaded(f'model = "m"\n{text}')
+    for word in (*words, "orienteer.toml of the working directory"):
         assert word in str(raised.value)
     assert "secret" not in str(raised.value)
-    flagged = taken.with_flags(base_url=ELSEWHERE)
-    assert flagged.open_model("m").config.api_key == "secret"
+
+
+@pytest.mark.parametrize("address", ["http://localhost:8000/v1", "http://127.0.0.1:1/v1", "https://[::1]:8/v1"])
+def test_a_downloaded_folder_may_name_a_server_of_this_machine(downloaded, address):
+    found = downloaded(f'model = "m"\nbase_url = "{address}"\n[budget]\ncalls = 3\n[methods.ark]\nagents = 1')
+    assert found.open_model("m").base_url == address
+
+
+def test_a_model_that_only_a_downloaded_folder_names_is_asked_nowhere_else(downloaded):
+    for key in ({}, {"OPENAI_API_KEY": "secret"}, {"OPENAI_BASE_URL": ELSEWHERE}):
+        found = downloaded('model = "m"\nembedder = "openai:e"', **key)
+        with pytest.raises(BadOption, match="--model"):
+            found.open_model("m")
+        with pytest.raises(BadOption, match="--embedder"):
+            found.open_embedder("openai:e")
+        assert found.with_flags(model="m").open_model("m").name == "m"
+        assert found.open_model("another, by a flag").name == "another, by a flag"
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "ORIENTEER_API_KEY"])
 def test_a_key_goes_to_an_address_that_the_person_chose(downloaded, tmp_path, variable):
-    key = {variable: "k"}
-    by_variable = downloaded(f'base_url = "{ELSEWHERE}"', ORIENTEER_BASE_URL="http://chosen.example/v1", **key)
-    of_this_machine = downloaded('base_url = "http://localhost:8000/v1"', **key)
-    of_openai = downloaded('model = "m"', **key)
+    by_variable = downloaded("", ORIENTEER_BASE_URL=ELSEWHERE, **{variable: "k"})
+    of_this_machine = downloaded('base_url = "http://localhost:8000/v1"', **{variable: "k"})
     (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "orienteer.toml").write_text(f'base_url = "{ELSEWHERE}"')
-    own = read_settings(environment=key, folders=(tmp_path / "none", tmp_path / "config"))
-    for found in (by_variable, of_this_machine, of_openai, own):
+    (tmp_path / "config" / "orienteer.toml").write_text(f'base_url = "{ELSEWHERE}"\napi_key = "k"')
+    own = read_settings(environment={}, folders=(tmp_path / "none", tmp_path / "config"))
+    for found in (by_variable, of_this_machine, own):
         assert found.open_model("m").config.api_key == "k"
 
 
-def test_a_file_may_name_an_address_and_its_own_key(downloaded):
-    found = downloaded(f'base_url = "{ELSEWHERE}"\napi_key = "of the file"')
-    assert found.open_model("m").config.api_key == "of the file"
-    assert downloaded(f'base_url = "{ELSEWHERE}"').open_model("m").config.api_key is None
+@pytest.mark.parametrize("name", ["evil:X", "this:s", "sage:evil:X", "a.b:C", "sage:", ":"])
+def test_a_downloaded_folder_names_methods_of_the_table_alone(downloaded, tmp_path, name):
+    (tmp_path / "evil.py").write_text("raise SystemExit('imported')")
+    with pytest.raises(BadOption, match="no method of the table"):
+        method_of_settings(downloaded(f'method = "{name}"'))
+    for table in (f'[methods."{name}"]\nx = 1', f'[methods.sage]\nseeds = "{name}"'):
+        with pytest.raises(BadOption, match="no method of the table"):
+            options_by_method(downloaded(table))
+    assert method_of_settings(downloaded("").with_flags(method=name)) == name
+
+
+@pytest.mark.parametrize("name", ["auto", "ark", "sage:anchor", "graphsearch:sage"])
+def test_a_downloaded_folder_may_name_methods_of_the_table(downloaded, name):
+    assert method_of_settings(downloaded(f'method = "{name}"')) == name
 
 
 def test_a_key_is_never_shown(read):
@@ -209,9 +229,6 @@ def test_an_embedder_is_opened_where_it_is_set(read):
     assert by_variable.base_url == "http://127.0.0.1:7/v1"
 
 
-def test_texts_and_keys_go_to_no_embedder_that_was_not_allowed(read, downloaded):
+def test_offline_no_embedder_elsewhere_is_asked(read):
     with pytest.raises(BadOption, match="ORIENTEER_EMBEDDER_URL"):
         read(ORIENTEER_OFFLINE="1", ORIENTEER_EMBEDDER_URL=ELSEWHERE).open_embedder("openai:e")
-    with pytest.raises(BadOption, match="ORIENTEER_EMBEDDER_URL") as raised:
-        downloaded(f'embedder_url = "{ELSEWHERE}"', OPENAI_API_KEY="secret").open_embedder("openai:e")
-    assert "secret" not in str(raised.value)

@@ -113,6 +113,7 @@ class KeepingModel:
         tools: Sequence[ToolSpec] = (),
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
+        seconds: float | None = None,
     ) -> Reply:
         """Return the reply that was kept for this very request, else the model's, once it is on disk."""
         assert self._file is not None  # whoever asks has begun a question
@@ -129,7 +130,7 @@ class KeepingModel:
         key = request.key
         reply = self._find(key)
         if reply is None:
-            reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling)
+            reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
             append(file, Kept(key=key, reply=reply))
         with self._lock:
             self.spent += reply.usage

@@ -257,7 +257,7 @@ def _model(methods: Sequence[Variant], config: RunConfig, budget: Budget, settin
         return None
     places = (config.workers or WORKERS) * max(one.agents for one in methods)
     server = {"concurrency": max(_FEWEST_PLACES, places), **settings.server}
-    return replace(settings, server=server).open_model(settings.model, seconds=budget.seconds)
+    return replace(settings, server=server).open_model(settings.model)
 
 
 def _manifest(

@@ -30,6 +30,7 @@ from orienteer.index.quantize import Vector, blocks
 from orienteer.index.searchers import Recent
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, write_index
+from orienteer.llm.budget import cut_off_by
 from orienteer.protocols import Embedded, Metered
 from orienteer.records import Record, Usage
 
@@ -112,7 +113,8 @@ class GraphVectors:
             nonlocal spent
             run.check()
             try:
-                vector, spent = self._encode(key)
+                with cut_off_by(run):
+                    vector, spent = self._encode(key, run.seconds_left())
             finally:
                 run.charge(spent, is_typical=False)
             return vector
@@ -121,20 +123,22 @@ class GraphVectors:
             self._encoded((query, *passages), paid)
         return spent
 
-    def _encode(self, key: tuple[str, ...]) -> tuple[Vector, Usage]:
+    def _encode(self, key: tuple[str, ...], seconds: float | None = None) -> tuple[Vector, Usage]:
         query, *passages = key
         if not passages or isinstance(self.embedder, Metered):
-            found = [self._embed(key, "query")]  # a server takes all in one call, and knows no kinds
+            found = [self._embed(key, "query", seconds)]  # a server takes all in one call, and knows no kinds
         else:
             found = [self._embed([query], "query"), self._embed(passages, "document")]
         vectors = np.concatenate([one.vectors for one in found])
         mean = unit(vectors.mean(axis=0, keepdims=True))[0] if passages else vectors[0]
         return np.asarray(mean, np.float32), sum((one.usage for one in found), Usage())
 
-    def _embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Embedded:
+    def _embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], seconds: float | None = None
+    ) -> Embedded:
         embedder = self.embedder
         if isinstance(embedder, Metered):
-            found = embedder.embed_metered(texts, kind=kind)
+            found = embedder.embed_metered(texts, kind=kind, seconds=seconds)
         else:
             found = Embedded(embedder.embed(texts, kind=kind), Usage())
         if found.vectors.shape[1] != self.about.dimension:

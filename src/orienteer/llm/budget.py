@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.errors import BadOption, BudgetExhausted, ModelLate
 from orienteer.llm.prices import Price
 from orienteer.protocols import Run
 from orienteer.records import Ranked, Step, Usage
@@ -26,7 +27,7 @@ class Budget:
     tokens: int | None = None
     """Prompt and completion tokens together."""
     seconds: float | None = None
-    """Time from the start of the question. No call begins after it; one that has begun is awaited."""
+    """Time from the start of the question. No call begins after it; one of a model that has begun is cut off."""
     usd: float | None = None
     """Money. Needs a model whose price is known."""
 
@@ -47,6 +48,21 @@ class Budget:
                 f"a budget of {self.usd:g} USD cannot be kept: the price of {model!r} is not known. "
                 "Give its price, or limit calls or tokens instead."
             )
+
+
+@contextmanager
+def cut_off_by(run: Run) -> Iterator[None]:
+    """Make of `ModelLate` the end of the budget, `BudgetExhausted`.
+
+    Where nothing has answered in all of a question's time it stays the failure that it is: a dead server is no budget
+    that was spent.
+    """
+    try:
+        yield
+    except ModelLate as late:
+        if not run.usage().calls:
+            raise
+        raise BudgetExhausted("seconds", str(late)) from late
 
 
 class Allowance:
@@ -117,6 +133,10 @@ class Allowance:
         with self._lock:
             return self._spent.model_copy(update={"seconds": self._elapsed()})
 
+    def seconds_left(self) -> float | None:
+        """Return how long whatever begins now may take, 0 or less where the time is over; None without a limit."""
+        return None if self.budget.seconds is None else self.budget.seconds - self._elapsed()
+
     def claim_final(self) -> None:
         """Claim one call out of the reserve. Raises `BudgetExhausted` where nothing at all is left."""
         with self._lock:
@@ -140,6 +160,11 @@ class Allowance:
         # The last turn is asked for as long as anything is left; no other begins unless it is expected to fit.
         expected = 0 if kept is None else self._open + 1 + kept
         if budget.tokens is not None:
+            if last.calls and not last.tokens:
+                raise BudgetExhausted(
+                    "tokens",
+                    "the server did not say what a call used, so the budget cannot be kept: limit calls or seconds",
+                )
             _compare("tokens", spent.tokens, last.tokens * expected, budget.tokens)
         if budget.usd is not None:
             if spent.usd is None:
@@ -173,6 +198,12 @@ class _Final:
 
     def final(self) -> Run:
         return self
+
+    def usage(self) -> Usage:
+        return self._allowance.usage()
+
+    def seconds_left(self) -> float | None:
+        return self._allowance.seconds_left()
 
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
         self._allowance.charge(usage, is_typical=is_typical)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from orienteer.errors import BudgetExhausted, nearest
+from orienteer.llm.budget import cut_off_by
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Message, Reply, Sampling, ToolCall, ToolSpec, Usage
@@ -13,6 +14,8 @@ from orienteer.records import JsonValue, Message, Reply, Sampling, ToolCall, Too
 Check: TypeAlias = Callable[[JsonValue], Sequence[str]]
 """Says what is wrong with a reply beyond its schema, a sentence for each fault."""
 
+MOST_CALLS = 32
+"""Calls of tools that one message may make: a question takes some twenty in all."""
 _NOT_RUN = "Not run, for another call of this message is wrong. Send all calls again."
 
 
@@ -77,16 +80,33 @@ def metered(
 ) -> Reply:
     """Return the model's next message as it is, the call claimed from the run first and charged to it after.
 
-    Raises `BudgetExhausted` before the request, `ModelError` where the model failed.
+    Calls beyond the first `MOST_CALLS` of a message are left out of it and counted. Raises `BudgetExhausted` before
+    the request, and where the time ends within it (`cut_off_by`); `ModelError` where the model failed.
     """
     run.check()
     spent = Usage()
     try:
-        reply = model.chat(messages, tools=tools, schema=schema, sampling=sampling)
+        with cut_off_by(run):
+            reply = model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=run.seconds_left())
         spent = reply.usage
     finally:
         run.charge(spent)
-    return reply
+    return _bounded(reply)
+
+
+def left_out(reply: Reply) -> str | None:
+    """Return what the model is to be told of calls that were left out of its message, None where none were."""
+    if not reply.calls_left_out:
+        return None
+    return f"Only the first {MOST_CALLS} calls were run: {reply.calls_left_out:,} more were left out. Make fewer."
+
+
+def _bounded(reply: Reply) -> Reply:
+    calls = reply.message.tool_calls
+    if len(calls) <= MOST_CALLS:
+        return reply
+    message = reply.message.model_copy(update={"tool_calls": calls[:MOST_CALLS]})
+    return reply.model_copy(update={"message": message, "calls_left_out": len(calls) - MOST_CALLS})
 
 
 def _advice(

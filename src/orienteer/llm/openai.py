@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import logging
 import math
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from orienteer.errors import BadOption, ModelError, ModelRefused
+from orienteer.llm.address import is_address, show
 from orienteer.llm.prices import Price, price_of
 from orienteer.llm.wire import Answered, Asked, Body, Way, answer, blamed, request, way_of
 from orienteer.records import JsonValue, Message, Reply, Sampling, ToolSpec, Usage
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
+_TRIED_AGAIN = (408, 409, 429)  # by the SDK, as are all from 500 up
 _PROSE_BEFORE_DOUBT = 2
 """Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked."""
 
@@ -34,12 +35,12 @@ _PROSE_BEFORE_DOUBT = 2
 class OpenAIConfig:
     """Where a model is served, and how patiently it is asked."""
 
-    base_url: str | None = None
-    """Address of the server, usually ending in /v1. None is OpenAI's own."""
+    base_url: str | None = field(default=None, repr=False)
+    """Address of the server, usually ending in /v1. None is OpenAI's own. It may hold a password."""
     api_key: str | None = field(default=None, repr=False)
     """A server at an address of one's own may need none."""
     timeout_seconds: float = 120.0
-    """How long one attempt waits for the server to say something. A server that asks for a longer pause gets none."""
+    """How long one attempt may take, all in all. A server that asks for a longer pause gets none."""
     retries: int = 4
     """Further attempts after a timeout, a dropped connection, 429 or 5xx; they back off, and honour Retry-After."""
     concurrency: int = 8
@@ -50,8 +51,8 @@ class OpenAIConfig:
     """What the model costs here. None takes the list price on OpenAI's own server, and is unknown on any other."""
 
     def __post_init__(self) -> None:
-        if self.base_url is not None and not _is_address(self.base_url):
-            raise BadOption(f"the base URL must look like http://localhost:8000/v1, is {self.base_url!r}")
+        if self.base_url is not None and not is_address(self.base_url):
+            raise BadOption(f"the base URL must look like http://localhost:8000/v1, is {show(self.base_url)!r}")
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise BadOption("the API key holds characters that no key has; was it copied whole?")
         if not (math.isfinite(self.timeout_seconds) and self.timeout_seconds > 0):
@@ -88,8 +89,8 @@ class OpenAIModel:
 
     @property
     def base_url(self) -> str:
-        """The address of the server."""
-        return self.config.base_url or OPENAI_URL
+        """The address of the server, as it may be shown: a password in it is left out."""
+        return show(self.config.base_url or OPENAI_URL)
 
     @property
     def price(self) -> Price | None:
@@ -105,14 +106,20 @@ class OpenAIModel:
         tools: Sequence[ToolSpec] = (),
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
+        seconds: float | None = None,
     ) -> Reply:
-        """Return the model's next message. Raises `ModelError` when the server failed, never for what it says."""
+        """Return the model's next message. Raises `ModelError` when the server failed, never for what it says.
+
+        `ModelLate` where these seconds were over before the server had answered; the wait for a place counts.
+        """
         asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling())
-        with self._places:
+        from orienteer.llm.transport import time_limit
+
+        with time_limit(seconds), self._places:
             started = time.monotonic()
             read = self._ask(asked)
-            seconds = time.monotonic() - started
-        usage = self._usage(read, seconds)
+            took = time.monotonic() - started
+        usage = self._usage(read, took)
         return Reply(message=read.message, usage=usage, truncated=read.truncated, model=read.model)
 
     def close(self) -> None:
@@ -170,7 +177,7 @@ class OpenAIModel:
                         f"No API key for {self._name!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, "
                         "or name a server that needs none by its base URL."
                     )
-                self._client = open_client(self.config, self.base_url)
+                self._client = open_client(self.config)
                 weakref.finalize(self, self._client.close)
             return self._client
 
@@ -235,6 +242,12 @@ class OpenAIModel:
         words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
         said = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
         match error.status_code:
+            case status if 300 <= status < 400:
+                to = show(error.response.headers.get("location", "")) or "nowhere"
+                return ModelRefused(
+                    f"{self.base_url} sends the request on to {_short(to)}: redirects are not followed; where that is "
+                    "the server that you mean, name it as the base URL"
+                )
             case 401:
                 return ModelRefused(
                     f"{self.base_url} does not accept the API key; check ORIENTEER_API_KEY or OPENAI_API_KEY"
@@ -265,24 +278,24 @@ class OpenAIModel:
                 )
 
 
-def open_client(config: OpenAIConfig, base_url: str) -> openai.OpenAI:
+def open_client(config: OpenAIConfig) -> openai.OpenAI:
     """Return the SDK's client of a server, as patient as the configuration says. Who opens it closes it."""
-    import ssl
-
+    import httpx2
     import openai
 
+    from orienteer.llm.transport import Transport, give_up_in_time
+
     def judge(response: httpx2.Response) -> None:
-        if _pause(response.headers) > config.timeout_seconds:  # the SDK would sleep for up to two minutes
+        pause = _pause(response.headers)
+        if response.status_code in _TRIED_AGAIN or response.status_code >= 500:
+            give_up_in_time(f"{show(base_url)} answered {response.status_code}", pause)
+        if pause > config.timeout_seconds:  # the SDK would sleep for up to two minutes
             response.headers["x-should-retry"] = "false"
 
-    hooks = {"response": [judge]}
-    if _is_loopback(base_url):
-        # A proxy that the environment names cannot reach this machine's own servers. Plain http checks no certificate,
-        # and loading the list of authorities takes 80 ms: an empty list fails where a redirect would need one.
-        verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(base_url).scheme == "http" else True
-        client = openai.DefaultHttpxClient(trust_env=False, verify=verify, event_hooks=hooks)
-    else:
-        client = openai.DefaultHttpxClient(event_hooks=hooks)
+    base_url = config.base_url or OPENAI_URL
+    client = httpx2.Client(
+        transport=Transport(base_url), follow_redirects=False, trust_env=False, event_hooks={"response": [judge]}
+    )
     return openai.OpenAI(
         base_url=base_url,
         api_key=config.api_key or "none",
@@ -310,24 +323,8 @@ def _until(date: str) -> float:
     return mktime_tz(parsed) - time.time() if parsed is not None else 0.0
 
 
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        return False
-
-
 def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
-
-
-def _is_loopback(url: str) -> bool:
-    host = _host(url)
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _short(text: str) -> str:

@@ -72,11 +72,12 @@ class Recording:
         tools: Sequence[ToolSpec] = (),
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
+        seconds: float | None = None,
     ) -> Reply:
         """Return the model's reply, once it is on disk."""
         request = _request(self.name, messages, tools, schema, sampling)
         ordinal = _count(self._seen, request.key, self._lock)
-        reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling)
+        reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
         line = Recorded(key=request.key, ordinal=ordinal, request=request, reply=reply).model_dump_json() + "\n"
         with self._lock:
             _append(self._path, line.encode())
@@ -109,6 +110,7 @@ class RecordedModel:
         tools: Sequence[ToolSpec] = (),
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
+        seconds: float | None = None,
     ) -> Reply:
         """Return the reply that was recorded for this very request; a repeated request gets the next one."""
         request = _request(self.name, messages, tools, schema, sampling)

@@ -17,6 +17,9 @@ from orienteer.records import JsonValue
 JsonSchema: TypeAlias = Mapping[str, Any]  # Any: a JSON schema nests without end
 
 _ANNOTATIONS = frozenset({"$schema", "title", "description", "default", "examples", "format", "deprecated"})
+_DEEPEST = 64
+"""Levels of lists and objects: no tool of ours takes more than three."""
+_TOO_DEEP = f"it nests too deeply: at most {_DEEPEST} levels are read"
 _SHOWN = 80
 """Characters of a value that a message repeats."""
 
@@ -27,9 +30,10 @@ def decode(text: str) -> JsonValue:
         value: JsonValue = json.loads(text, parse_constant=_refuse_constant)
         json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
-        raise ValueError("it nests too deeply") from error
+        raise ValueError(_TOO_DEEP) from error
     except UnicodeEncodeError as error:
         raise ValueError("it holds half of a surrogate pair, which is no character") from error
+    _check_depth(value)
     return value
 
 
@@ -45,6 +49,17 @@ def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str
         if keyword == "type" and found:
             break  # what follows would complain of the same thing in other words
     return tuple(found)
+
+
+def _check_depth(value: JsonValue) -> None:
+    """Raise `ValueError` for a value that whoever walks through it could fall over."""
+    level: list[JsonValue] = [value]
+    for _ in range(_DEEPEST):
+        nested = [one for one in level if isinstance(one, list | dict)]
+        if not nested:
+            return
+        level = [inner for one in nested for inner in (one.values() if isinstance(one, dict) else one)]
+    raise ValueError(_TOO_DEEP)
 
 
 def _refuse_constant(name: str) -> float:

@@ -33,6 +33,7 @@ class ScriptedModel:
         tools: Sequence[ToolSpec] = (),
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
+        seconds: float | None = None,
     ) -> Reply:
         """Return what the policy says; the schema is for the policy to know."""
         said = self._policy(messages, tools, sampling if sampling is not None else Sampling())

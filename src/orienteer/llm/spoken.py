@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from orienteer.llm.schema import decode
@@ -12,6 +12,11 @@ from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
 # What a reasoning model thinks aloud. Some servers put the opening mark into the prompt: the closing one is left.
 _DRAFT = re.compile(r"\s*<think>.*?</think>|.*?</think>[ \t]*(?=\n)", re.DOTALL)
+
+
+_BRACE = re.compile(r'\{(?=\s*["}])')  # of an object: a name follows, or its end
+_MOST_READINGS = 8  # of a character: calls stand in few lists and objects
+_MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
 
 
 class Spoken(NamedTuple):
@@ -45,25 +50,17 @@ def in_words(
 def calls_in(text: str) -> tuple[Spoken, ...]:
     """Find the calls that a text holds as JSON objects with a name and arguments, wherever they stand in it."""
     found: list[Spoken] = []
-    place = text.find("{", _after_draft(text))
-    while place >= 0:
-        end = _object_end(text, place)
-        call = None if end is None else _call(_members(text, place), place)
-        if call is not None:
+    begin = _after_draft(text)
+    for place, end in _objects(text, begin):
+        if place >= begin and (call := _call(_members(text, place), place)) is not None:
             found.append(call)
-        place = text.find("{", place + 1 if call is None or end is None else end)
+            begin = end  # what stands within a call is its arguments
     return tuple(found)
 
 
 def object_in(text: str) -> str | None:
     """Return the text of the first JSON object in a text, None where it holds none."""
-    place = text.find("{", _after_draft(text))
-    while place >= 0:
-        end = _object_end(text, place)
-        if end is not None:
-            return text[place:end]
-        place = text.find("{", place + 1)
-    return None
+    return next((text[place:end] for place, end in _objects(text, _after_draft(text))), None)
 
 
 def after_thinking(text: str) -> str:
@@ -130,12 +127,28 @@ def _merged(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(joined)
 
 
-def _object_end(text: str, start: int) -> int | None:
-    """Return where the JSON object that begins at `start` ends, None where none does."""
-    try:
-        return json.JSONDecoder().raw_decode(text, start)[1]
-    except (ValueError, RecursionError):
-        return None
+def _objects(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield where each sound JSON object of a text begins and ends, those within others too, in order.
+
+    A text from somebody else may hold braces without end: after some that begin no object, or when each character has
+    been read some times over, the search gives up.
+    """
+    scan = json.JSONDecoder().raw_decode
+    room, failures = _MOST_READINGS * len(text), 0
+    for brace in _BRACE.finditer(text, start):
+        place = brace.start()
+        try:
+            end = scan(text, place)[1]
+        except ValueError as error:  # one that begins no object; its error says how far it was read
+            failures += 1
+            room -= getattr(error, "pos", place) - place
+        except RecursionError:
+            failures += 1
+        else:
+            room -= end - place
+            yield place, end
+        if room < 0 or failures > _MOST_FAILURES:
+            return
 
 
 def _members(text: str, start: int) -> dict[str, str]:

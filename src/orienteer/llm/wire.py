@@ -14,6 +14,8 @@ Way: TypeAlias = Literal["tools", "schema", "text"]
 """How a call is asked for: as a tool call, as JSON held to a schema, in words."""
 Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is read
 
+_MOST_TOKENS = 1 << 40
+"""That one call may have taken: beyond it a server's count is no count."""
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
 
 
@@ -158,12 +160,19 @@ def _spoken(text: str, *, turn: int) -> tuple[str, tuple[ToolCall, ...]]:
 def _tokens(usage: object) -> tuple[int, int, int] | None:
     if not isinstance(usage, dict):
         return None
-    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not isinstance(prompt, int) or not isinstance(completion, int):
+    prompt, completion = plausible(usage.get("prompt_tokens")), plausible(usage.get("completion_tokens"))
+    if prompt is None or completion is None:
         return None
     details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    return prompt, min(cached, prompt) if isinstance(cached, int) else 0, completion
+    cached = plausible(details.get("cached_tokens")) if isinstance(details, dict) else None
+    return prompt, min(cached or 0, prompt), completion
+
+
+def plausible(tokens: object) -> int | None:
+    """Return a number of tokens as a server gives it, None where it cannot be one."""
+    if not isinstance(tokens, int) or isinstance(tokens, bool):
+        return None
+    return tokens if 0 <= tokens < _MOST_TOKENS else None
 
 
 def _whole(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm.calls import metered
+from orienteer.llm.calls import left_out, metered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Observed, Question, Reply, Sampling, Step, StoppedBy, Trajectory
 from orienteer.tools import Toolbox
@@ -78,7 +78,7 @@ class Agent:
                     is_early = True
                     break
                 reply = self._turn(run, sampling, notice)
-                notice = None if reply.message.tool_calls else CALL_A_TOOL
+                notice = left_out(reply) if reply.message.tool_calls else CALL_A_TOOL
                 if self._toolbox.session.is_finished:
                     stopped_by = "finish"
                     break

@@ -10,7 +10,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
 from orienteer.protocols import Closing, Tool
-from orienteer.records import JsonValue, Observation, ToolCall, ToolSpec
+from orienteer.records import NOT_RUN, JsonValue, Observation, ToolCall, ToolSpec
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
 from orienteer.tools.follow import Follow
@@ -20,6 +20,7 @@ from orienteer.tools.render import Reply
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.session import REPLY_TOKENS, Session
 
+OVER = "Not run: the time of the question is over."
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
 
 
@@ -82,7 +83,13 @@ class Toolbox:
         return self._tools[name](arguments)
 
     def observe(self, call: ToolCall) -> Observation:
-        """Run a model's call. Its mistakes come back to it as text; ours propagate."""
+        """Run a model's call, unless the time of the question is over.
+
+        Its mistakes come back to it as text; ours propagate.
+        """
+        left = self.session.run.seconds_left() if self.session.run is not None else None
+        if left is not None and left <= 0:
+            return Observation(OVER, error=NOT_RUN)
         try:
             arguments = arguments_of(call, self.specs)
         except ValueError as error:

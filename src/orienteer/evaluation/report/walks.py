@@ -12,6 +12,7 @@ from orienteer.evaluation.measures import evidence_recall
 from orienteer.evaluation.report.columns import Column
 from orienteer.evaluation.runs import NO_RETRIEVAL, StoredRun
 from orienteer.evaluation.scoring import is_ranked
+from orienteer.llm.schema import decode
 from orienteer.records import Observed, ToolCall, Trajectory
 
 GLOBAL = frozenset({"search_in_graph", "search_passages"})
@@ -142,6 +143,6 @@ def _fruitless(reply: Observed | None) -> str | None:
 def _canonical(arguments: str) -> str:
     """Return the same text for the same arguments, in whatever order and spacing they were written."""
     try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
+        return json.dumps(decode(arguments), sort_keys=True)
     except ValueError:
         return arguments

@@ -17,7 +17,9 @@ import numpy as np
 
 from orienteer.errors import ModelError, ModelRefused
 from orienteer.index.embedders.onnx import unit, whole
+from orienteer.llm.address import show
 from orienteer.llm.openai import OPENAI_URL, OpenAIConfig, OpenAIModel, open_client
+from orienteer.llm.wire import plausible
 from orienteer.protocols import Embedded
 from orienteer.records import Usage
 
@@ -37,7 +39,7 @@ class ServedEmbedder:
     def __init__(self, model: str, config: OpenAIConfig | None = None) -> None:
         self.name, self._model = f"openai:{model}", model
         self.config = config if config is not None else OpenAIConfig()
-        self.base_url = self.config.base_url or OPENAI_URL
+        self.base_url = show(self.config.base_url or OPENAI_URL)
         self.fingerprint = hashlib.sha256(f"{self.base_url}\0{model}\0{LONGEST}".encode()).hexdigest()
         self.concurrency = self.config.concurrency
         self.price = OpenAIModel(model, self.config).price
@@ -56,9 +58,14 @@ class ServedEmbedder:
         """Return a vector of length 1 for each text. Raises `ModelError`."""
         return self.embed_metered(texts, kind=kind).vectors
 
-    def embed_metered(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Embedded:
-        """Return a vector of length 1 for each text, and what they have cost. Raises `ModelError`."""
-        found = [self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+    def embed_metered(
+        self, texts: Sequence[str], *, kind: Literal["query", "document"], seconds: float | None = None
+    ) -> Embedded:
+        """Return a vector of length 1 for each text, and what they have cost. Raises `ModelError`, `ModelLate`."""
+        from orienteer.llm.transport import time_limit
+
+        with time_limit(seconds):
+            found = [self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         if len({one.vectors.shape[1] for one in found}) > 1:
             raise ModelError(f"{self.base_url} gave vectors of several dimensions for {self._model!r}")
         vectors = unit(np.concatenate([one.vectors for one in found])) if found else np.zeros((0, 0), np.float32)
@@ -108,15 +115,15 @@ class ServedEmbedder:
                 vectors = np.array([one["embedding"] for one in rows], np.float32)
             if not np.isfinite(vectors).all():
                 raise ValueError("not a number")
-            tokens = (reply.get("usage") or {}).get("prompt_tokens")
-        except (ValueError, ArithmeticError, KeyError, TypeError, AttributeError) as error:
+            tokens = plausible((reply.get("usage") or {}).get("prompt_tokens"))
+        except (ValueError, ArithmeticError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(
                 f"{self.base_url} answered with something that is no list of embeddings: {said[:_SHORT]!r}. "
                 "Is the base URL right? It usually ends in /v1."
             ) from error
         if vectors.ndim != 2 or len(vectors) != count or not vectors.size:
             raise ModelError(f"{self.base_url} gave vectors of the shape {vectors.shape} for {count} texts")
-        return vectors, tokens if isinstance(tokens, int) and tokens >= 0 else None
+        return vectors, tokens
 
     def _connect(self) -> openai.OpenAI:
         with self._lock:
@@ -126,7 +133,7 @@ class ServedEmbedder:
                         f"No API key for {self.name!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, or name a server "
                         "that needs none by its base URL."
                     )
-                self._client = open_client(self.config, self.base_url)
+                self._client = open_client(self.config)
                 weakref.finalize(self, self._client.close)
             return self._client
 

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -293,8 +293,10 @@ def _gist(text: str) -> str:
 
 def _compact(arguments: str) -> str:
     """Return arguments as they would be written in a call; what is no object is shown as it is."""
+    from orienteer.llm.schema import decode
+
     try:
-        values: Any = json.loads(arguments or "{}")
+        values = decode(arguments or "{}")
     except ValueError:
         return arguments
     if not isinstance(values, dict):

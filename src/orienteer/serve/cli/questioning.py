@@ -83,7 +83,7 @@ def _check_target(out: Output, target: Path) -> None:
 
 
 def _open(configured: Settings, model: str | None, seconds: float | None) -> LanguageModel | None:
-    return None if model is None else configured.open_model(model, seconds=seconds)
+    return None if model is None else configured.open_model(model)
 
 
 def _paraphrased(

@@ -56,7 +56,7 @@ class ExplorerFlags:
             return None
         configured = settings().with_flags(base_url=self.base_url)
         places = {"concurrency": self.workers, **configured.server}
-        opened = configured.with_flags(server=places).open_model(self.model, seconds=budget.seconds)
+        opened = configured.with_flags(server=places).open_model(self.model)
         budget.require_price(opened.name, getattr(opened, "price", None))
         return opened
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from orienteer.display import counted
+from orienteer.errors import ModelError
+from orienteer.llm.address import show
 from orienteer.serve.cli.arguments import file_trouble, graph_of, settings
 from orienteer.serve.cli.checkup import examine, is_damaged, lines
 from orienteer.serve.cli.output import Output
@@ -121,11 +123,19 @@ def _settings() -> dict[str, dict[str, Any]]:
     values = {one.name: getattr(found, one.name) for one in fields(found) if one.name not in ("options", "origins")}
     return {
         name: {
-            "value": "set" if name in _SECRETS and value else value if not isinstance(value, Path) else str(value),
+            "value": _shown(name, value),
             "from": found.origins.get(name, "default"),
         }
         for name, value in values.items()
     }
+
+
+def _shown(name: str, value: Any) -> Any:  # Any: what a setting can be
+    if name in _SECRETS and value:
+        return "set"
+    if name in ("base_url", "embedder_url") and value:
+        return show(value)
+    return str(value) if isinstance(value, Path) else value
 
 
 def _print(out: Output, facts: Mapping[str, Any], *, mend: str) -> None:
@@ -147,14 +157,14 @@ def _print(out: Output, facts: Mapping[str, Any], *, mend: str) -> None:
 
 
 def _answers(url: str) -> bool:
-    from http.client import HTTPException
-    from urllib.request import ProxyHandler, build_opener
+    import httpx2
+
+    from orienteer.llm.transport import Transport
 
     try:
-        # A proxy that the environment names cannot reach this machine's own servers.
-        with build_opener(ProxyHandler({})).open(f"{url}/models", timeout=1) as reply:
-            return bool(reply.status == 200)
-    except (OSError, HTTPException):  # nobody is there, or somebody who does not speak HTTP
+        with httpx2.Client(transport=Transport(url), timeout=1) as client:
+            return client.get(f"{url}/models").status_code == 200
+    except (httpx2.RequestError, ModelError):  # nobody is there, or somebody who does not speak HTTP
         return False
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm.calls import metered
+from orienteer.llm.calls import left_out, metered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import NOT_RUN, Message, Observation, Observed, Reply, Step, StoppedBy, ToolCall, Trajectory
 from orienteer.strategies.agent import elide, fit, limit_of, renamed
@@ -88,7 +88,7 @@ class Course:
         if broken:
             return "\n".join((*cut, *broken, AGAIN))
         if calls:
-            return None
+            return left_out(reply)
         found = read(reply.message.content or "")
         if found is None or (reply.truncated and not found.is_closed):
             return "\n".join((*cut, NO_ANSWER))

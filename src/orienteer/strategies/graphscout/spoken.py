@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from orienteer.llm.calls import MOST_CALLS
 from orienteer.llm.spoken import after_thinking, as_text, calls_in
 from orienteer.records import Message, ToolCall, ToolSpec
 
@@ -100,9 +101,11 @@ def heard(message: Message, *, turn: int) -> Heard:
     else:
         parts, broken = _marked(spoken)
         text = text if broken and not parts else _before(text, begin)
+    if len(parts) > MOST_CALLS:
+        broken.append(f"Only the first {MOST_CALLS} calls of a reply are read")
     calls = tuple(
         ToolCall(id=f"call_{turn}_{place}", name=name, arguments=arguments)
-        for place, (name, arguments) in enumerate(parts)
+        for place, (name, arguments) in enumerate(parts[:MOST_CALLS])
     )
     return Heard(Message(role="assistant", content=text or None, tool_calls=calls), tuple(broken), bool(feigned))
 
@@ -117,7 +120,7 @@ def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
     parts: list[tuple[str, str]] = []
     broken: list[str] = []
     at = text.find(_CALL)
-    while at >= 0:
+    while at >= 0 and len(parts) + len(broken) <= MOST_CALLS:
         begin = at + len(_CALL)
         end = text.find(_CALL_END, _past_object(text, begin))  # a mark inside the JSON ends nothing
         inner = text[begin : len(text) if end < 0 else end].strip()

@@ -117,6 +117,12 @@ class _Unreserved:
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
         self._run.charge(usage, is_typical=is_typical)
 
+    def usage(self) -> Usage:
+        return self._run.usage()
+
+    def seconds_left(self) -> float | None:
+        return self._run.seconds_left()
+
     def final(self) -> Run:
         return self
 

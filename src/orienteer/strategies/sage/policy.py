@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher.parser import parse
 from orienteer.graph.cypher.syntax import EdgePattern
+from orienteer.llm.schema import decode
 from orienteer.records import Trajectory
 
 _EDGES = "edges"  # how a planned course marks that what it found, it found along edges that its plan names
@@ -58,7 +58,7 @@ def _holds_edge(tree: object) -> bool:
 
 def _read(arguments: str) -> dict[str, Any]:  # Any: JSON as a model wrote it
     try:
-        found = json.loads(arguments)
+        found = decode(arguments)
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

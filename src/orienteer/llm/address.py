@@ -1,0 +1,54 @@
+"""Addresses of servers: which are this machine's own, which may be asked while offline, and how one is shown."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit, urlunsplit
+
+from orienteer.errors import BadOption
+
+OFFLINE = "ORIENTEER_OFFLINE"
+"""The variable that allows this machine's own addresses only."""
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def is_address(url: str) -> bool:
+    """Tell whether a text is an address as of http://localhost:8000/v1."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether an address is of this machine itself."""
+    return is_address(url) and is_of_this_machine(urlsplit(url).hostname or "")
+
+
+def is_of_this_machine(host: str) -> bool:
+    """Tell whether a host's name or number is this machine's own; no name is looked up."""
+    host = host.strip("[]").casefold()
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def is_offline(environment: Mapping[str, str] | None = None) -> bool:
+    """Tell whether the environment allows this machine's own addresses only. Raises `BadOption`."""
+    said = (os.environ if environment is None else environment).get(OFFLINE, "").casefold()
+    if said and said not in (*_YES, *_NO):
+        raise BadOption(f"{OFFLINE} must be 1 or 0, is {said!r}")
+    return said in _YES
+
+
+def show(url: str) -> str:
+    """Return an address as it may be shown and written down: without user name, password, query and fragment."""
+    try:
+        parts = urlsplit(url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    except ValueError:  # no address at all: what stands before an @ may still be a password
+        return url.rpartition("@")[2].partition("?")[0]

@@ -1,0 +1,227 @@
+"""The way to a server, and its bounds: no redirects, a largest reply, a deadline over the whole call.
+
+A server may be hostile or broken. The time-outs of an HTTP client count between two reads, so that a byte now and
+then, or interim answers without end, hold it for ever; here every read ends by the deadline of its call. A reply is
+read whole, and unpacked, under one largest size. Where ORIENTEER_OFFLINE is set, no other machine is ever connected to.
+"""
+
+from __future__ import annotations
+
+import math
+import ssl
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpcore2
+import httpx2
+
+from orienteer.errors import ModelError, ModelLate, ModelRefused
+from orienteer.llm.address import OFFLINE, is_loopback, is_of_this_machine, is_offline, show
+
+LARGEST_REPLY = 16 << 20
+"""Bytes of a reply, unpacked: 64 vectors of 8,192 dimensions take about 10 MB as JSON, a book of text one."""
+_AT_ONCE = 1 << 16  # bytes that are unpacked at one time
+_CONNECTIONS = 1_000  # more than any `concurrency`: calls wait for their place before they come here
+_FIRST_PAUSE = 0.5  # seconds that the SDK waits before it tries again, twice as many each time
+
+
+class _Limit:
+    """When a call must have ended, and how many of its attempts have failed."""
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self._failures = 0
+
+    def left(self) -> float:
+        return self.until - time.monotonic()
+
+    def count(self, cause: str, pause: float = 0.0) -> None:
+        """Raise `ModelLate` where another attempt would begin too late."""
+        if self.until == math.inf:
+            return
+        if self.left() <= max(pause, _FIRST_PAUSE * 2**self._failures):
+            raise ModelLate(f"{cause}, and the question's budget of seconds leaves no time to try again")
+        self._failures += 1
+
+
+_NO_LIMIT = _Limit(math.inf)
+_limit: ContextVar[_Limit] = ContextVar("limit", default=_NO_LIMIT)
+
+
+class Transport(httpx2.BaseTransport):
+    """Sends requests to one server. An attempt takes no longer than the request's read time-out, all in all.
+
+    Raises httpx2's errors where an attempt failed, which the SDK may then repeat, and ours where repeating is no use:
+    `ModelError` for a reply that is too large or packed in another way than gzip, `ModelLate` after the time that
+    `time_limit` allows, `ModelRefused` for another machine while offline.
+    """
+
+    def __init__(self, base_url: str) -> None:
+        proxy = _proxy_of(base_url)
+        self._pool = httpcore2.ConnectionPool(
+            ssl_context=_authorities(base_url),
+            proxy=None if proxy is None else _as_proxy(proxy),
+            max_connections=_CONNECTIONS,
+            keepalive_expiry=30.0,
+            network_backend=_Network(),
+        )
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the reply, read and unpacked."""
+        limit, seconds = _limit.get(), request.extensions["timeout"]["read"]
+        attempt = math.inf if seconds is None else time.monotonic() + seconds
+        if limit.left() <= 0:
+            raise ModelLate(f"{show(str(request.url))} did not answer before the question's budget of seconds ended")
+        token = _limit.set(_Limit(min(limit.until, attempt)))
+        try:
+            return self._sent(request)
+        except httpcore2.TimeoutException as error:
+            limit.count(f"{show(str(request.url))} did not answer in time")
+            raise httpx2.ReadTimeout(str(error)) from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.ProxyError) as error:
+            limit.count(f"{show(str(request.url))} cannot be reached ({error})")
+            raise httpx2.NetworkError(str(error)) from error
+        finally:
+            _limit.reset(token)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+    def _sent(self, request: httpx2.Request) -> httpx2.Response:
+        url, headers = request.url, httpx2.Headers(request.headers)
+        headers["accept-encoding"] = "gzip"  # what is unpacked here
+        sent = httpcore2.Request(
+            method=request.method,
+            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=headers.raw,
+            content=request.read(),
+            extensions=request.extensions,
+        )
+        reply = self._pool.handle_request(sent)
+        try:
+            told = httpx2.Headers(reply.headers)
+            body = _whole(reply.iter_stream(), told, show(str(url)))
+        finally:
+            reply.close()
+        for name in ("content-encoding", "content-length", "transfer-encoding"):
+            told.pop(name, None)
+        return httpx2.Response(reply.status, headers=told, content=body)
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Bound a call with all its attempts; None leaves each attempt to its own time-out."""
+    token = _limit.set(_NO_LIMIT if seconds is None else _Limit(time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def give_up_in_time(cause: str, pause: float = 0.0) -> None:
+    """Count an attempt that failed. Raises `ModelLate` where the call has no time for the pause before the next."""
+    _limit.get().count(cause, pause)
+
+
+class _Network(httpcore2.SyncBackend):
+    """Connections whose reads and writes keep to the deadline of the call that they serve."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        if is_offline() and not is_of_this_machine(host):
+            raise ModelRefused(f"{host} is another machine, and {OFFLINE} allows this one only: unset it")
+        connect = super().connect_tcp
+        return _Stream(connect(host, port, _rest(timeout, httpcore2.ConnectTimeout), local_address, socket_options))
+
+
+class _Stream(httpcore2.NetworkStream):
+    def __init__(self, inner: httpcore2.NetworkStream) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, _rest(timeout, httpcore2.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, _rest(timeout, httpcore2.WriteTimeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        rest = _rest(timeout, httpcore2.ConnectTimeout)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, rest))
+
+    def get_extra_info(self, info: str) -> object:
+        return self._inner.get_extra_info(info)
+
+
+def _rest(timeout: float | None, late: type[httpcore2.TimeoutException]) -> float | None:
+    """Return how long a step may take of what is left of the call. Raises `late` where nothing is."""
+    left = _limit.get().left()
+    if left <= 0:
+        raise late("the time of the call is over")
+    return timeout if left == math.inf else left if timeout is None else min(timeout, left)
+
+
+def _whole(parts: Iterable[bytes], headers: httpx2.Headers, url: str) -> bytes:
+    """Return a body, unpacked. Raises `ModelError` beyond the largest size, or for a packing that is not ours."""
+    packing = headers.get("content-encoding", "identity").strip().casefold()
+    if packing not in ("identity", "gzip", "x-gzip", ""):
+        raise ModelError(f"{url} answered packed as {packing!r}, which it was not asked for: only gzip is read")
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing.endswith("gzip") else None
+    body = bytearray()
+    try:
+        for part in parts:
+            for piece in (part,) if unpack is None else _unpacked(unpack, part):
+                body += piece
+                if len(body) > LARGEST_REPLY:
+                    raise ModelError(f"{url} answered with more than {LARGEST_REPLY >> 20} MB, which is no reply to us")
+    except zlib.error as error:
+        raise ModelError(f"{url} answered with what is no gzip ({error})") from error
+    return bytes(body)
+
+
+def _unpacked(unpack: zlib._Decompress, part: bytes) -> Iterator[bytes]:
+    """Yield what a packed part holds, so little at a time that whoever counts can stop."""
+    while part:
+        yield unpack.decompress(part, _AT_ONCE)
+        part = unpack.unconsumed_tail
+
+
+def _authorities(base_url: str) -> ssl.SSLContext:
+    """Return whose certificates count. Plain http to this machine checks none, and to load the list takes 80 ms."""
+    is_plain = urlsplit(base_url).scheme == "http" and is_loopback(base_url)
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context()
+
+
+def _proxy_of(base_url: str) -> str | None:
+    """Return the proxy that the environment names for an address; none can reach this machine's own servers."""
+    parts = urlsplit(base_url)
+    if is_loopback(base_url) or proxy_bypass(parts.hostname or ""):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme, proxies.get("all"))
+
+
+def _as_proxy(address: str) -> httpcore2.Proxy:
+    proxy = httpx2.Proxy(address if "://" in address else f"http://{address}")
+    url = proxy.url
+    return httpcore2.Proxy(
+        httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        auth=proxy.raw_auth,
+        headers=proxy.headers.raw,
+    )
