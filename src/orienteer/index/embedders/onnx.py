@@ -8,6 +8,7 @@ no less work, and a model in 8 bits, which scales by all that it is given, would
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -118,11 +119,14 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 def _session(name: str, model: bytes, threads: int) -> InferenceSession:
+    # Its wheels for Linux tell their maker what they are used for, unless this is set before they are loaded.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as state
     except ModuleNotFoundError as error:
         raise MissingExtra("a local embedder", "dense") from error
+    onnxruntime.disable_telemetry_events()  # where somebody else has loaded it before
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
