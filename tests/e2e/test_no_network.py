@@ -138,6 +138,7 @@ def test_no_command_asks_for_an_address_or_leaves_a_file(namespace, home, source
         *([*OURS, "import", str(file), "-o", f"g-{file.name}"] for file in sorted((sources / "graphs").iterdir())),
         [*OURS, "embed", "g"],
         [*OURS, "link", "g"],
+        [*OURS, "build", str(sources / "documents"), "-o", "plain", "--embedder", "none"],
         [*OURS, "build", str(sources / "documents"), "-o", "kb", "--extract", "hyper"],
         *([*OURS, "ask", "g", QUESTION, "--method", method] for method in free),
         *([*OURS, "ask", "kb", "Who directs films about salt?", "--method", method] for method in free),
@@ -158,7 +159,7 @@ def test_no_command_asks_for_an_address_or_leaves_a_file(namespace, home, source
     assert found["asked"] == [], [one for one in found["ran"] if one["asked"]]
     (refused,) = [one for one in found["ran"] if one["code"] == 2]
     assert "c.jsonld" in refused["said"]  # its context is elsewhere, and is not fetched
-    made = {"g", "kb", "run", "exported", "asked.jsonl", "quiz.jsonl"}
+    made = {"g", "kb", "plain", "run", "exported", "asked.jsonl", "quiz.jsonl"}
     strangers = {
         name for name in files_of(tmp_path) if name.partition("/")[0] not in made and not name.startswith("g-")
     }

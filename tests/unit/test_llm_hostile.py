@@ -189,6 +189,17 @@ def test_a_server_that_is_gone_is_not_asked_beyond_the_time():
         model.chat(ASKED, seconds=1.2)
 
 
+def test_the_wait_for_a_place_ends_with_the_time(hostile):
+    with model_at(hostile(SLOW["nothing"]), concurrency=1, timeout_seconds=2) as model:
+        other = threading.Thread(target=lambda: pytest.raises(ModelError, model.chat, ASKED))
+        other.start()
+        while model._places.acquire(blocking=False):  # until the other call has the only place
+            model._places.release()
+        with pytest.raises(ModelLate, match="other calls"):
+            model.chat(ASKED, seconds=0.1)
+        other.join()
+
+
 def run_with(seconds, *, calls):
     run = Allowance(Budget(seconds=seconds), reserve=0)
     for _ in range(calls):

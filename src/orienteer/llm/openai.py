@@ -8,12 +8,13 @@ import math
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from orienteer.errors import BadOption, ModelError, ModelRefused
+from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
 from orienteer.llm.prices import Price, price_of
 from orienteer.llm.wire import Answered, Asked, Body, Way, answer, blamed, request, way_of
@@ -112,10 +113,10 @@ class OpenAIModel:
 
         `ModelLate` where these seconds were over before the server had answered; the wait for a place counts.
         """
-        asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling())
         from orienteer.llm.transport import time_limit
 
-        with time_limit(seconds), self._places:
+        asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling())
+        with time_limit(seconds), self._place(seconds):
             started = time.monotonic()
             read = self._ask(asked)
             took = time.monotonic() - started
@@ -128,6 +129,16 @@ class OpenAIModel:
             client, self._client = self._client, None
         if client is not None:
             client.close()
+
+    @contextmanager
+    def _place(self, seconds: float | None) -> Iterator[None]:
+        """Hold one of the places of calls that are under way. Raises `ModelLate` where none is free in time."""
+        if not self._places.acquire(timeout=None if seconds is None else max(0.0, seconds)):
+            raise ModelLate(f"{self.base_url} was still answering other calls when the budget of seconds ended")
+        try:
+            yield
+        finally:
+            self._places.release()
 
     def _ask(self, asked: Asked) -> Answered:
         """Send the request, each time without what the server turns out to lack, until it takes it."""
@@ -288,7 +299,8 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
     def judge(response: httpx2.Response) -> None:
         pause = _pause(response.headers)
         if response.status_code in _TRIED_AGAIN or response.status_code >= 500:
-            give_up_in_time(f"{show(base_url)} answered {response.status_code}", pause)
+            asks = f" and asks to wait {pause:g} s" if pause else ""
+            give_up_in_time(f"{show(base_url)} answered {response.status_code}{asks}", pause)
         if pause > config.timeout_seconds:  # the SDK would sleep for up to two minutes
             response.headers["x-should-retry"] = "false"
 
