@@ -119,7 +119,10 @@ class Run(Protocol):
         """The seed that everything random in this run derives from."""
 
     def check(self) -> None:
-        """Claim one model call. Raises `BudgetExhausted` when no further one is allowed."""
+        """Claim one model call. Raises `BudgetExhausted` when no further one is allowed.
+
+        `ModelError` where the budget cannot be kept, for the server does not say what calls use.
+        """
 
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
         """Settle a claimed call with what it has spent: exactly once a claim, also where the call failed.

@@ -347,7 +347,6 @@ def test_each_of_three_agents_has_its_last_turn_inside_the_budget(graph):
         ("calls", Budget(calls=4), Usage(calls=1)),
         ("tokens", Budget(tokens=1_000), Usage(calls=1, prompt_tokens=150, completion_tokens=50)),
         ("usd", Budget(usd=0.05), Usage(calls=1, usd=0.01)),
-        ("usd", Budget(usd=0.05), Usage(calls=1, usd=None)),
     ],
 )
 def test_stopped_by_says_what_ran_out(graph, limit, budget, usage):
@@ -355,6 +354,14 @@ def test_stopped_by_says_what_ran_out(graph, limit, budget, usage):
     assert trajectory.stopped_by == limit
     assert 1 <= len(trajectory.steps) < 20
     assert trajectory.usage.calls == len(trajectory.steps)
+
+
+@pytest.mark.parametrize("limit", ["tokens", "usd"])
+def test_a_budget_that_cannot_be_kept_is_a_failure_of_the_model(graph, limit):
+    silent = ScriptedModel(script([SEARCH]), usage=Usage(calls=1, usd=None))
+    trajectory = explore(graph, silent, run=Allowance(Budget(**{limit: 1})))
+    assert (trajectory.stopped_by, len(trajectory.steps)) == ("error", 1)
+    assert f"the budget of {limit} cannot be kept" in trajectory.error
 
 
 def test_a_budget_of_seconds_begins_no_call_after_it(graph):

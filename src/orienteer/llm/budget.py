@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from orienteer.errors import BadOption, BudgetExhausted, ModelLate
+from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate
 from orienteer.llm.prices import Price
 from orienteer.protocols import Run
 from orienteer.records import Ranked, Step, Usage
@@ -102,7 +102,10 @@ class Allowance:
         return self._random_seed
 
     def check(self) -> None:
-        """Claim one call. Raises `BudgetExhausted` where it would eat into the last turns."""
+        """Claim one call. Raises `BudgetExhausted` where it would eat into the last turns.
+
+        `ModelError` where the server does not say what calls use, of which so much is allowed.
+        """
         with self._lock:
             self._refuse_unless_left(self._reserve)
             self._claim()
@@ -161,17 +164,11 @@ class Allowance:
         expected = 0 if kept is None else self._open + 1 + kept
         if budget.tokens is not None:
             if last.calls and not last.tokens:
-                raise BudgetExhausted(
-                    "tokens",
-                    "the server did not say what a call used, so the budget cannot be kept: limit calls or seconds",
-                )
+                raise _unkept("tokens")
             _compare("tokens", spent.tokens, last.tokens * expected, budget.tokens)
         if budget.usd is not None:
             if spent.usd is None:
-                raise BudgetExhausted(
-                    "usd",
-                    "the server did not say what a call used, or its price is not known, so the budget cannot be kept",
-                )
+                raise _unkept("usd")
             _compare("usd", spent.usd, (last.usd or 0.0) * expected, budget.usd)
         if budget.seconds is not None:
             in_a_row = 0 if kept is None else 1 + min(kept, 1)  # the last turns of several agents overlap
@@ -215,6 +212,13 @@ class _Final:
 def _compare(limit: str, spent: float, expected: float, budget: float) -> None:
     if spent >= budget or spent + expected > budget:
         raise _exhausted(limit, spent, budget, expected)
+
+
+def _unkept(limit: str) -> ModelError:
+    return ModelError(
+        f"the server did not say what a call used, or what cannot be, so the budget of {limit} cannot be kept: limit "
+        "calls or seconds instead"
+    )
 
 
 def _exhausted(limit: str, spent: float, budget: float, kept: float) -> BudgetExhausted:
