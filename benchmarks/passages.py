@@ -38,7 +38,7 @@ from orienteer.build.documents.mentions import find_names
 from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
-from orienteer.graph import format
+from orienteer.graph import pieces
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders import open_embedder
@@ -327,7 +327,7 @@ class Bench:
             graph = Graph.open(path)
             names = find_names([seen(node) for node in nodes], BuildConfig(), progress=silent)
             write = partial(write_names, graph, names)
-            format.publish_piece(path, PIECE, write)
+            pieces.publish_piece(path, PIECE, write)
             embed_graph(graph, open_embedder("minilm"), cache=self.cache)
         return remembering(Graph.open(path))
 

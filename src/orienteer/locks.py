@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orienteer.errors import GraphBusy
+from orienteer.errors import BadInput, GraphBusy
 
 
 @contextmanager
@@ -15,8 +15,10 @@ def locked(file: Path, *, busy: str) -> Iterator[None]:
     """Hold a lock that the system lets go when the process ends, however it ends.
 
     Raises `GraphBusy`, with these words, where another process holds it, or has just given up and taken away the
-    folder that it had made.
+    folder that it had made; `BadInput` where a link stands in the file's place, through which nothing is made.
     """
+    if file.is_symlink():
+        raise BadInput(f"{file} is a link: remove it")
     try:
         stream = file.open("a+")
     except FileNotFoundError as error:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
+from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods import AUTO, METHODS, Method, chosen, method_of_settings, options_by_method, over
@@ -154,7 +156,8 @@ class Retriever:
             raise BadOption("the question is empty: write in words what you want to know")
         k = self.k if k is None else k
         started = time.perf_counter()
-        result = self._result(Question(text=question), k, allowance, has_answer=has_answer)
+        with self._damage_told():
+            result = self._result(Question(text=question), k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
         result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
@@ -202,8 +205,12 @@ class Retriever:
             given: dict[str, Any] = {"rerank": self._rerank} if self._rerank is not None else {}
             if (inner := self.method.over) is not None and self.method.slot is not None:
                 given[self.method.slot] = self._inner(inner, k)
-            self._strategies[k] = self._made(self.method, k, self._options, given, self._filters)
+            with self._damage_told():
+                self._strategies[k] = self._made(self.method, k, self._options, given, self._filters)
         return self._strategies[k]
+
+    def _damage_told(self) -> AbstractContextManager[None]:
+        return damage_told(self.graph.path, self.graph.manifest.generation)
 
     def _inner(self, inner: Method, k: int) -> Strategy:
         """Return the method that this one starts from.

@@ -1,13 +1,14 @@
 """cache and doctor over what lies beside a graph: vectors, Cypher's copy, and what was paid for."""
 
 import json
+import shutil
 
 import pytest
 
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
 from orienteer.build.documents.replies import Replies
-from orienteer.graph import format
+from orienteer.graph.pieces import piece, publish_piece
 
 WORDS = WordEmbedder()
 
@@ -22,6 +23,17 @@ def server(home, monkeypatch):
 def pieces(cli, graph):
     found = cli("doctor", graph, "--json")
     return found.code, found.json["graph"]["vectors"], found.json["graph"]["cypher"]
+
+
+def publish_copy(graph, catalog):
+    """Publish the copy that Cypher reads under another catalog."""
+    folder = piece(graph, "cypher")
+
+    def write(work):
+        shutil.copyfile(folder / "cypher.lbug", work / "cypher.lbug")
+        (work / "catalog.json").write_text(catalog, encoding="utf-8")
+
+    publish_piece(graph, "cypher", write)
 
 
 def test_a_graph_without_either(cli, clubs):
@@ -44,7 +56,7 @@ def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, 
     )
     assert (vectors["nodes_without"], vectors["recall"], vectors["is_exact"]) == (0, 1.0, False)
     assert (vectors["embedder_available"], vectors["trouble"]) == (True, None)
-    folder = format.piece(clubs, "vectors")
+    folder = piece(clubs, "vectors")
     assert vectors["bytes"] == sum(one.stat().st_size for one in folder.iterdir() if one.name != "vectors.json")
     told = cli("doctor", clubs).out
     assert "vectors: 7 of 48 dimensions by openai:fake" in told
@@ -61,29 +73,29 @@ def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, 
 
 def test_doctor_tells_of_vectors_that_are_cut_off(cli, clubs, server):
     assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
-    file = format.piece(clubs, "vectors") / "half.f2"
+    file = piece(clubs, "vectors") / "half.f2"
     file.write_bytes(file.read_bytes()[:-1])
     code, vectors, _ = pieces(cli, clubs)
     assert (code, list(vectors)) == (1, ["damaged"])
     ran = cli("doctor", clubs)
     assert ran.code == 1
-    assert f"{file} is cut off: run orienteer embed {clubs} again" in ran.out
+    assert f"damaged: {file}" in ran.out
+    assert f"vectors: damaged; run orienteer embed {clubs} again" in ran.out
 
 
 def test_doctor_tells_of_the_copy_that_cypher_reads(cli, clubs):
     pytest.importorskip("ladybug")
     assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
     code, _, copy = pieces(cli, clubs)
-    folder = format.piece(clubs, "cypher")
+    folder = piece(clubs, "cypher")
     assert (code, copy["installed"], copy["stale"]) == (0, True, False)
     assert copy["engine"].startswith("ladybug ")
     assert copy["bytes"] == (folder / "cypher.lbug").stat().st_size
     assert "text" in copy["left_out"]
     assert f"Cypher's copy: {copy['engine']}; {copy['bytes']:,} bytes; whole" in cli("doctor", clubs).out
 
-    catalog = folder / "catalog.json"
-    older = {**json.loads(catalog.read_text(encoding="utf-8")), "engine": "ladybug 0.1"}
-    catalog.write_text(json.dumps(older), encoding="utf-8")
+    catalog = json.loads((folder / "catalog.json").read_text(encoding="utf-8"))
+    publish_copy(clubs, json.dumps({**catalog, "engine": "ladybug 0.1"}))
     _, _, copy = pieces(cli, clubs)
     assert (copy["engine"], copy["stale"]) == ("ladybug 0.1", True)
     assert "made anew at the next statement" in cli("doctor", clubs).out
@@ -141,7 +153,7 @@ def test_what_somebody_put_beside_replies_or_vectors_keeps_them(cli, home):
 def test_a_catalog_that_cannot_be_read_makes_the_copy_anew(cli, clubs, content):
     pytest.importorskip("ladybug")
     assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
-    (format.piece(clubs, "cypher") / "catalog.json").write_text(content, encoding="utf-8")
+    publish_copy(clubs, content)
     code, _, copy = pieces(cli, clubs)
     assert (code, copy is None or copy["stale"]) == (0, True)
     ran = cli("cypher", clubs, "MATCH (n) RETURN count(*)")

@@ -54,13 +54,13 @@ def build(path, version, *, force=True):
 
 def check(path):
     """Return the version of a graph after having read all of it."""
-    from orienteer.graph import format
+    from orienteer.graph import damage
     from orienteer.graph.store import Graph
 
     graph = Graph.open(path)
     version = graph.node("n0").properties["version"]
     nodes, edges = content(version)
-    assert format.damaged_files(path) == []
+    assert damage.damaged_files(path) == []
     assert [graph.node_at(row) for row in range(len(graph))] == sorted(nodes, key=lambda node: node.id)
     assert sorted(map(repr, graph.iter_edges())) == sorted(map(repr, edges))
     assert len(graph.search(f"v{version}", 10**6)) == len(nodes)

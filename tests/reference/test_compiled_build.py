@@ -117,7 +117,7 @@ def built(path: Path) -> dict[str, str]:
         ends = [[f"n{rng.randrange(400)}" for _ in range(900)] for _ in range(2)]
         builder.add_edges(EdgeBatch(ends[0], ["knows"] * 900, ends[1]))
         builder.publish()
-    manifest = read_manifest(path / "generations" / read_pointer(path).generation)
+    manifest = read_manifest(path, read_pointer(path))
     return {name: record.sha256 for name, record in manifest.files.items()}
 
 

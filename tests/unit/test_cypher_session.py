@@ -13,7 +13,7 @@ import pytest
 
 from mutations import mutate, rewrite
 from orienteer.errors import BadOption, BadQuery, Error, MissingExtra, QueryStopped, UnknownProperty, UnknownType
-from orienteer.graph import format
+from orienteer.graph import pieces
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.cypher import copying
 from orienteer.graph.cypher.copying import CATALOG, DATABASE
@@ -211,7 +211,7 @@ def test_the_copy_is_a_piece_that_is_made_once_and_made_anew_for_another_engine(
     path = scratch()
     first = Graph.from_records(NODES[:1], path=path, edges=())
     folder = first.cypher_session.engine.folder
-    assert folder == format.piece(path, "cypher")
+    assert folder == pieces.piece(path, "cypher")
     assert not (folder / DATABASE).stat().st_mode & 0o222
     assert Graph.open(path).cypher_session.engine.folder == folder
     catalog = json.loads((folder / CATALOG).read_text())
@@ -682,9 +682,9 @@ def test_where_nothing_may_be_written_the_copy_lives_with_the_process(build, mon
         raise OSError(number, "no")
 
     graph = build([Node("1", "T", "x")], [])
-    monkeypatch.setattr(format, "publish_piece", refuse)
+    monkeypatch.setattr(pieces, "publish_piece", refuse)
     assert rows(graph, "MATCH (n) RETURN n.id") == [("1",)]
-    assert format.piece(graph.path, "cypher") is None
+    assert pieces.piece(graph.path, "cypher") is None
 
 
 def test_another_fault_of_the_disk_is_told(build, monkeypatch):
@@ -692,6 +692,6 @@ def test_another_fault_of_the_disk_is_told(build, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     graph = build([Node("1", "T", "x")], [])
-    monkeypatch.setattr(format, "publish_piece", full)
+    monkeypatch.setattr(pieces, "publish_piece", full)
     with pytest.raises(OSError, match="No space"):
         graph.cypher("RETURN 1")

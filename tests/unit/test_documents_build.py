@@ -18,7 +18,7 @@ from orienteer.build.documents.run import VECTORS_GONE, BuildOptions, build_grap
 from orienteer.build.documents.sources import is_stale
 from orienteer.build.sources import graph_directory
 from orienteer.errors import BadInput, BadOption, DuplicateNode
-from orienteer.graph import format
+from orienteer.graph import pieces
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
 from orienteer.knowledge import incidence
@@ -470,8 +470,8 @@ def names_of(incidence):
 def test_a_build_hands_on_the_names_that_who_asks_would_find(folder, tmp_path, monkeypatch):
     built(folder, tmp_path / "with")
     built(folder, tmp_path / "without", config=BuildConfig(names=False))
-    assert format.piece(tmp_path / "with", PIECE) is not None
-    assert format.piece(tmp_path / "without", PIECE) is None
+    assert pieces.piece(tmp_path / "with", PIECE) is not None
+    assert pieces.piece(tmp_path / "without", PIECE) is None
     unnamed = Graph.open(tmp_path / "without")
     found_anew = open_incidence(unnamed, Spaces(unnamed))
     monkeypatch.setattr(incidence, "find_names", lambda *_, **__: pytest.fail("found again"))
@@ -483,14 +483,14 @@ def test_a_build_hands_on_the_names_that_who_asks_would_find(folder, tmp_path, m
 
 def test_an_update_hands_on_the_names_of_the_graph_as_it_is_now(folder, tmp_path):
     built(folder, tmp_path / "graph")
-    before = format.piece(tmp_path / "graph", PIECE)
+    before = pieces.piece(tmp_path / "graph", PIECE)
     (folder / "new.md").write_text("# Karl Holm\n\nKarl Holm knew Ada Holm. Karl Holm sails.\n", encoding="utf-8")
     built(folder, tmp_path / "graph", update=True)
-    assert format.piece(tmp_path / "graph", PIECE) != before
+    assert pieces.piece(tmp_path / "graph", PIECE) != before
     graph = Graph.open(tmp_path / "graph")
     assert "Karl Holm" in names_of(open_incidence(graph, Spaces(graph)))
 
 
 def test_names_of_an_extracted_graph_are_its_entities_and_no_piece(folder, tmp_path):
     built(folder, tmp_path / "graph", extract="entities")
-    assert format.piece(tmp_path / "graph", PIECE) is None
+    assert pieces.piece(tmp_path / "graph", PIECE) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput, DuplicateNode, Error, GraphBusy, NotAGraph, UsageError
-from orienteer.graph import format
+from orienteer.graph import damage, format, pieces
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -100,9 +100,9 @@ def test_an_empty_folder_and_missing_parents_will_do(scratch):
 
 def test_what_a_killed_process_left_is_removed(scratch):
     path = scratch()
-    (path / ".new-dead" / "spool").mkdir(parents=True)
-    (path / ".new-dead" / "id.utf8").write_text("half")
-    (path / ".new-pointer").write_text("half")
+    (path / ".new-0dead_00" / "spool").mkdir(parents=True)
+    (path / ".new-0dead_00" / "id.utf8").write_text("half")
+    (path / ".new-01234567").write_text("half")
     (path / ".lock").touch()
     make(path)
     assert {one.name for one in path.iterdir()} == {"orienteer.json", "generations", ".lock"}
@@ -302,7 +302,7 @@ def test_every_flipped_byte_is_found_by_the_hashes(scratch):
         [Node("a", text="x y", aliases=("z",), properties={"p": 1}), Node("b")], [Edge("a", "t", "b", "w")], path=path
     )
     folder = generation(path)
-    assert format.damaged_files(path) == []
+    assert damage.damaged_files(path) == []
     assert {file.name for file in folder.iterdir()} == {*graph.manifest.files, "manifest.json"}
     for name in (*graph.manifest.files, "manifest.json"):
         file = folder / name
@@ -310,9 +310,9 @@ def test_every_flipped_byte_is_found_by_the_hashes(scratch):
         if whole:
             at = len(whole) // 2
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-            assert name in format.damaged_files(path)
+            assert name in damage.damaged_files(path)
         file.unlink()
-        assert format.damaged_files(path) == [name]
+        assert damage.damaged_files(path) == [name]
         file.write_bytes(whole)
 
 
@@ -322,7 +322,7 @@ def test_a_manifest_records_how_the_graph_was_made(scratch):
         builder.add_node(Node("a", "t"))
         manifest = builder.publish(labels={"t": "thing"}, also_called={"t": ["object"]})
     opened = Graph.open(path)
-    assert opened.manifest == format.read_manifest(generation(path))
+    assert opened.manifest == format.read_manifest(path, format.read_pointer(path))
     assert opened.manifest.files == manifest.files
     assert (opened.manifest.format, opened.manifest.nodes, opened.manifest.edges) == (format.FORMAT, 1, 0)
     assert opened.manifest.provenance == {"sources": ["a.csv"]}
@@ -339,19 +339,19 @@ def test_every_error_here_is_of_the_tree():
 def test_a_piece_is_published_beside_its_generation_and_ends_with_it(scratch):
     path = scratch()
     Graph.from_records([Node("a")], [], path=path)
-    assert format.piece(path, "vectors") is None
-    first = format.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"1") and None)
+    assert pieces.piece(path, "vectors") is None
+    first = pieces.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"1") and None)
     assert (first / "x").read_bytes() == b"1"
-    assert format.piece(path, "vectors") == first
-    second = format.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"2") and None)
-    assert format.piece(path, "vectors") == second
+    assert pieces.piece(path, "vectors") == first
+    second = pieces.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"2") and None)
+    assert pieces.piece(path, "vectors") == second
     assert not first.exists()
-    other = format.publish_piece(path, "cypher", lambda folder: None)
-    assert format.piece(path, "vectors") == second
-    assert format.piece(path, "cypher") == other
+    other = pieces.publish_piece(path, "cypher", lambda folder: None)
+    assert pieces.piece(path, "vectors") == second
+    assert pieces.piece(path, "cypher") == other
     assert Graph.open(path).ids[0] == "a"
     Graph.from_records([Node("b")], [], path=path, force=True)
-    assert format.piece(path, "vectors") is None
+    assert pieces.piece(path, "vectors") is None
     assert not second.exists()
 
 
@@ -364,6 +364,6 @@ def test_a_piece_that_fails_leaves_nothing_behind(scratch):
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError):
-        format.publish_piece(path, "vectors", fail)
-    assert format.piece(path, "vectors") is None
+        pieces.publish_piece(path, "vectors", fail)
+    assert pieces.piece(path, "vectors") is None
     assert {entry.name for entry in path.iterdir()} == {".lock", "generations", "orienteer.json"}

@@ -7,7 +7,7 @@ import pytest
 
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadInput, BadOption, ModelError, NotAGraph, UnknownNode
-from orienteer.graph import format
+from orienteer.graph import pieces
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import PIECE, embed_graph, give_vectors
 from orienteer.index.vector_cache import CacheWriter, VectorCache, folder_of, keys_of
@@ -153,7 +153,7 @@ def test_given_vectors_without_an_embedder_take_no_words(graph):
 def test_vectors_that_are_none_are_refused(graph, ids, vectors):
     with pytest.raises(BadInput):
         give_vectors(graph, ids, vectors, embedder=None)
-    assert format.piece(graph.path, PIECE) is None
+    assert pieces.piece(graph.path, PIECE) is None
 
 
 def test_vectors_of_a_node_that_is_not_there_are_refused(graph):
@@ -205,7 +205,7 @@ def test_open_vectors_outlive_those_that_replace_them(graph, scratch):
 
 def test_vectors_that_are_cut_off_are_told(graph, scratch):
     embed_graph(graph, WordEmbedder(), cache=scratch())
-    folder = format.piece(graph.path, PIECE)
+    folder = pieces.piece(graph.path, PIECE)
     (folder / "half.f2").write_bytes(b"")
     with pytest.raises(NotAGraph, match="half.f2"):
         graph.search("word1", mode="dense")
@@ -220,7 +220,7 @@ def test_the_recall_stands_in_the_manifest_and_a_low_one_makes_searches_exact(sc
     nodes = [Node(f"n{number:04}", "t", str(number)) for number in range(5_000)]
     graph = Graph.from_records(nodes, [], path=scratch())
     about = give_vectors(graph, [node.id for node in nodes], drawn, embedder=None)
-    written = json.loads((format.piece(graph.path, PIECE) / "vectors.json").read_text(encoding="utf-8"))
+    written = json.loads((pieces.piece(graph.path, PIECE) / "vectors.json").read_text(encoding="utf-8"))
     assert written["recall"] == about.recall < 0.97
     assert written["is_exact"] is True
     index = graph.searcher.vectors.index

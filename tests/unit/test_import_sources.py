@@ -15,7 +15,7 @@ from orienteer.build.provenance import is_stale
 from orienteer.build.run import import_graph
 from orienteer.build.sources import cached_path, graph_directory
 from orienteer.errors import BadInput, NotAGraph
-from orienteer.graph.format import publishing
+from orienteer.graph.publishing import publishing
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import embed_graph
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from orienteer.build.documents.incidence import ABOUT, PIECE, Lists, lists_of, write_names
 from orienteer.errors import GraphBusy, NotAGraph
-from orienteer.graph import format
+from orienteer.graph import pieces
 from orienteer.graph.store import Graph
 from orienteer.knowledge import incidence as incidence_module
 from orienteer.knowledge.incidence import Incidence, open_incidence
@@ -157,7 +157,7 @@ def test_entities_of_a_knowledge_base_are_its_names(build):
         "Night Ferry",
         "Ada Holm",
     ]
-    assert format.piece(graph.path, PIECE) is None
+    assert pieces.piece(graph.path, PIECE) is None
 
 
 # ------------------------------------------------------------------------------------------------- what is kept
@@ -175,20 +175,20 @@ def test_a_folder_that_cannot_be_written_has_its_names_in_memory(graph, monkeypa
     def refuse(*_):
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(format, "publish_piece", refuse)
+    monkeypatch.setattr(pieces, "publish_piece", refuse)
     with caplog.at_level(logging.WARNING):
         found = opened(graph)
     assert by_name(found)["Ada Holm"] == ([0, 1], [1])
     assert "cannot be written" in found.note
     assert found.note in caplog.text
-    assert format.piece(graph.path, PIECE) is None
+    assert pieces.piece(graph.path, PIECE) is None
 
 
 def test_another_fault_of_the_disk_is_no_read_only_folder(graph, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(format, "publish_piece", full)
+    monkeypatch.setattr(pieces, "publish_piece", full)
     with pytest.raises(OSError, match="No space"):
         opened(graph)
 
@@ -202,11 +202,11 @@ def test_names_are_not_put_beside_a_graph_that_replaced_theirs(graph, tmp_path):
 
 def test_names_of_another_format_are_found_anew(graph):
     opened(graph)
-    folder = format.piece(graph.path, PIECE)
+    folder = pieces.piece(graph.path, PIECE)
     about = json.loads((folder / ABOUT).read_text())
     (folder / ABOUT).write_text(json.dumps({**about, "format": 0}))
     assert by_name(opened(graph))["Ada Holm"] == ([0, 1], [1])
-    assert format.piece(graph.path, PIECE) != folder
+    assert pieces.piece(graph.path, PIECE) != folder
 
 
 def test_passages_without_a_name(scratch):
@@ -234,21 +234,25 @@ def test_who_waits_too_long_for_another_process_is_told(graph, monkeypatch):
         opened(graph)
 
 
-@pytest.mark.parametrize("damage", ["cut", "gone", "about"])
-def test_damage_is_told_with_a_remedy_that_works(graph, damage):
+@pytest.mark.parametrize("damage", ["cut", "gone", "all", "link", "about"])
+def test_damaged_names_are_found_anew(graph, damage):
     opened(graph)
-    folder = format.piece(graph.path, PIECE)
+    folder = pieces.piece(graph.path, PIECE)
     file = next(folder.glob("held.*"))
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:-4])
     elif damage == "gone":
         file.unlink()
+    elif damage == "all":
+        shutil.rmtree(folder)
+    elif damage == "link":
+        file.rename(folder.parent / "elsewhere")
+        file.symlink_to(folder.parent / "elsewhere")
     else:
         (folder / ABOUT).write_text(json.dumps({"format": "?"}))
-    with pytest.raises(NotAGraph, match="remove the folder"):
-        opened(graph)
-    shutil.rmtree(folder)
     assert by_name(opened(graph))["Ada Holm"] == ([0, 1], [1])
+    assert pieces.piece(graph.path, PIECE) != folder
+    assert not folder.exists()
 
 
 # ------------------------------------------------------------------------------------------------------------- walks

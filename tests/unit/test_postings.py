@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from orienteer.graph.format import Digests
 from orienteer.graph.indexing import NodeIndexer
+from orienteer.graph.publishing import Digests
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node
 

@@ -15,6 +15,7 @@ from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
 from orienteer.locks import locked
 
+_CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 WAIT_SECONDS = 0.1
 """Between two looks at a graph that another process is making."""
 
@@ -102,12 +103,17 @@ def cached_path(path: Path, *, cache: Path) -> Path:
     return cache / "graphs" / f"{name}-{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
 
 
+def is_cached(folder: Path) -> bool:
+    """Tell whether a folder is a graph that was made in the cache, by its name."""
+    return _CACHED.fullmatch(folder.name) is not None and is_graph(folder)
+
+
 def _manifest(target: Path) -> Manifest | None:
     """Return the manifest of a graph in the cache, None where it has to be made anew."""
     if not is_graph(target):
         return None
     try:
-        return read_manifest(target / "generations" / read_pointer(target).generation)
+        return read_manifest(target, read_pointer(target))
     except (NotAGraph, OSError):  # a damaged cache is no one's loss
         return None
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from threading import Event
 from typing import NamedTuple
 
-from orienteer.errors import BadOption, BudgetExhausted, Error, MissingExtra
+from orienteer.errors import BadOption, BudgetExhausted, Error, MissingExtra, NotAGraph
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.journal import Pair
 from orienteer.evaluation.replies import KeepingModel, Replies
@@ -88,7 +88,7 @@ class Asker:
     def ask(self, task: Task) -> Outcome:
         """Return what came of a question; one that fails has its error.
 
-        Raises what would befall every question alike: `BadOption`, `MissingExtra`.
+        Raises what would befall every question alike: `BadOption`, `MissingExtra`, `NotAGraph`.
         """
         desk = self._take(task.variant)
         if desk.model is not None:
@@ -97,7 +97,7 @@ class Asker:
         try:
             ask = desk.retriever.ask if self._answers else desk.retriever.search
             return _outcome(task, ask(task.example.question.text))
-        except (BadOption, MissingExtra):
+        except (BadOption, MissingExtra, NotAGraph):
             raise
         except Error as error:
             usage = desk.model.spent if desk.model is not None else Usage()

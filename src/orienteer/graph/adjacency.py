@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Array, Folder, Rows, create, save
+from orienteer.index.arrays import Array, Folder, Rows, check_counts, create, save
 
 KindMask = NDArray[np.bool_]
 """One entry a kind (edge type * 2 + incoming): which edges may be walked."""
@@ -56,7 +56,8 @@ class Adjacency:
             row = int(rows[0])
             begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
             neighbor, kind = self.neighbor[begin:end], self.kind[begin:end]
-            found = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, np.arange(begin, end))
+            at = np.arange(begin, begin + len(neighbor))  # the slice is short where the numbers are damaged
+            found = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, at)
             low, high = span(neighbor, row)
             has_loop = low < high
         else:
@@ -84,6 +85,7 @@ class Adjacency:
     def _all(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the owner and the place of every edge end of some rows."""
         counts = self.degree(rows)
+        check_counts(counts, len(self.neighbor))
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
         return np.repeat(rows, counts), np.repeat(self.indptr[rows] - (ends - counts), counts) + np.arange(total)

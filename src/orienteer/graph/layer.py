@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from orienteer.errors import NotAGraph
-from orienteer.graph import format
-from orienteer.index.arrays import Folder, Rows, save
+from orienteer.graph import format, pieces
+from orienteer.index.arrays import Folder, Rows, check_counts, save
 from orienteer.records import Record
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ class SimilarLayer:
     def around(self, rows: Rows) -> Alike:
         """Return the neighbours of some rows, both ways, each row's in row order."""
         counts = self._begins[rows + 1] - self._begins[rows]
+        check_counts(counts, len(self._neighbors))
         ends = np.cumsum(counts)
         at = np.repeat(self._begins[rows] - (ends - counts), counts) + np.arange(int(counts.sum()))
         return Alike(np.repeat(rows, counts), self._neighbors[at], self._weights[at])
@@ -90,13 +91,13 @@ class SimilarLayer:
 
 def open_layer(graph: Graph) -> SimilarLayer | None:
     """Return the similarity edges beside a graph, None where none were made. Raises `NotAGraph` for damage."""
-    folder = format.piece(graph.path, PIECE)
+    folder = pieces.piece(graph.path, PIECE)
     if folder is None:
         return None
     try:
         about = LayerAbout.model_validate_json((folder / ABOUT).read_bytes())
     except (FileNotFoundError, ValidationError) as error:
-        raise NotAGraph(f"{folder} is damaged ({error}): run orienteer link {graph.path} again") from error
+        raise format.damaged(folder, error, pieces.remedy(graph.path, folder)) from error
     return SimilarLayer(folder, about) if about.generation == graph.manifest.generation else None
 
 
@@ -115,4 +116,4 @@ def publish_layer(graph: Graph, about: LayerAbout, joined: Joined) -> None:
         save(folder, "weight", np.append(joined.weight, joined.weight)[order].astype(np.float32))
         (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")
 
-    format.publish_piece(graph.path, PIECE, write)
+    pieces.publish_piece(graph.path, PIECE, write)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orienteer.errors import AmbiguousNode, NotAGraph, UnknownNode, nearest
+from orienteer.graph.damage import damage_told, telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
 from orienteer.graph.properties import Properties
 from orienteer.graph.types import TypeNames
@@ -49,6 +50,9 @@ class Nodes:
         self.properties = Properties(folder, manifest.properties, manifest.nodes)
         """The properties of nodes by column."""
         self._identifiers: dict[str, Identifiers] = {}
+        columns = self.ids, self.names, self.texts, self._aliases, self.node_types, self.text_index.lengths
+        if wrong := next((len(one) for one in columns if len(one) != manifest.nodes), None):
+            raise ValueError(f"{wrong} entries for {manifest.nodes} nodes")
 
     def __len__(self) -> int:
         return self.manifest.nodes
@@ -82,6 +86,7 @@ class Nodes:
         """The types by number and by name."""
         return TypeNames(self.schema, tuple(self.manifest.node_types), tuple(self.manifest.edge_types))
 
+    @telling_damage
     def node(self, node: str) -> Node:
         """Return a node, named by its id, else by an exact name or alias. Raises `UnknownNode`, `AmbiguousNode`."""
         return self.node_at(self.row(node))
@@ -126,7 +131,8 @@ class Nodes:
 
     def node_ids(self) -> Iterator[str]:
         """Return all ids, in order."""
-        return iter(self.ids)
+        with damage_told(self.path, self.manifest.generation):
+            yield from self.ids
 
     def row(self, node: str) -> int:
         """Return the row of a node, named by its id, else by an exact name or alias.

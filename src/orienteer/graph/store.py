@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, NotAGraph
-from orienteer.graph import format, meeting, paths, properties
+from orienteer.graph import format, meeting, paths, pieces, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
+from orienteer.graph.damage import damage_told, telling_damage
 from orienteer.graph.format import Manifest
 from orienteer.graph.nodes import Nodes
 from orienteer.graph.searching import OpenEmbedder, Searchers
@@ -87,15 +88,17 @@ class Graph(Nodes):
         path = Path(path)
         pointer = format.read_pointer(path)
         while True:
-            folder = path / "generations" / pointer.generation
             try:
-                return cls(path, folder, format.read_manifest(folder), compiled=compiled, embedder=embedder)
+                manifest, folder = format.read_manifest(path, pointer), format.generation_of(path, pointer)
+                return cls(path, folder, manifest, compiled=compiled, embedder=embedder)
             except FileNotFoundError as error:
                 # Another process may have published, and removed what this one was about to open.
                 latest = format.read_pointer(path)
                 if latest.generation == pointer.generation:
                     raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force") from error
                 pointer = latest
+            except (ValueError, LookupError) as error:  # arrays that do not fit one another
+                raise format.damaged(path, error) from error
 
     @classmethod
     def from_records(
@@ -131,6 +134,7 @@ class Graph(Nodes):
 
     # ------------------------------------------------------------------------------------------------------- search
 
+    @telling_damage
     def search(
         self,
         query: str,
@@ -151,6 +155,7 @@ class Graph(Nodes):
         found = self.searcher(mode).search(query, k, mask=self.mask(node_types, where))
         return tuple(Hit(self.ids[row], float(score)) for row, score in zip(found.rows, found.scores, strict=True))
 
+    @telling_damage
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
         """Mark the nodes of these types that meet these conditions; None where all do."""
         for name, given in (("node_types", node_types), ("where", where)):
@@ -171,6 +176,7 @@ class Graph(Nodes):
 
     # ------------------------------------------------------------------------------------------------ neighbourhoods
 
+    @telling_damage
     def neighbors(
         self,
         nodes: str | Sequence[str],
@@ -303,15 +309,17 @@ class Graph(Nodes):
 
     def iter_edges(self) -> Iterator[Edge]:
         """Return every edge once, by source."""
-        for row in range(len(self)):
-            begin, end = int(self.adjacency.indptr[row]), int(self.adjacency.indptr[row + 1])
-            for at in range(begin, end):
-                kind = int(self.adjacency.kind[at])
-                if not kind & 1:
-                    yield self.edge(row, int(self.adjacency.neighbor[at]), kind, at)
+        with damage_told(self.path, self.manifest.generation):
+            for row in range(len(self)):
+                begin, end = int(self.adjacency.indptr[row]), int(self.adjacency.indptr[row + 1])
+                for at in range(begin, end):
+                    kind = int(self.adjacency.kind[at])
+                    if not kind & 1:
+                        yield self.edge(row, int(self.adjacency.neighbor[at]), kind, at)
 
     # ------------------------------------------------------------------------------------------------------- Cypher
 
+    @telling_damage
     def cypher(
         self,
         text: str,
@@ -333,7 +341,10 @@ class Graph(Nodes):
         """Tell whether the first Cypher statement will have to make the copy that it reads."""
         from orienteer.graph.cypher.copying import about_copy
 
-        folder = format.piece(self.path, "cypher")
+        try:
+            folder = pieces.piece(self.path, "cypher")
+        except NotAGraph:  # damaged: it is made anew
+            return True
         copy = about_copy(folder) if folder is not None else None
         return copy is None or copy.is_stale
 
@@ -347,6 +358,7 @@ class Graph(Nodes):
 
     # ----------------------------------------------------------------------------------- between several given nodes
 
+    @telling_damage
     def intersect(
         self, nodes: Sequence[str], *, node_types: Collection[str] | None = None, k: int = 20
     ) -> tuple[Common, ...]:
@@ -374,6 +386,7 @@ class Graph(Nodes):
             edges += [self.edge(row, other, int(kind), int(at)) for kind, at in zip(found.kind, found.at, strict=True)]
         return tuple(edges)
 
+    @telling_damage
     def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:
         """Return up to `k` of the shortest paths between two nodes, whichever way edges point, by their nodes.
 

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, Error, ModelError, NotAGraph
-from orienteer.graph import format
+from orienteer.graph import format, pieces
+from orienteer.graph.format import FileName
 from orienteer.graph.searching import OpenEmbedder
 from orienteer.index.arrays import Folder
 from orienteer.index.embedders import SERVED, open_embedder
@@ -66,7 +67,7 @@ class VectorsAbout(Record):
     """Share of the ten nearest nodes of 200 sampled vectors that the scan of signs finds."""
     is_exact: bool
     """Whether searches look at every vector in place of the scan, whose recall is below 0.97."""
-    files: dict[str, int]
+    files: dict[FileName, int]
     """The bytes of each file."""
 
 
@@ -170,7 +171,7 @@ class GraphVectors:
 
 def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None) -> GraphVectors:
     """Open the vectors of a generation of a graph. Raises `BadOption` where it has none, `NotAGraph` for damage."""
-    folder = format.piece(path, PIECE)
+    folder = pieces.piece(path, PIECE)
     about = read_about(path)
     if folder is None or about is None:
         raise BadOption(f"{path} has no vectors: make them with orienteer embed {path}, or search by words (lexical)")
@@ -181,16 +182,14 @@ def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None)
 
 def read_about(path: Path) -> VectorsAbout | None:
     """Return what a graph's vectors say of themselves, None where it has none. Raises `NotAGraph` for damage."""
-    folder = format.piece(path, PIECE)
+    folder = pieces.piece(path, PIECE)
     if folder is None:
         return None
     try:
         about = VectorsAbout.model_validate_json((folder / ABOUT).read_bytes())
-        sizes = {name: (folder / name).stat().st_size for name in about.files}
+        format.check_sizes(folder, about.files, pieces.remedy(path, folder))
     except (FileNotFoundError, ValidationError) as error:
-        raise NotAGraph(f"{folder} is damaged ({error}): run orienteer embed {path} again") from error
-    if wrong := [name for name, size in about.files.items() if sizes[name] != size]:
-        raise NotAGraph(f"{folder / wrong[0]} is cut off: run orienteer embed {path} again")
+        raise format.damaged(folder, error, pieces.remedy(path, folder)) from error
     return about
 
 
@@ -298,7 +297,7 @@ def _publish(
         published[0] = about.model_copy(update={"recall": recall, "is_exact": recall < LEAST_RECALL, "files": files})
         (folder / ABOUT).write_text(published[0].model_dump_json(indent=1), encoding="utf-8")
 
-    format.publish_piece(graph.path, PIECE, write)
+    pieces.publish_piece(graph.path, PIECE, write)
     return published[0]
 
 

@@ -50,6 +50,12 @@ def runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
     return values[starts], np.diff(np.append(starts, len(values)))
 
 
+def check_counts(counts: NDArray[np.int64], most: int) -> None:
+    """Raise `IndexError` for lengths of parts that are no such: numpy would make room for as many as they say."""
+    if len(counts) and not (int(counts.min()) >= 0 and int(counts.max()) <= most):
+        raise IndexError(f"parts of {counts.min()} to {counts.max()} entries, of {most}")
+
+
 class Folder:
     """The arrays of a folder, mapped when they are asked for. Raises `FileNotFoundError` for what is not there."""
 

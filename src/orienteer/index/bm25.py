@@ -103,9 +103,13 @@ class TextIndex:
         if place == len(self._terms) or self._terms[place] != wanted:
             return None
         begin, end = int(self._begins[place]), int(self._begins[place + 1])
+        block = int(self._blocks[place])
+        # numpy would make room for as many as they say, and what is compiled read wherever they lead.
+        if not (0 <= begin <= end <= len(self._rows) and 0 <= block <= len(self._block_best) + (begin - end) // BLOCK):
+            raise IndexError(f"postings {begin} to {end} from block {block}, of {len(self._rows)}")
         held = end - begin if self.measured is None else np.count_nonzero(self.measured[self._rows[begin:end]])
         idf = self.idf(int(held))
-        return Posting(term, idf, begin, end, int(self._blocks[place]), idf * float(self._best[place]))
+        return Posting(term, idf, begin, end, block, idf * float(self._best[place]))
 
     def idf(self, count: int) -> float:
         """Return the inverse document frequency of a term that this many nodes have."""
@@ -152,6 +156,11 @@ class TextIndex:
 
     def _load_compiled(self) -> query.Index:
         compiled.require("a compiled search")
+        rows, is_large = self._rows, np.flatnonzero(self._frequencies == 255)
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.count:
+            raise IndexError(f"postings of the nodes {rows.min()} to {rows.max()}, of {self.count}")
+        if len(rows) != len(self._frequencies) or not len(self._large) != len(is_large):
+            raise IndexError(f"frequencies of {len(self._frequencies)} postings, of {len(rows)}")
         from orienteer.compiled import query  # whoever does not ask for it never loads numba
 
         return query.Index(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption
-from orienteer.index.arrays import Folder, Rows, create, save
+from orienteer.index.arrays import Folder, Rows, check_counts, create, save
 from orienteer.index.bm25 import Mask, Scored
 from orienteer.index.quantize import (
     Center,
@@ -74,10 +74,14 @@ class VectorIndex:
         self._center = Center(folder.array("mean", "f4"), folder.array("step", "f4"))
         self._first: NDArray[np.int64] = folder.array("first", "i8")
         """Where the vectors of each row begin; the last entry is their number."""
-        self.rows = np.flatnonzero(np.diff(self._first)).astype(np.int32)
+        counts = np.diff(self._first)
+        check_counts(counts, len(self._halves))
+        if self._first[-1] != len(self._halves) or self._first[0]:
+            raise IndexError(f"{self._first[-1]} vectors of {len(self._halves)}")
+        self.rows = np.flatnonzero(counts).astype(np.int32)
         """The rows that have a vector."""
         self._is_plain = len(self) == len(self._first) - 1 == len(self.rows)  # each row has one: row and place agree
-        self._owner = self.rows if self._is_plain else np.repeat(self.rows, np.diff(self._first)[self.rows])
+        self._owner = self.rows if self._is_plain else np.repeat(self.rows, counts[self.rows])
 
     def __len__(self) -> int:
         """Count the vectors."""

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
-from orienteer.errors import MissingExtra, NotAGraph
-from orienteer.graph import format
+from orienteer.errors import MissingExtra
+from orienteer.graph import format, pieces
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, save
 from orienteer.index.bm25 import Mask
@@ -61,10 +60,10 @@ class Csr(NamedTuple):
 def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     """Return the community of each row at each level, (levels, nodes), -1 for none; those of the marked rows.
 
-    They are made where there are none yet. Where nothing may be written, they live as long as who asked. Raises
-    `MissingExtra` where they have to be made without the extra, `NotAGraph` for damage, `GraphBusy`.
+    They are made where there are none yet, or damaged ones. Where nothing may be written, they live as long as who
+    asked. Raises `MissingExtra` where they have to be made without the extra, `GraphBusy`.
     """
-    found, why = format.piece_or_made(
+    found, why = pieces.piece_or_made(
         graph.path,
         graph.manifest.generation,
         PIECE,
@@ -92,14 +91,15 @@ def write_communities(graph: Graph, mask: Mask, folder: Path) -> None:
 
 
 def _read(folder: Path, size: int) -> NDArray[np.int32]:
+    """Map what `write_communities` wrote. Raises `NotAGraph` for damage."""
     try:
         CommunitiesAbout.model_validate_json((folder / ABOUT).read_bytes())
-        found: NDArray[np.int32] = Folder(folder).array("community", "i4")
-    except (FileNotFoundError, ValidationError) as error:
-        raise NotAGraph(f"{folder} is damaged ({error}): remove it, and the next question makes it again") from error
-    if len(found) != LEVELS * size:
-        raise NotAGraph(f"{folder} is cut off: remove it, and the next question makes it again")
-    return found.reshape(LEVELS, size)
+        found: NDArray[np.int32] = Folder(folder).array("community", "i4").reshape(LEVELS, size)
+    except (FileNotFoundError, ValueError) as error:
+        raise format.damaged(folder, error) from error
+    if found.size and not -1 <= found.min() <= found.max() < size:
+        raise format.damaged(folder, "it names nodes that are not there")
+    return found
 
 
 def find_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:

@@ -30,7 +30,7 @@ from orienteer.build.documents.incidence import (
 )
 from orienteer.build.documents.mentions import Names, find_names
 from orienteer.build.documents.names import LEAST_CHUNKS, LONGEST
-from orienteer.graph import format
+from orienteer.graph import pieces
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitlesIn
 from orienteer.index.arrays import Rows
@@ -143,7 +143,7 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
     def write(work: Path) -> None:
         write_names(graph, _names_of(graph, passages), work)
 
-    found, why = format.piece_or_made(
+    found, why = pieces.piece_or_made(
         graph.path, graph.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE
     )
     if found is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from orienteer.errors import Error, ModelError
+from orienteer.errors import Error, ModelError, NotAGraph
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
@@ -96,7 +96,7 @@ class Toolbox:
             return self._refused(str(error), "BadCall")
         try:
             found = self.call(call.name, arguments)
-        except ModelError:  # an embedder that is down: no arguments mend it, and a weak method it is not
+        except (ModelError, NotAGraph):  # an embedder that is down, a damaged graph: no arguments mend it
             raise
         except Error as error:
             return self._refused(str(error), type(error).__name__)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from orienteer.build.documents.mentions import Names
 from orienteer.errors import NotAGraph
 from orienteer.graph import format
+from orienteer.graph.format import FileName
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.records import Record
@@ -36,7 +36,7 @@ class IncidenceAbout(Record):
     passages: int
     names: int
     mentions: int
-    files: dict[str, int] = {}
+    files: dict[FileName, int] = {}
     """The bytes of each file."""
 
 
@@ -131,16 +131,29 @@ def write_names(graph: Graph, names: Names, folder: Path) -> None:
 
 def read_names(folder: Path, generation: str) -> Found | None:
     """Map what `write_names` wrote; None where that is of another graph or format. Raises `NotAGraph` for damage."""
-    remedy = f"remove the folder {folder}, and the next question makes it again"
     try:
         about = IncidenceAbout.model_validate_json((folder / ABOUT).read_bytes())
-        sizes = {name: (folder / name).stat().st_size for name in about.files}
-    except (FileNotFoundError, ValidationError) as error:
-        raise NotAGraph(f"{folder} is damaged ({error}): {remedy}") from error
-    if (about.generation, about.format) != (generation, _FORMAT):
-        return None
-    if wrong := [name for name, size in about.files.items() if sizes[name] != size]:
-        raise NotAGraph(f"{folder / wrong[0]} is cut off: {remedy}")
-    arrays = Folder(folder, about.files)
-    held, holders, titled = (Lists(arrays.array(f"{one}_begin", "i8"), arrays.array(one, "i4")) for one in _LISTS)
-    return Found(held, holders, titled, arrays.strings("key"), arrays.array("number", "i4"), arrays.strings("written"))
+        if (about.generation, about.format) != (generation, _FORMAT):
+            return None
+        format.check_sizes(folder, about.files)
+        arrays = Folder(folder, about.files)
+        held, holders, titled = (Lists(arrays.array(f"{one}_begin", "i8"), arrays.array(one, "i4")) for one in _LISTS)
+    except (FileNotFoundError, ValueError) as error:
+        raise format.damaged(folder, error) from error
+    found = Found(held, holders, titled, arrays.strings("key"), arrays.array("number", "i4"), arrays.strings("written"))
+    if not _fits(found, about):
+        raise format.damaged(folder, "its lists do not fit one another")
+    return found
+
+
+def _fits(found: Found, about: IncidenceAbout) -> bool:
+    """Tell whether lists are as many, and their members such, as there are names and passages."""
+    sizes = (about.passages, about.names), (about.names, about.passages), (about.names, about.passages)
+    return len(found.keys) == len(found.numbers) and all(
+        len(lists.begins) == things + 1
+        and lists.begins[0] == 0
+        and lists.begins[-1] == len(lists.members)
+        and (np.diff(lists.begins) >= 0).all()
+        and (not len(lists.members) or 0 <= lists.members.min() <= lists.members.max() < width)
+        for lists, (things, width) in zip(found[:3], sizes, strict=True)
+    )

@@ -13,7 +13,7 @@ from orienteer.build.documents.kinds import DOCUMENT, READ
 from orienteer.build.documents.sources import Stamp, given_of, is_chunk_graph, stamps_of
 from orienteer.build.extraction.forms import FORMS, Form
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.format import is_graph, piece
+from orienteer.graph.format import is_graph, read_pointer
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import PIECE
 from orienteer.records import JsonValue, Node
@@ -37,7 +37,7 @@ class Previous:
         """The files that it was made of, by name."""
         self.sources = given_of(self._graph.manifest)
         """What it was made of, as it was given."""
-        self.had_vectors = piece(path, PIECE) is not None
+        self.had_vectors = PIECE in read_pointer(path).pieces
         """It was embedded, by its build or afterwards."""
         self._rows = self._by_file()
 

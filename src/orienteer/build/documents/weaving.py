@@ -19,7 +19,7 @@ from orienteer.build.documents.statistics import statistics
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.format import publish_piece
+from orienteer.graph.pieces import publish_piece
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 

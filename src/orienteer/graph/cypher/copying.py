@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from orienteer.errors import MissingExtra
 from orienteer.graph.cypher.kinds import quoted, rendered
 from orienteer.graph.cypher.names import Catalog, Column, engine_names
+from orienteer.graph.format import damaged
 from orienteer.records import JsonValue, Triple
 
 if TYPE_CHECKING:
@@ -73,11 +75,19 @@ def write_copy(graph: Graph, folder: Path) -> None:
 
 
 def read_catalog(folder: Path) -> Catalog | None:
-    """Return a copy's catalog; None where there is none that this version, and this engine, can use."""
+    """Return a copy's catalog; None where there is none that this version, and this engine, can use.
+
+    Raises `NotAGraph` for damage.
+    """
     about = about_copy(folder)
     if about is None or about.is_stale or about.engine != engine():
         return None
-    return Catalog.model_validate_json((folder / CATALOG).read_bytes())
+    try:
+        catalog = Catalog.model_validate_json((folder / CATALOG).read_bytes())
+        _ = [one.value_kind for columns in (catalog.node_columns, catalog.edge_columns) for one in columns.values()]
+        return catalog
+    except (ValidationError, KeyError) as error:
+        raise damaged(folder / CATALOG, error) from error
 
 
 class CopyAbout(NamedTuple):
@@ -101,7 +111,7 @@ def about_copy(folder: Path) -> CopyAbout | None:
     try:
         size = (folder / DATABASE).stat().st_size
         content = json.loads((folder / CATALOG).read_bytes())
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         return None
     if not isinstance(content, dict):
         return None
@@ -110,7 +120,8 @@ def about_copy(folder: Path) -> CopyAbout | None:
         is_stale = content.get("version") != VERSION or made_by != engine()
     except MissingExtra:
         is_stale = content.get("version") != VERSION
-    return CopyAbout(made_by, is_stale, size, content.get("left_out", {}))
+    left_out = content.get("left_out")
+    return CopyAbout(made_by, is_stale, size, left_out if isinstance(left_out, dict) else {})
 
 
 class _Copy:

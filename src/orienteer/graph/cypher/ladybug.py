@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import threading
@@ -12,20 +13,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orienteer.errors import BadQuery, QueryStopped
-from orienteer.graph import format
 from orienteer.graph.cypher.copying import DATABASE, engine, read_catalog, write_copy
 from orienteer.graph.cypher.names import Catalog, Names
-from orienteer.graph.cypher.process import Process
+from orienteer.graph.cypher.process import Answer, Process
 from orienteer.graph.cypher.results import Results
-from orienteer.graph.cypher.rewriting import written_for_engine
+from orienteer.graph.cypher.rewriting import Rewritten, written_for_engine
 from orienteer.graph.cypher.syntax import Statement
 from orienteer.graph.cypher.table import Bounds, Table
 from orienteer.graph.cypher.view import View
 from orienteer.graph.cypher.viewing import ViewedNames
+from orienteer.graph.pieces import is_damaged, piece_or_made
 from orienteer.records import JsonValue
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
+
+logger = logging.getLogger(__name__)
 
 _PIECE = "cypher"
 _PATIENCE = 600.0  # seconds that another process may take to make the copy
@@ -43,6 +46,7 @@ class Ladybug:
         self.names = Names(graph.schema, catalog)
         self._viewed: dict[View | None, Results] = {None: Results(graph, self.names)}
         self.process = Process(folder / DATABASE)
+        self._is_known_whole = False
         weakref.finalize(self, self.process.close)
 
     def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
@@ -51,9 +55,14 @@ class Ladybug:
         written = written_for_engine(statement, results.names, parameters)
         with self._turn_within(bounds.seconds):
             self._renew()
-            answer = self.process.ask(written.text, written.parameters, bounds)
-        if answer.error is not None:
-            raise _complaint(answer.error)
+            try:
+                answer = self._asked(written, bounds)
+            except (BadQuery, QueryStopped):
+                if not self._made_anew():
+                    raise
+                results = self._results(statement.view)
+                written = written_for_engine(statement, results.names, parameters)
+                answer = self._asked(written, bounds)
         rows = tuple(tuple(map(results.value, row)) for row in answer.rows)
         return Table(
             columns=written.columns,
@@ -78,14 +87,43 @@ class Ladybug:
         finally:
             self._turn.release()
 
+    def _asked(self, written: Rewritten, bounds: Bounds) -> Answer:
+        """Return what the engine answers. Raises `QueryStopped`, and `BadQuery` for what it complains of."""
+        answer = self.process.ask(written.text, written.parameters, bounds)
+        if answer.error is not None:
+            raise _complaint(answer.error)
+        return answer
+
     def _renew(self) -> None:
         """Make the copy again where another process has published the graph anew and has taken it away."""
-        if self.process.is_running or self.process.file.exists():
-            return
+        if not self.process.is_running and not self.process.file.exists():
+            self._take(_copy_of(self._held, self))
+
+    def _made_anew(self) -> bool:
+        """Make a copy that is damaged anew, and tell whether it was: looked into once, when the engine first fails."""
+        if self._is_known_whole:
+            return False
+        self._is_known_whole = True
+        graph, folder = self._held, self.folder
+        if not is_damaged(graph.path, folder):
+            return False
+        logger.warning("%s is damaged: the copy is made anew", folder)
+        self.process.close()
+        self._take(_copy_of(graph, self, but=folder))
+        return True
+
+    def _take(self, copy: tuple[Path, Catalog]) -> None:
+        """Go on with another copy."""
+        folder, catalog = copy
+        self.process.file = folder / DATABASE
+        self.names = Names(self._held.schema, catalog)
+        self._viewed = {None: Results(self._held, self.names)}
+
+    @property
+    def _held(self) -> Graph:
         graph = self._graph()
         assert graph is not None, "whoever asks holds the graph"
-        folder, _ = _copy_of(graph, self)
-        self.process.file = folder / DATABASE
+        return graph
 
     def close(self) -> None:
         """End the worker; the next query starts another."""
@@ -95,8 +133,7 @@ class Ladybug:
     def _results(self, view: View | None) -> Results:
         """Return what reads the engine's values, with the names of a view."""
         if view not in self._viewed:
-            graph = self._graph()
-            assert graph is not None, "whoever asks holds the graph"
+            graph = self._held
             assert view is not None, "the graph's own names are there from the start"
             identifiers = graph.identifiers(view)
             names = ViewedNames(graph.schema, self.names.catalog, view, identifiers)
@@ -104,14 +141,17 @@ class Ladybug:
         return self._viewed[view]
 
 
-def _copy_of(graph: Graph, owner: Ladybug) -> tuple[Path, Catalog]:
-    """Return the copy of a graph, made where there is none; one that cannot be published lives as long as its owner."""
+def _copy_of(graph: Graph, owner: Ladybug, *, but: Path | None = None) -> tuple[Path, Catalog]:
+    """Return the copy of a graph, but for a damaged one, made where there is none.
+
+    One that cannot be published lives as long as its owner.
+    """
 
     def read(folder: Path) -> tuple[Path, Catalog] | None:
-        catalog = read_catalog(folder)
+        catalog = read_catalog(folder) if folder != but else None
         return None if catalog is None else (folder, catalog)
 
-    kept, _ = format.piece_or_made(
+    kept, _ = piece_or_made(
         graph.path,
         graph.manifest.generation,
         _PIECE,

@@ -82,7 +82,9 @@ def open_graph(path: Path, out: Output) -> Graph:
 
     directory = graph_of(path, out)
     with file_trouble("check the path and its permissions"):
-        return Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
+        graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
+    out.opened.append(graph)
+    return graph
 
 
 def graph_of(path: Path, out: Output) -> Path:

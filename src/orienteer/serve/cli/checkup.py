@@ -1,4 +1,4 @@
-"""What `doctor` finds of one graph: its files, its vectors, its copy for Cypher."""
+"""What `doctor` finds of one graph: its files, its pieces, and more of its vectors and its copy for Cypher."""
 
 from __future__ import annotations
 
@@ -14,30 +14,37 @@ from orienteer.serve.cli.arguments import settings
 if TYPE_CHECKING:
     from orienteer.graph.vectors import VectorsAbout
 
+_WHOLE: Mapping[str, Any] = {"damaged": []}
+
 
 def examine(path: Path) -> dict[str, Any]:
     """Return which files of a graph are not what was published, whether its sources have changed, and its pieces."""
     from orienteer.build.sources import is_stale
-    from orienteer.graph.format import MANIFEST, Manifest, damaged_files, read_pointer
+    from orienteer.graph.damage import damaged_files
+    from orienteer.graph.format import MANIFEST, Manifest, generation_of, read_pointer
 
-    file = path / "generations" / read_pointer(path).generation / MANIFEST
+    pointer = read_pointer(path)
     damaged = damaged_files(path)
     if MANIFEST in damaged:  # it says which the others are
-        return {"path": str(path), "files": None, "damaged": damaged, "stale": None, "vectors": None, "cypher": None}
-    manifest = Manifest.model_validate_json(file.read_bytes())
+        unknown = dict.fromkeys(("files", "stale", "pieces", "vectors", "cypher"))
+        return {"path": str(path), **unknown, "damaged": damaged}
+    manifest = Manifest.model_validate_json((generation_of(path, pointer) / MANIFEST).read_bytes())
+    pieces = _pieces(path)
     return {
         "path": str(path),
         "files": len(manifest.files),
         "damaged": damaged,
         "stale": is_stale(manifest),
-        "vectors": _vectors(path, manifest.nodes),
+        "pieces": pieces,
+        "vectors": _vectors(path, manifest.nodes, pieces.get("vectors", _WHOLE)),
         "cypher": _cypher(path),
     }
 
 
 def is_damaged(graph: Mapping[str, Any]) -> bool:
     """Tell whether anything of a graph that was examined is not what was written."""
-    return bool(graph["damaged"]) or bool((graph["vectors"] or {}).get("damaged"))
+    pieces = (graph["pieces"] or {}).values()
+    return bool(graph["damaged"] or (graph["vectors"] or {}).get("damaged") or any(one["damaged"] for one in pieces))
 
 
 def lines(graph: Mapping[str, Any], *, mend: str) -> list[str]:
@@ -50,13 +57,41 @@ def lines(graph: Mapping[str, Any], *, mend: str) -> list[str]:
     if graph["stale"]:
         found.append("its sources have changed since it was made: import it again with --force")
     if graph["files"] is not None:
-        found += [_vectors_line(graph["vectors"]), _cypher_line(graph["cypher"])]
+        pieces = graph["pieces"]
+        found += [line for name, one in pieces.items() for line in _piece_lines(name, one)]
+        found += [] if pieces.get("vectors", _WHOLE)["damaged"] else [_vectors_line(graph["vectors"])]
+        found += [] if pieces.get("cypher", _WHOLE)["damaged"] else [_cypher_line(graph["cypher"])]
     return found
 
 
-def _vectors(path: Path, nodes: int) -> dict[str, Any] | None:
+def _pieces(path: Path) -> dict[str, dict[str, Any]]:
+    """Return each piece: its folder, those of its files that are not what was written, and what is done about them."""
+    from orienteer.graph.damage import damaged_pieces
+    from orienteer.graph.pieces import remedy
+
+    return {
+        folder.name.rpartition("-")[0]: {
+            "folder": str(folder),
+            "checked": names is not None,
+            "damaged": names or [],
+            "remedy": remedy(path, folder) if names else None,
+        }
+        for folder, names in damaged_pieces(path).items()
+    }
+
+
+def _piece_lines(name: str, piece: Mapping[str, Any]) -> list[str]:
+    if not piece["checked"]:
+        return [f"{name}: not checked, for hashes were not kept when {piece['folder']} was made"]
+    damaged = [f"damaged: {Path(piece['folder']) / file}" for file in piece["damaged"]]
+    return [*damaged, f"{name}: damaged; {piece['remedy']}"] if damaged else []
+
+
+def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any] | None:
     from orienteer.graph.vectors import read_about
 
+    if piece["damaged"]:
+        return {"damaged": f"{', '.join(piece['damaged'])}: {piece['remedy']}"}
     try:
         about = read_about(path)
     except NotAGraph as error:
@@ -89,10 +124,13 @@ def _trouble(about: VectorsAbout) -> str | None:
 
 
 def _cypher(path: Path) -> dict[str, Any] | None:
-    from orienteer.graph import format
     from orienteer.graph.cypher.copying import about_copy
+    from orienteer.graph.pieces import piece
 
-    folder = format.piece(path, "cypher")
+    try:
+        folder = piece(path, "cypher")
+    except NotAGraph:  # what is damaged of it stands among the pieces
+        return None
     about = about_copy(folder) if folder is not None else None
     if about is None:
         return None

@@ -10,11 +10,14 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Annotated, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 
 from orienteer.display import clean, escape_json
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
@@ -30,6 +33,8 @@ class Output:
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0) -> None:
         self.as_json, self.quiet, self.verbosity = as_json, quiet, verbosity
+        self.opened: list[Graph] = []
+        """The graphs that the command reads: where it fails over damage of one, that is told."""
         self._stage = ""
 
     def json(self, data: Any) -> None:  # Any: JSON, records or tuples of them
@@ -131,7 +136,7 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:
-            code = function(out=out, **values)
+            code = _run(function, out, values)
             out.done()
         except KeyboardInterrupt:
             out.note("interrupted")
@@ -146,6 +151,18 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     command.__signature__ = signature.replace(parameters=[*own, *common])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in [*own, *common]}
     return command
+
+
+def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
+    """Return the exit code of a command. Raises `NotAGraph` in place of what damage of a graph has led to."""
+    try:
+        return function(out=out, **values)
+    except Exception as error:
+        for graph in out.opened:
+            from orienteer.graph.damage import tell_damage
+
+            tell_damage(graph.path, graph.manifest.generation, error)
+        raise
 
 
 def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass

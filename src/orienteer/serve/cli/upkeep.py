@@ -171,10 +171,10 @@ def _answers(url: str) -> bool:
 def _cached(folder: Path, kind: str) -> list[Path]:
     """Return the folders of a kind that the cache holds; beside them may lie what somebody else has put there."""
     from orienteer.build.documents.replies import is_replies
-    from orienteer.graph.format import is_graph
+    from orienteer.build.sources import is_cached
     from orienteer.index.vector_cache import is_vectors
 
-    is_ours = {"graphs": is_graph, "vectors": is_vectors, "replies": is_replies}[kind]
+    is_ours = {"graphs": is_cached, "vectors": is_vectors, "replies": is_replies}[kind]
     within = folder if kind == "replies" else folder / kind
     found = sorted(within.iterdir()) if within.is_dir() else []
     return [path for path in found if path.is_dir() and not path.is_symlink() and is_ours(path)]
