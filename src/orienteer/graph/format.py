@@ -148,6 +148,10 @@ def broken_off(path: Path) -> NotAGraph:
 
 def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
     """Return the error for a file that is not as it was written."""
+    if isinstance(why, ValidationError):
+        first = why.errors(include_url=False, include_context=False)[0]
+        value = f", is {first['input']!r:.100}" if isinstance(first["input"], str) else ""
+        why = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"] + value)))
     return NotAGraph(f"{file} is damaged ({why}): {remedy}")
 
 

@@ -134,6 +134,7 @@ class Nodes:
         with damage_told(self.path, self.manifest.generation):
             yield from self.ids
 
+    @telling_damage
     def row(self, node: str) -> int:
         """Return the row of a node, named by its id, else by an exact name or alias.
 
@@ -175,6 +176,7 @@ class Nodes:
                 found.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
         return found
 
+    @telling_damage
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
         """Return names of nodes that look like a text."""
         text = text[:_LONGEST_NAME]

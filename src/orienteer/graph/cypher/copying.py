@@ -6,9 +6,12 @@ value throughout, none longer than 200 characters. Texts stay where the search f
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +38,7 @@ _EDGES_AT_ONCE = 2_000_000
 _TYPES = {"text": "STRING", "integer": "INT64", "float": "DOUBLE", "boolean": "BOOL"}
 _KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
 _LARGEST = 2**63
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # a disk that is full, or that fails
 
 
 class _Values(NamedTuple):
@@ -54,7 +58,7 @@ def engine() -> str:
 
 
 def write_copy(graph: Graph, folder: Path) -> None:
-    """Write the database and its catalog into a folder. Raises `MissingExtra`."""
+    """Write the database and its catalog into a folder. Raises `MissingExtra`, and `OSError` of the disk."""
     name = engine()
     try:
         import ladybug
@@ -62,16 +66,29 @@ def write_copy(graph: Graph, folder: Path) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtra("Cypher", "cypher") from error
     size = graph.manifest.nodes * 200 + graph.manifest.edges * 100 + (1 << 28)
-    database = ladybug.Database(
-        str(folder / DATABASE), buffer_pool_size=_POOL, max_db_size=1 << (size * 8).bit_length(), max_num_threads=2
-    )
-    connection = ladybug.Connection(database)
-    catalog = _Copy(graph, connection, pyarrow, name).write()
-    connection.execute("CHECKPOINT")
-    connection.close()
-    database.close()
+    with _disk_trouble(folder / DATABASE):
+        database = ladybug.Database(
+            str(folder / DATABASE), buffer_pool_size=_POOL, max_db_size=1 << (size * 8).bit_length(), max_num_threads=2
+        )
+        connection = ladybug.Connection(database)
+        catalog = _Copy(graph, connection, pyarrow, name).write()
+        connection.execute("CHECKPOINT")
+        connection.close()
+        database.close()
     (folder / DATABASE).chmod(0o444)
     (folder / CATALOG).write_text(catalog.model_dump_json(indent=1), encoding="utf-8")
+
+
+@contextmanager
+def _disk_trouble(file: Path) -> Iterator[None]:
+    """Give what the engine says of the disk as the error that the system has for it."""
+    try:
+        yield
+    except RuntimeError as error:
+        number = next((one for one in _DISK if os.strerror(one) in str(error)), None)
+        if number is None:
+            raise
+        raise OSError(number, os.strerror(number), str(file)) from error
 
 
 def read_catalog(folder: Path) -> Catalog | None:

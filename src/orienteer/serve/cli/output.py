@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import json
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 import typer
 
 from orienteer.display import clean, escape_json
+from orienteer.errors import BadInput
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -26,6 +28,7 @@ VerboseFlag = Annotated[
 ]
 
 _WIPED = "\r\x1b[2K"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Output:
@@ -154,7 +157,10 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
 
 
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
-    """Return the exit code of a command. Raises `NotAGraph` in place of what damage of a graph has led to."""
+    """Return the exit code of a command.
+
+    Raises `NotAGraph` in place of what damage of a graph has led to, `BadInput` where a disk is full.
+    """
     try:
         return function(out=out, **values)
     except Exception as error:
@@ -162,6 +168,8 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
             from orienteer.graph.damage import tell_damage
 
             tell_damage(graph.path, graph.manifest.generation, error)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise BadInput(f"{error.filename or 'a file'}: {error.strerror}; make room there, and try again") from error
         raise
 
 
