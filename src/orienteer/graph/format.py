@@ -151,7 +151,7 @@ def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
     if isinstance(why, ValidationError):
         first = why.errors(include_url=False, include_context=False)[0]
         value = f", is {first['input']!r:.100}" if isinstance(first["input"], str) else ""
-        why = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"] + value)))
+        why = f"{'.'.join(map(str, first['loc']))!r}: {first['msg']}{value}"
     return NotAGraph(f"{file} is damaged ({why}): {remedy}")
 
 

@@ -159,8 +159,8 @@ class TextIndex:
         rows, is_large = self._rows, np.flatnonzero(self._frequencies == 255)
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.count:
             raise IndexError(f"postings of the nodes {rows.min()} to {rows.max()}, of {self.count}")
-        if len(rows) != len(self._frequencies) or not len(self._large) != len(is_large):
-            raise IndexError(f"frequencies of {len(self._frequencies)} postings, of {len(rows)}")
+        if not np.array_equal(is_large, self._large_at) or len(self._large) != len(is_large):
+            raise IndexError(f"{len(self._large)} large frequencies, of {len(is_large)}")
         from orienteer.compiled import query  # whoever does not ask for it never loads numba
 
         return query.Index(

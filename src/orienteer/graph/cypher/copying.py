@@ -38,7 +38,7 @@ _EDGES_AT_ONCE = 2_000_000
 _TYPES = {"text": "STRING", "integer": "INT64", "float": "DOUBLE", "boolean": "BOOL"}
 _KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
 _LARGEST = 2**63
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # a disk that is full, or that fails
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk that is full
 
 
 class _Values(NamedTuple):
@@ -85,9 +85,9 @@ def _disk_trouble(file: Path) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        number = next((one for one in _DISK if os.strerror(one) in str(error)), None)
-        if number is None:
+        if "IO exception" not in str(error):
             raise
+        number = next((one for one in _DISK if os.strerror(one) in str(error)), errno.EIO)
         raise OSError(number, os.strerror(number), str(file)) from error
 
 
