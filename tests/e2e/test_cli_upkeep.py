@@ -83,6 +83,39 @@ def test_doctor_tells_of_vectors_that_are_cut_off(cli, clubs, server):
     assert f"vectors: damaged; run orienteer embed {clubs} again" in ran.out
 
 
+def test_doctor_tells_of_a_damaged_copy_and_its_remedy_works(cli, clubs):
+    pytest.importorskip("ladybug")
+    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
+    folder = piece(clubs, "cypher")
+    file = folder / "cypher.lbug"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.chmod(0o644)
+    file.write_bytes(content)
+    ran = cli("doctor", clubs, "--json")
+    assert (ran.code, ran.json["graph"]["pieces"]["cypher"]["damaged"]) == (1, ["cypher.lbug"])
+    told = cli("doctor", clubs).out
+    assert f"damaged: {file}" in told
+    assert "whole" not in told.partition("all ")[2].partition("\n")[2]
+    assert f"cypher: damaged; remove the folder {folder}" in told
+    shutil.rmtree(folder)
+    assert cli("doctor", clubs).code == 0
+    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
+    assert cli("doctor", clubs, "--json").json["graph"]["pieces"]["cypher"]["damaged"] == []
+
+
+def test_doctor_says_where_no_hashes_were_kept(cli, clubs, server):
+    assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
+    folder = piece(clubs, "vectors")
+    pointer = json.loads((clubs / "orienteer.json").read_text(encoding="utf-8"))
+    pointer["pieces"]["vectors"] = folder.name
+    (clubs / "orienteer.json").write_text(json.dumps(pointer), encoding="utf-8")
+    ran = cli("doctor", clubs)
+    assert ran.code == 0
+    assert f"vectors: not checked, for hashes were not kept when {folder} was made" in ran.out
+    assert "vectors: 7 of 48 dimensions" in ran.out
+
+
 def test_doctor_tells_of_the_copy_that_cypher_reads(cli, clubs):
     pytest.importorskip("ladybug")
     assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
