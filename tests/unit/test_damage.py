@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from damages import KINDS, damaged
+from fakes.embedder import WordEmbedder, embedded
+from orienteer.build.documents.layer import LinkConfig, link_graph
 from orienteer.errors import BadInput, Error, NotAGraph
 from orienteer.graph import damage, format, pieces
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.graph.vectors import read_about
+from orienteer.knowledge.communities import open_communities
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
 
@@ -347,3 +350,66 @@ def test_a_failure_of_ours_stays_what_it_is(copy):
     Graph.from_records([Node("b")], [], path=copy, force=True)
     with pytest.raises(TypeError):  # what is there now is not what was read
         graph.search("salt", k="5")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Give a graph of passages with every piece that Python makes: vectors, similarity edges, names, communities."""
+    texts = [
+        f"Night Ferry {at % 9} met Ada Holm of Port {at % 5}, and Salt Coast {at % 4} was sold." for at in range(40)
+    ]
+    nodes = [Node(f"c{at:02}", "chunk", "", text * 3) for at, text in enumerate(texts)]
+    edges = [Edge(f"c{at:02}", "next", f"c{at + 1:02}") for at in range(39)]
+    path = tmp_path_factory.mktemp("library") / "graph"
+    graph = embedded(Graph.from_records(nodes, edges, path=path), path.parent / "cache", is_parts=True)
+    link_graph(graph, LinkConfig(near=4, percentile=50))
+    for reading in PIECE_READINGS.values():
+        reading(graph)
+    assert format.read_pointer(path).pieces.keys() == {"vectors", "similar", "names", "communities"}
+    return path
+
+
+def communities_of(graph):
+    pytest.importorskip("graspologic_native")
+    return open_communities(graph, np.ones(len(graph), np.bool_)).tolist()
+
+
+PIECE_READINGS = {
+    "dense": lambda graph: graph.search("ferry to the port", 5, mode="dense"),
+    "hybrid": lambda graph: graph.neighbors(["c01", "c07"], "Ada", mode="hybrid"),
+    "sage": lambda graph: Retriever(graph, "sage", similar=True).search("Ada Holm", 5).hits,
+    "names": lambda graph: Retriever(graph, "hippo").search("Where did Night Ferry 3 meet Ada Holm?", 5).hits,
+    "communities": communities_of,
+}
+
+
+def told(path, reading):
+    """Return the error that a reading ends in, nothing where it has an answer."""
+    try:
+        reading(Graph.open(path, embedder=lambda _: WordEmbedder()))
+    except NotAGraph as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("is_hashed", [True, False])
+def test_any_damage_of_a_piece_is_told_or_mended(library, tmp_path, monkeypatch, is_hashed, record_property):
+    if not is_hashed:  # when it is opened, as large files are not
+        monkeypatch.setattr(pieces, "_SMALL", -1)
+    random = np.random.default_rng(int(is_hashed))
+    path = tmp_path / "graph"
+    held = 0
+    for number, file in enumerate(sorted(one.relative_to(library) for one in (library / "pieces").rglob("*.*"))):
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(library, path)
+        content = (path / file).read_bytes()
+        if (other := damaged(content, KINDS[number % len(KINDS)], random)) == content:
+            continue
+        (path / file).write_bytes(other)
+        assert damage.damaged_pieces(path)[path / file.parent] == [file.name]
+        found = list(filter(None, (told(path, reading) for reading in PIECE_READINGS.values())))
+        assert all(str(file.parent) in one and ("orienteer " in one or "remove the folder" in one) for one in found)
+        assert not is_hashed or found or not damage.damaged_pieces(path).get(path / file.parent)  # made anew
+        held += 1
+    assert held > 15
+    record_property("corpus", f"damage of pieces, {is_hashed=}")
