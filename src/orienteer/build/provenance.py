@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
 
 import orienteer
 from orienteer.build.importers import RDF, format_of
 from orienteer.build.importers.files import suffix
 from orienteer.build.plan import listing
-from orienteer.graph.format import Manifest
+from orienteer.graph.format import MANIFEST, Manifest, damaged
+
+_T = TypeVar("_T")
 
 
 def describe(given: Iterable[Path], files: Iterable[Path], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,7 +25,9 @@ def describe(given: Iterable[Path], files: Iterable[Path], options: Mapping[str,
         "made_by": "import",
         "version": orienteer.__version__,
         "given": list(map(str, given)),
-        "sources": [_stamp(path) for path in sorted({*_readable(given), *(file.resolve() for file in files)})],
+        "sources": [
+            _stamp(path)._asdict() for path in sorted({*_readable(given), *(file.resolve() for file in files)})
+        ],
         "options": dict(options),
     }
 
@@ -34,14 +41,32 @@ def is_stale(manifest: Manifest) -> bool:
         from orienteer.build.documents import sources  # of documents; whoever opens a graph of tables needs none of it
 
         return sources.is_stale(manifest)
-    recorded = manifest.provenance.get("sources") or []
-    paths = {Path(one["path"]) for one in recorded}
+    recorded = listed(manifest, "sources", _Stamp)
+    paths = {Path(one.path) for one in recorded}
     if any(not path.is_file() for path in paths):
         return True
-    if any(_stamp(Path(one["path"])) != one for one in recorded):
+    if any(_stamp(Path(one.path)) != one for one in recorded):
         return True
-    given: Sequence[Path] = [Path(one) for one in manifest.provenance.get("given") or []]
-    return any(path not in paths for path in _readable(given))
+    return any(path not in paths for path in _readable(given_of(manifest)))
+
+
+def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
+    """Return a list that stands in a graph's provenance. Raises `NotAGraph` where what stands there is none."""
+    try:
+        found: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance.get(name) or [])
+        return found
+    except ValidationError as error:
+        raise damaged(Path(MANIFEST), error) from error
+
+
+@lru_cache
+def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it is called
+    return TypeAdapter(list[kind])
+
+
+def given_of(manifest: Manifest) -> list[Path]:
+    """Return the sources that a graph was made of, as they were given. Raises `NotAGraph`."""
+    return [Path(one) for one in listed(manifest, "given", str)]
 
 
 def _readable(given: Iterable[Path]) -> list[Path]:
@@ -50,6 +75,14 @@ def _readable(given: Iterable[Path]) -> list[Path]:
     return [path for path in inside if format_of(path) is not None or suffix(path) in RDF]
 
 
-def _stamp(path: Path) -> dict[str, Any]:
+class _Stamp(NamedTuple):
+    """A file as it was when it was read."""
+
+    path: str
+    bytes: int
+    modified: int
+
+
+def _stamp(path: Path) -> _Stamp:
     status = path.stat()
-    return {"path": str(path), "bytes": status.st_size, "modified": status.st_mtime_ns}
+    return _Stamp(str(path), status.st_size, status.st_mtime_ns)

@@ -272,7 +272,15 @@ def mend(file: Path) -> None:
 
 
 def held(path: Path) -> AbstractContextManager[None]:
-    """Hold a run for writing until the process ends, however it ends. Raises `GraphBusy` where another holds it."""
+    """Hold a run for writing until the process ends, however it ends.
+
+    Raises `GraphBusy` where another holds it, `BadInput` where a file of it is a link: whoever sent the run would have
+    what it leads to written over.
+    """
+    for folder in (path, path / REPLIES):
+        for file in (*folder.glob("*.json"), *folder.glob("*.jsonl"), path / REPLIES):
+            if file.is_symlink():
+                raise BadInput(f"{file} is a link, through which nothing is written: put a copy of the file there")
     return locked(path / LOCK, busy=f"another process is writing the run {path}: wait for it, or name another folder")
 
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import StringConstraints, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, field_validator
 
 from orienteer.errors import NotAGraph
 from orienteer.records import Record
@@ -65,6 +65,18 @@ TEXT_TYPES = "text_types"
 """What the provenance calls the node types that all others were made of."""
 
 
+class _Provenance(BaseModel):
+    """What is read again of how a graph was made; a graph may hold more."""
+
+    model_config = ConfigDict(extra="allow")
+    given: list[str] = []
+    sources: list[Any] = []
+    options: dict[str, Any] = {}
+    left_out: list[str] = []
+    text_types: list[str] = []
+    greatest_weights: dict[str, float] = {}
+
+
 class Manifest(Record):
     """What a generation says of itself."""
 
@@ -89,6 +101,12 @@ class Manifest(Record):
     """Property names in the order of their files."""
     provenance: dict[str, Any] = {}
     files: dict[FileName, FileRecord] = {}
+
+    @field_validator("provenance")
+    @classmethod
+    def _readable(cls, value: dict[str, Any]) -> dict[str, Any]:
+        _Provenance.model_validate(value)
+        return value
 
 
 class Piece(Record):

@@ -97,7 +97,7 @@ class Graph(Nodes):
                 if latest.generation == pointer.generation:
                     raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force") from error
                 pointer = latest
-            except (ValueError, LookupError) as error:  # arrays that do not fit one another
+            except (ValueError, LookupError, TypeError) as error:  # files that do not fit one another
                 raise format.damaged(path, error) from error
 
     @classmethod

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import orienteer
+from orienteer.build import provenance
 from orienteer.build.documents import known
 from orienteer.build.documents.files import File, listing
 from orienteer.errors import BadInput, MissingExtra
@@ -29,7 +30,7 @@ class Stamp(NamedTuple):
         """Say whether a file has this size and time still."""
         try:
             status = path.stat()
-        except OSError:
+        except (OSError, ValueError):  # it is not there, or no name of a file
             return False
         return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
 
@@ -62,13 +63,8 @@ def is_chunk_graph(manifest: Manifest) -> bool:
 
 
 def stamps_of(manifest: Manifest) -> dict[str, Stamp]:
-    """Return the files that a chunk graph was made of, by name."""
-    return {one["name"]: Stamp(**one) for one in manifest.provenance.get("sources", ())}
-
-
-def given_of(manifest: Manifest) -> list[Path]:
-    """Return the sources that a chunk graph was made of, as they were given."""
-    return [Path(one) for one in manifest.provenance.get("given", ())]
+    """Return the files that a chunk graph was made of, by name. Raises `NotAGraph`."""
+    return {one.name: one for one in provenance.listed(manifest, "sources", Stamp)}
 
 
 def files_of(sources: Sequence[Path]) -> tuple[File, ...]:
@@ -85,8 +81,8 @@ def is_stale(manifest: Manifest) -> bool:
     stamps = {one.path: one for one in stamps_of(manifest).values()}
     if not all(one.is_of(Path(path)) for path, one in stamps.items()):
         return True
-    left_out = frozenset(manifest.provenance.get("left_out", ()))
-    given = given_of(manifest)
+    left_out = frozenset(provenance.listed(manifest, "left_out", str))
+    given = provenance.given_of(manifest)
     if not all(path.exists() for path in given):
         return True
     known = stamps.keys() | left_out

@@ -10,8 +10,9 @@ from typing import Any
 from orienteer.build.documents.config import BuildConfig, Chunking
 from orienteer.build.documents.files import File
 from orienteer.build.documents.kinds import DOCUMENT, READ
-from orienteer.build.documents.sources import Stamp, given_of, is_chunk_graph, stamps_of
+from orienteer.build.documents.sources import Stamp, is_chunk_graph, stamps_of
 from orienteer.build.extraction.forms import FORMS, Form
+from orienteer.build.provenance import given_of
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.format import is_graph, read_pointer
 from orienteer.graph.store import Graph

@@ -74,7 +74,10 @@ class Episodes:
         file = self._folder / TRAJECTORIES
         mend(file)
         lines = list(read_lines(file))
-        kept = [line for line in lines if json.loads(line)["question"]["id"] in self.done]
+        try:
+            kept = [line for line in lines if json.loads(line)["question"]["id"] in self.done]
+        except (ValueError, LookupError, TypeError) as error:
+            raise BadInput(f"{file} holds a line that is no trajectory: remove its folder, and begin anew") from error
         if len(kept) < len(lines):
             write_whole(file, b"".join(kept).decode())
 
