@@ -194,6 +194,14 @@ def test_a_catalog_that_cannot_be_read_makes_the_copy_anew(cli, clubs, content):
     assert pieces(cli, clubs)[2]["stale"] is False
 
 
+def test_a_graph_that_the_cache_did_not_make_is_somebodys_own(cli, clubs, home):
+    graphs = home.parent / "cache" / "graphs"
+    shutil.copytree(clubs, graphs / "mine")
+    shutil.copytree(clubs, graphs / "clubs-0123456789ab")
+    assert cli("cache", "clear", "--json").json["removed"] == 1
+    assert [one.name for one in graphs.iterdir()] == ["mine"]
+
+
 def test_a_link_in_the_cache_is_somebodys_own(cli, clubs, home):
     graphs = home.parent / "cache" / "graphs"
     graphs.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ import pytest
 from damages import KINDS, damaged
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.build.documents.layer import LinkConfig, link_graph
+from orienteer.build.provenance import is_stale
 from orienteer.errors import BadInput, Error, NotAGraph
 from orienteer.graph import damage, format, pieces
 from orienteer.graph.builder import GraphBuilder
@@ -413,3 +414,29 @@ def test_any_damage_of_a_piece_is_told_or_mended(library, tmp_path, monkeypatch,
         held += 1
     assert held > 15
     record_property("corpus", f"damage of pieces, {is_hashed=}")
+
+
+# ------------------------------------------------------------------------------------------------------ provenance
+
+
+PROVENANCES = [
+    {"sources": 5}, {"sources": [5]}, {"sources": [{}]}, {"sources": [{"path": 5}]}, {"sources": [{"path": "\0"}]},
+    {"sources": [{"path": "x", "bytes": "y", "modified": 1}]}, {"given": 5}, {"given": [5]}, {"given": ["\0"]},
+    {"options": 5}, {"text_types": 5}, {"text_types": [5]}, {"greatest_weights": [5]}, {"left_out": 5},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("made_by", ["import", "build"])
+@pytest.mark.parametrize("said", PROVENANCES, ids=str)
+def test_what_a_graph_says_of_its_making_is_checked(copy, said, made_by):
+    (generation,) = (copy / "generations").iterdir()
+    manifest = json.loads((generation / "manifest.json").read_text())
+    content = json.dumps({**manifest, "provenance": {"made_by": made_by, **said}}).encode()
+    (generation / "manifest.json").write_bytes(content)
+    replace(copy, manifest=hashlib.sha256(content).hexdigest())
+    try:
+        assert is_stale(Graph.open(copy).manifest) in (True, False)
+    except NotAGraph as error:
+        told = str(error)
+        assert told.startswith(str(copy)) or "sources" in str(said)
+        assert "--force" in told

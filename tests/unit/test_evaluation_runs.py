@@ -11,6 +11,7 @@ from orienteer.evaluation.manifest import differences, graph_hash, joined, promp
 from orienteer.evaluation.runs import (
     MANIFEST,
     QUESTIONS,
+    REPLIES,
     RESULTS,
     TRAJECTORIES,
     Line,
@@ -372,3 +373,16 @@ def test_a_manifest_knows_the_prompts_of_its_methods_and_those_they_share():
     assert prompt_hashes(["bm25", "anchor"], answers=False) == {}
     shared = {"answer.md", "answer-evidence.md", "listwise.md"}
     assert set(prompt_hashes(["4stepfocus"], answers=True)) == {"4stepfocus.md", *shared}
+
+
+@pytest.mark.parametrize(
+    "name", [MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, "judged.jsonl", REPLIES, f"{REPLIES}/a.jsonl"]
+)
+def test_nothing_is_written_through_a_link_in_a_run(tmp_path, name):
+    (tmp_path / "mine").write_text("without an end of line")
+    run = tmp_path / "run"
+    (run / name).parent.mkdir(parents=True)
+    (run / name).symlink_to(tmp_path / "mine")
+    with pytest.raises(BadInput, match="is a link"), held(run):
+        mend(run / name)
+    assert (tmp_path / "mine").read_text() == "without an end of line"

@@ -13,7 +13,7 @@ import orienteer
 from orienteer.build.importers import RDF, format_of
 from orienteer.build.importers.files import suffix
 from orienteer.build.plan import listing
-from orienteer.graph.format import MANIFEST, Manifest, damaged
+from orienteer.graph.format import GENERATIONS, MANIFEST, Manifest, damaged
 
 _T = TypeVar("_T")
 
@@ -56,7 +56,7 @@ def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
         found: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance.get(name) or [])
         return found
     except ValidationError as error:
-        raise damaged(Path(MANIFEST), error) from error
+        raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
 
 
 @lru_cache
