@@ -18,6 +18,7 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -250,7 +251,10 @@ def no_link(folder: Path) -> Path:
 
 
 def is_link(path: Path) -> bool:
-    """Tell whether a path leads elsewhere: by a symbolic link, or by a junction, which Python knows from 3.12 on."""
+    """Tell whether a path leads elsewhere: by a symbolic link, or by a junction of Windows."""
+    if sys.platform != "win32":
+        return path.is_symlink()
+    # Python knows of junctions from 3.12 on.
     return Path(os.path.realpath(path)) != Path(os.path.realpath(path.parent)) / path.name
 
 
