@@ -116,7 +116,7 @@ _NUMBER, _PROCESSOR, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32  # where a filte
 def filter_calls(*, opens: bool, lifeline: int) -> bool:
     """Leave this process the system calls that computing takes, and opening files for reading or not.
 
-    All others fail with `PermissionError`, and so does closing the pipe that it ends with.
+    All others fail with `PermissionError`, and so does closing the pipe that it ends with (`workers.tie`).
     """
     program = filter_program(opens=opens, lifeline=lifeline)
     if program is None:
@@ -252,18 +252,20 @@ def limit_use(seconds: int, descriptors: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
 
-def end_with(lifeline: int) -> bool:
-    """Have the kernel kill this process when the other end of a pipe closes: when who started it has died.
+def end_with(lifeline: int) -> None:
+    """Have a thread end this process when the other end of a pipe closes: when who started it has died.
 
-    It holds as long as the process keeps its own end: `filter_calls` sees to that.
+    On Linux the kernel sees to that, at the parent's word (`workers.tie`); Windows hands down no pipe.
     """
-    import fcntl
+    if sys.platform.startswith("linux") or sys.platform == "win32":
+        return
+    import threading
 
-    set_signal = 10
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(lifeline, set_signal, signal.SIGKILL)
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-    return True
+    def watch() -> None:
+        os.read(lifeline, 1)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _system() -> ctypes.CDLL:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import time
-import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
@@ -20,18 +17,16 @@ from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
 from orienteer.sandbox.pipe import Broken, Ended, Pipe, TooLate
 from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
+from orienteer.sandbox.workers import PYTHON, Worker
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _START = 30.0  # seconds
 _LOST = "what earlier code defined is lost"
-_DYING = 0.2  # seconds that a process may take to be gone once its pipe is
 _LONGEST = 4 << 20  # bytes of a message: the arguments of a call, as a rule
 _ERROR_CHARACTERS = 4_000
 _MARK = 200  # characters that the line takes which says what was left out, and more
 _GRACE = 0.5  # seconds in which code that ran too long may still give what it had printed
-_OPTIONS = ("-P", "-s", "-S", "-B", "-X", "utf8")
-_ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets in one order, so that runs repeat
-_KEPT = ("LD_LIBRARY_PATH",)  # where Python itself may lie
+_OPTIONS = (*PYTHON, "-s", "-S")
 _PACKAGES = ("numpy",)  # what code may import beside the standard library, where it is installed
 _SECCOMP = "seccomp (Linux on x86-64 and arm64)"
 _SIDES = {  # what must be held, the walls of which one is enough, and what would do on a system without
@@ -76,11 +71,14 @@ class CPythonInterpreter:
         if self._worker is None:
             self._worker = _Worker(self._functions, self._limits)
         self._runs += 1
-        begun = time.monotonic()
+        worker, begun = self._worker, time.monotonic()
         deadline = begun + self._limits.seconds
         try:
-            self._worker.pipe.send({"run": self._runs, "code": _sound(code)}, deadline)
-            return self._ran(self._served(self._worker.pipe, deadline), time.monotonic() - begun)
+            worker.go_on()
+            worker.pipe.send({"run": self._runs, "code": _sound(code)}, deadline)
+            ended = self._served(worker.pipe, deadline)
+            worker.pause()  # whatever the code has left behind does not run until the next run does
+            return self._ran(ended, time.monotonic() - begun)
         except (Broken, TooLate) as fault:
             return self._lost(fault, time.monotonic() - begun)
         except BaseException:  # a function of ours broke, or somebody wants to stop: the code must not go on
@@ -164,56 +162,25 @@ class CPythonInterpreter:
         return ran.printed, ran.left_out
 
 
-class _Worker:
-    """The process, its pipes, and what holds it."""
+class _Worker(Worker):
+    """The process, and what holds it."""
 
     def __init__(self, functions: Functions, limits: Limits) -> None:
         """Start it and have it lock itself down. Raises `UnsafeSandbox` where that is not enough."""
         if not sys.platform.startswith("linux"):
             raise UnsafeSandbox(_refusal("Nothing here holds the whole of CPython: it needs Linux"))
-        read, self._lifeline = os.pipe()
-        packages = {name: found for name in _PACKAGES if (found := _folder(name)) is not None}
         told = {
             "memory": limits.memory_mb << 20,
             "characters": limits.output_characters,
             "functions": list(functions),
-            "packages": packages,
-            "lifeline": read,
+            "packages": {name: found for name in _PACKAGES if (found := _folder(name)) is not None},
         }
-        try:
-            self.popen = subprocess.Popen(
-                [sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(told)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=_ENVIRONMENT | {name: os.environ[name] for name in _KEPT if name in os.environ},
-                pass_fds=(read,),
-                cwd="/",
-                start_new_session=True,
-            )
-        except OSError as error:
-            os.close(self._lifeline)
-            raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({error})")) from error
-        finally:
-            os.close(read)
-        self._end = weakref.finalize(self, _end, self.popen, self._lifeline)
-        assert self.popen.stdin is not None
-        assert self.popen.stdout is not None
         longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
-        self.pipe = Pipe(self.popen.stdin, self.popen.stdout, longest=longest)
-        self.held = self._held()
-
-    def died(self) -> str | None:
-        """Return what the process died of, if it did so by itself."""
         try:
-            code = self.popen.wait(_DYING)
-        except subprocess.TimeoutExpired:
-            return None
-        return f"it died of {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
-
-    def end(self) -> None:
-        """Kill the process and all that belongs to it."""
-        self._end()
+            super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(told)], longest=longest)
+        except OSError as error:
+            raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({error})")) from error
+        self.held = self._held()
 
     def _held(self) -> frozenset[str]:
         try:
@@ -223,7 +190,7 @@ class _Worker:
             self.end()
             raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({died})")) from fault
         assert isinstance(ready, list)  # it is our own program that speaks: no code has run yet
-        held = frozenset(str(one) for one in ready)
+        held = frozenset(str(one) for one in ready) | ({"lifeline"} if self.is_tied else set())
         if refusal := unheld(held):
             self.end()
             raise UnsafeSandbox(_refusal(refusal))
@@ -238,16 +205,6 @@ def unheld(held: Collection[str]) -> str | None:
 
 def _refusal(reason: str) -> str:
     return f"{reason}. The first tier runs everywhere: pip install 'orienteer[sandbox]' and choose the tier monty."
-
-
-def _end(popen: subprocess.Popen[bytes], lifeline: int) -> None:
-    if popen.poll() is None:
-        os.killpg(popen.pid, signal.SIGKILL)
-    popen.wait()
-    os.close(lifeline)
-    for stream in (popen.stdin, popen.stdout):
-        if stream is not None:
-            stream.close()
 
 
 def _folder(package: str) -> str | None:

@@ -1,9 +1,9 @@
 """The second tier's own process: it locks itself down, then runs code, and keeps its state from run to run.
 
-Run as a script with one argument, what to hold to as JSON: memory, output, functions, what may be imported, the number
-of the pipe that ends with its parent. Requests come on standard input and answers go to standard output, each as four
-bytes of length and JSON. It imports nothing of the package. Code that runs here can take this program apart and say
-whatever it likes on its pipe: nothing here is a wall, `confining` is, and the parent believes nothing.
+Run as a script with two arguments: what to hold to as JSON (memory, output, functions, what may be imported), and the
+number of the pipe that ends with its parent. Requests come on standard input and answers go to standard output, each as
+four bytes of length and JSON. It imports nothing of the package. Code that runs here can take this program apart and
+say whatever it likes on its pipe: nothing here is a wall, `confining` is, and the parent believes nothing.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ _NOT_STANDARD = ("site-packages", "dist-packages")
 def main() -> None:
     """Answer requests until there are no more."""
     told: dict[str, Any] = json.loads(sys.argv[1])  # Any: JSON
+    lifeline = int(sys.argv[2])
     requests, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # whatever writes there must not stand between answers
@@ -64,19 +65,18 @@ def main() -> None:
     sys.meta_path.append(_Packages(packages))
     sys.argv = [""]
     random.seed(0)  # what code draws at random it draws again when a trajectory is replayed
-    _send(answers, {"ready": _locked_down(told, packages)})
+    _send(answers, {"ready": _locked_down(told["memory"], lifeline, packages)})
     session = Session(requests, answers, told["functions"], told["characters"])
     while (request := _receive(requests)) is not None:
         session.run(request["run"], request["code"])
     os._exit(0)  # what the code has registered for the end does not run
 
 
-def _locked_down(told: Mapping[str, Any], packages: Mapping[str, Path]) -> list[str]:  # Any: JSON
+def _locked_down(memory: int, lifeline: int, packages: Mapping[str, Path]) -> list[str]:
     """Give up what code must not have; return what is held, by name."""
     library = Path(os.__file__).parent
     held = {
-        "lifeline": confining.end_with(told["lifeline"]),
-        "memory": confining.limit_memory(told["memory"]),
+        "memory": confining.limit_memory(memory),
         "own network": confining.leave_network(),
         "own user": confining.change_user(library),
         "writing": confining.limit_writing(),
@@ -88,7 +88,7 @@ def _locked_down(told: Mapping[str, Any], packages: Mapping[str, Path]) -> list[
     if not held["landlock"]:
         _load((*_LOADED, *packages))
         sys.path.clear()  # what is not loaded is not there
-    held["seccomp"] = confining.filter_calls(opens=held["landlock"], lifeline=told["lifeline"])
+    held["seccomp"] = confining.filter_calls(opens=held["landlock"], lifeline=lifeline)
     held["no opening"] = held["seccomp"] and not held["landlock"]
     return [name for name, holds in held.items() if holds]
 

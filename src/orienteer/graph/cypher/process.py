@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import struct
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from orienteer.errors import QueryStopped
 from orienteer.graph.cypher.table import Bounds
 from orienteer.records import JsonValue
-from orienteer.sandbox.pipe import is_ready
+from orienteer.sandbox.pipe import Broken, Ended, TooLate
+from orienteer.sandbox.workers import PYTHON, Worker, packages
 
+_PROGRAM = Path(__file__).with_name("worker.py")
 _GRACE = 1.0  # seconds: the engine's own limit bounds neither its planner nor its lists
 _START = 30.0  # seconds
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONPATH", "PYTHONHOME")
+_LONGEST = 16 << 20  # bytes of an answer: ten times what the largest has whose rows the worker has bounded
 
 
 class Answer(NamedTuple):
@@ -38,126 +35,80 @@ class Process:
     def __init__(self, file: Path) -> None:
         self.file = file
         """The database."""
-        self._worker: subprocess.Popen[bytes] | None = None
+        self._worker: Worker | None = None
         self.held: frozenset[str] = frozenset()
-        """Which limits hold the worker: file size, memory, landlock."""
+        """What holds the worker: file size, memory, landlock, lifeline."""
 
     def ask(self, text: str, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Answer:
         """Return what the engine answers. Raises `QueryStopped` where it takes too long or breaks."""
         seconds = bounds.seconds
         request = {"text": text, "parameters": dict(parameters), **bounds._asdict()}
         worker = self._running()
-        answer = self._exchanged(worker, request, seconds + _GRACE)
-        if answer is None:
-            raise QueryStopped(_stopped(worker, seconds))
-        error = answer.get("error")
-        if error is not None and error.startswith("Interrupted"):
+        deadline = time.monotonic() + seconds + _GRACE
+        try:
+            worker.pipe.send(request, deadline)
+            answer = _answer(worker.pipe.receive(deadline))
+        except TooLate as fault:
+            self.close()
+            raise QueryStopped(_too_long(seconds)) from fault
+        except Broken as fault:
+            self.close()
+            raise QueryStopped(_broken(worker, fault)) from fault
+        except BaseException:  # somebody wants to stop: its answer would be taken for the next one's
+            self.close()
+            raise
+        if answer.error is not None and answer.error.startswith("Interrupted"):
             raise QueryStopped(_too_long(seconds))
-        return Answer(answer.get("rows", []), answer.get("total", 0), error)
+        return answer
 
     def close(self) -> None:
         """End the worker."""
         worker, self._worker = self._worker, None
         if worker is not None:
-            end(worker)
+            worker.end()
 
     @property
     def is_running(self) -> bool:
         """Tell whether a worker is there to be asked."""
-        return self._worker is not None and self._worker.poll() is None
+        return self._worker is not None and self._worker.is_running
 
     @property
     def worker(self) -> subprocess.Popen[bytes] | None:
         """The process that runs, if one does."""
-        return self._worker
+        return None if self._worker is None else self._worker.popen
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._worker is not None and self._worker.poll() is None:  # as is_running, in words a type checker reads
+    def _running(self) -> Worker:
+        if self._worker is not None and self._worker.is_running:  # as is_running, in words a type checker reads
             return self._worker
         self.close()
-        worker = subprocess.Popen(
-            [sys.executable, "-P", str(Path(__file__).with_name("worker.py")), str(self.file.absolute())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _KEPT if name in os.environ},  # and no keys of anybody's
-            cwd=self.file.parent,
-        )
+        command = [sys.executable, *PYTHON, str(_PROGRAM), str(self.file.absolute())]
+        worker = Worker(command, longest=_LONGEST, environment=packages(), folder=self.file.parent)
+        try:
+            ready = worker.pipe.receive(time.monotonic() + _START)["ready"]
+        except (Broken, TooLate) as fault:
+            worker.end()
+            raise QueryStopped(
+                f"the Cypher engine did not start on {self.file} (exit code {worker.popen.returncode})"
+            ) from fault
+        assert isinstance(ready, list)  # it is our own program that speaks
+        self.held = frozenset(str(one) for one in ready) | ({"lifeline"} if worker.is_tied else set())
         self._worker = worker
-        answer = self._exchanged(worker, None, _START)
-        if answer is None:
-            raise QueryStopped(f"the Cypher engine did not start on {self.file} (exit code {worker.poll()})")
-        self.held = frozenset(answer["ready"])
         return worker
 
-    def _exchanged(
-        self, worker: subprocess.Popen[bytes], request: Mapping[str, Any] | None, seconds: float
-    ) -> dict[str, Any] | None:
-        """Return an answer; None where the worker ended before it gave one, or was killed for its slowness."""
-        try:
-            assert worker.stdin is not None
-            if request is not None:
-                data = _encode(request).encode()
-                worker.stdin.write(struct.pack("!I", len(data)) + data)
-                worker.stdin.flush()
-            body = _answer(worker, seconds)
-            answer: dict[str, Any] | None = json.loads(body) if body else None
-        except (OSError, ValueError):  # the pipe is closed, or the answer was cut off
-            answer = None
-        if answer is None:
-            end(worker)
-            self._worker = None
-        return answer
+
+def _answer(message: Mapping[str, Any]) -> Answer:  # Any: JSON
+    """Return a message as an answer. Raises `Broken` where it is none: the engine may be broken by what it reads."""
+    rows, total, error = message.get("rows", []), message.get("total", 0), message.get("error")
+    is_table = isinstance(rows, list) and all(isinstance(row, list) for row in rows) and isinstance(total, int)
+    if not is_table or not (error is None or isinstance(error, str)):
+        raise Broken("it answered in a form that is none")
+    return Answer(rows, total, error)
 
 
-@contextmanager
-def _killed_after(worker: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
-    """Kill a worker that gives no answer in time."""
-    killer = threading.Timer(seconds, worker.kill)
-    killer.daemon = True
-    killer.start()
-    try:
-        yield
-    finally:
-        killer.cancel()
-
-
-def _answer(worker: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """Return what a worker says; nothing where it ends before, or is killed for saying nothing in time."""
-    assert worker.stdout is not None
-    if sys.platform == "win32":  # pipes cannot be waited for there
-        with _killed_after(worker, seconds):
-            return _message(worker.stdout)
-    if not is_ready(worker.stdout.fileno(), select.POLLIN, seconds):
-        worker.kill()
-    return _message(worker.stdout)
-
-
-def _message(stream: IO[bytes]) -> bytes:
-    head = stream.read(4)
-    return stream.read(struct.unpack("!I", head)[0]) if len(head) == 4 else b""
-
-
-_encode = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def end(worker: subprocess.Popen[bytes]) -> None:
-    """Kill a worker, wait for its end and close its pipes."""
-    worker.kill()
-    worker.wait()
-    for stream in (worker.stdin, worker.stdout):
-        if stream is not None:
-            try:
-                stream.close()
-            except OSError:  # a request that it never read is still in the buffer
-                continue
-
-
-def _stopped(worker: subprocess.Popen[bytes], seconds: float) -> str:
-    if worker.returncode == -9 or sys.platform == "win32":
-        return _too_long(seconds)
+def _broken(worker: Worker, fault: Broken) -> str:
+    how = f"exit code {worker.popen.returncode}" if isinstance(fault, Ended) else str(fault)
     return (
-        f"the query broke the Cypher engine (exit code {worker.returncode}): it has been started again; "
+        f"the query broke the Cypher engine ({how}): it has been started again; "
         "ask for less, with types in the pattern and a LIMIT"
     )
 

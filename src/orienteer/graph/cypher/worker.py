@@ -1,7 +1,8 @@
 """The engine's own process: it answers statements, can write nowhere, and ends with whoever started it.
 
-Run as a script, with the database's file. Requests come on standard input and answers go to standard output, each as
-four bytes of length and JSON. It imports one file of the package, so that it starts fast and has little to misuse.
+Run as a script, with the database's file and the number of the pipe that ends with its parent. Requests come on standard
+input and answers go to standard output, each as four bytes of length and JSON. It imports one file of the package, so
+that it starts fast and has little to misuse.
 
 What holds it: the guard before it lets reading statements through only; here RLIMIT_FSIZE forbids every byte written,
 RLIMIT_AS bounds memory, and Landlock (Linux 5.13 and later) refuses every file but the database, for reading, and every
@@ -37,6 +38,7 @@ _SMALLEST_RESERVED = 1 << 30
 def main() -> None:
     """Answer requests until there are no more."""
     file = Path(sys.argv[1])
+    confining.end_with(int(sys.argv[2]))
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # whatever the engine prints must not stand between answers
