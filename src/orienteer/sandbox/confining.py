@@ -13,7 +13,7 @@ import platform
 import signal
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -157,38 +157,40 @@ def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
 
 def leave_network() -> bool:
     """Move this process to a network of its own that holds nothing. Only who administers the system may, as a rule."""
+    if not sys.platform.startswith("linux"):
+        return False
     system = _system()
     new_network = 0x40000000
     return hasattr(system, "unshare") and bool(system.unshare(new_network) == 0)
 
 
-def change_user(probe: Path) -> bool:
-    """Make the superuser's process one of a user who owns nothing and shares nothing, if that one can read a folder.
+def change_user(probes: Sequence[Path]) -> bool:
+    """Make the superuser's process one of a user who owns nothing and shares nothing, if that one can read the probes.
 
     Tells whether it did: nobody but the superuser can. Where it did not, the superuser has lost every privilege but the
     name's.
     """
-    if os.geteuid() != 0:
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return False
     system = _system()
     bounding, capabilities = 24, range(64)
     for one in capabilities:
         system.prctl(bounding, one, 0, 0, 0)
     user = (1 << 30) + os.getpid()  # no account has it; the limit on processes counts by user
-    changed = _reads_as(user, probe) and _changed_to(user)
+    changed = _reads_as(user, probes) and _changed_to(user)
     version, itself = 0x20080522, 0
     system.capset(struct.pack("=II", version, itself), bytes(24))
     system.prctl(_DUMPABLE, 0, 0, 0, 0)
     return changed
 
 
-def _reads_as(user: int, probe: Path) -> bool:
+def _reads_as(user: int, probes: Sequence[Path]) -> bool:
     try:
         os.seteuid(user)
     except OSError:  # a container, as a rule, that has no such user
         return False
     try:
-        return any(probe.iterdir())
+        return all(any(probe.iterdir()) for probe in probes)
     except PermissionError:
         return False
     finally:
@@ -238,6 +240,8 @@ def limit_memory(more: int, *, begun: int = 0) -> bool:
 
 def limit_processes() -> bool:
     """Let no process and no thread be started. It does not bind the superuser: tells whether it binds this one."""
+    if sys.platform == "win32":
+        return False
     import resource
 
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
@@ -266,6 +270,26 @@ def end_with(lifeline: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+# ----------------------------------------------------------------------------------------------------------- all of it
+
+
+def shut(*, memory: int, left: Iterable[tuple[Path, int]], probes: Sequence[Path]) -> dict[str, bool]:
+    """Give up all but the files that are left, and system calls: which of those go depends on who calls.
+
+    Returns what holds, by name. `probes` are folders that the process must be able to read as another user.
+    """
+    held = {
+        "memory": limit_memory(memory),
+        "own network": leave_network(),
+        "own user": change_user(probes),
+        "writing": limit_writing(),
+        "process limit": limit_processes(),
+    }
+    os.chdir(os.sep)
+    held["landlock"] = keep_files(left)
+    return held
 
 
 def _system() -> ctypes.CDLL:

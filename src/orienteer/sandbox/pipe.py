@@ -65,7 +65,7 @@ class Pipe:
             raise Broken("it sent what is no message")
         return content
 
-    def receive_bytes(self, deadline: float) -> bytes:
+    def receive_bytes(self, deadline: float) -> bytearray:
         """Return the next message unread. Raises `Broken`, `TooLate`."""
         with self._until(deadline):
             size = struct.unpack("!I", self._read(4, deadline))[0]
@@ -77,7 +77,7 @@ class Pipe:
         """Tell whether something waits to be read: a message, or that the other end is gone."""
         return is_ready(self._of, select.POLLIN, 0)
 
-    def _read(self, size: int, deadline: float) -> bytes:
+    def _read(self, size: int, deadline: float) -> bytearray:
         parts = bytearray()
         while len(parts) < size:
             if sys.platform != "win32":
@@ -86,7 +86,7 @@ class Pipe:
             if not part:
                 raise Ended("it ended")
             parts += part
-        return bytes(parts)
+        return parts
 
     def _write(self, data: memoryview, deadline: float) -> int:
         if sys.platform != "win32":

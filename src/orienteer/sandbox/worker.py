@@ -18,7 +18,6 @@ import linecache
 import os
 import random
 import signal
-import struct
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,11 +26,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from orienteer.sandbox import confining
+    from orienteer.sandbox import confining, frames, readable
     from orienteer.sandbox.printed import Printed
 else:
     sys.path.insert(0, str(Path(__file__).parent))
     import confining
+    import frames
+    import readable
     from printed import Printed
 
     del sys.path[0]
@@ -42,25 +43,19 @@ _ROOM = 4 << 20  # bytes, without which nothing can be run
 _FRAMES = 6  # of the code, that an error shows
 _LINE_CHARACTERS = 160
 _ERROR_CHARACTERS = 2_000  # of what an error says
-_SHARED_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
 _LOADED = (  # what there is where no file may be opened at all, because nothing else would keep code from any
     *("ast", "base64", "bisect", "calendar", "cmath", "collections.abc", "contextlib", "copy", "csv", "dataclasses"),
     *("datetime", "decimal", "difflib", "enum", "fractions", "functools", "graphlib", "hashlib", "heapq", "html"),
     *("itertools", "json", "math", "operator", "pprint", "random", "re", "statistics", "string", "textwrap", "time"),
     *("types", "typing", "unicodedata", "uuid", "warnings"),
 )
-_NOT_STANDARD = ("site-packages", "dist-packages")
 
 
 def main() -> None:
     """Answer requests until there are no more."""
     told: dict[str, Any] = json.loads(sys.argv[1])  # Any: JSON
     lifeline = int(sys.argv[2])
-    requests, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # whatever writes there must not stand between answers
-        os.dup2(nothing, stream)
-    os.close(nothing)
+    requests, answers = frames.take_streams()
     packages = {name: Path(folder) for name, folder in told["packages"].items()}
     sys.meta_path.append(_Packages(packages))
     sys.argv = [""]
@@ -74,17 +69,8 @@ def main() -> None:
 
 def _locked_down(memory: int, lifeline: int, packages: Mapping[str, Path]) -> list[str]:
     """Give up what code must not have; return what is held, by name."""
-    library = Path(os.__file__).parent
-    held = {
-        "memory": confining.limit_memory(memory),
-        "own network": confining.leave_network(),
-        "own user": confining.change_user(library),
-        "writing": confining.limit_writing(),
-        "process limit": confining.limit_processes(),
-    }
+    held = confining.shut(memory=memory, left=_readable(packages), probes=[Path(os.__file__).parent])
     confining.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
-    os.chdir("/")
-    held["landlock"] = confining.keep_files(_readable(library, packages))
     if not held["landlock"]:
         _load((*_LOADED, *packages))
         sys.path.clear()  # what is not loaded is not there
@@ -102,26 +88,11 @@ def _load(modules: Iterable[str]) -> None:
             continue
 
 
-def _readable(library: Path, packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:
-    """Yield what importing needs: the standard library, some packages, and the shared libraries of the system."""
-    both = confining.READ_FILE | confining.READ_FOLDER
-    yield library, confining.READ_FOLDER  # the names in it; not what else is installed there
-    for one in library.iterdir():
-        if one.name not in _NOT_STANDARD:
-            yield one, both if one.is_dir() else confining.READ_FILE
-    for folder in (*map(Path, sys.path), *packages.values()):
-        if folder != library and _is_folder(folder):
-            yield folder, both
-            yield folder.with_name(f"{folder.name}.libs"), both
-    for one in (*map(Path, _SHARED_LIBRARIES), *library.parent.glob("*.so*")):
-        yield one, confining.READ_FILE
-
-
-def _is_folder(place: Path) -> bool:
-    try:
-        return place.is_dir()
-    except PermissionError:  # it is for who started this process, and that is another user now
-        return False
+def _readable(packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:
+    """Yield what importing needs: the standard library, and some packages."""
+    yield from readable.of_python()
+    for folder in packages.values():
+        yield from readable.of_package(folder)
 
 
 class _Packages(importlib.abc.MetaPathFinder):
@@ -261,26 +232,15 @@ def _plain(value: Any) -> Any:  # Any: what code gives
 
 
 def _send(stream: BinaryIO, content: Mapping[str, Any]) -> None:  # Any: JSON
-    data = json.dumps(content, default=_plain).encode()
-    left = memoryview(struct.pack("!I", len(data)) + data)
-    while left:
-        left = left[stream.write(left) :]
+    frames.send(stream, json.dumps(content, default=_plain).encode())
 
 
 def _receive(stream: BinaryIO) -> dict[str, Any] | None:  # Any: JSON
-    head = _read(stream, 4)
-    if len(head) < 4:
+    data = frames.receive(stream)
+    if data is None:
         return None
-    content: dict[str, Any] = json.loads(_read(stream, struct.unpack("!I", head)[0]))  # Any: JSON
+    content: dict[str, Any] = json.loads(data)  # Any: JSON
     return content
-
-
-def _read(stream: BinaryIO, size: int) -> bytes:
-    parts, left = [], size
-    while left and (part := stream.read(left)):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
 
 
 if __name__ == "__main__":

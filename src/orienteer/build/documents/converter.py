@@ -1,8 +1,13 @@
 """Other programs' files -> blocks as JSON, in a process of its own: `python -m orienteer.build.documents.converter`.
 
-A PDF or an archive from somebody else may take all memory, all time, or the process with it. Requests come as lines
-on standard input, {"path", "kind"}; replies go out as lines: {"title", "blocks"} or {"error"}. Nothing else is written
-there, whatever the libraries print. `conversion` starts it, waits, and ends it.
+A PDF or an archive from somebody else may take all memory, all time, or the process with it, or use a fault of a parser
+to do as its author likes. So the process loads the libraries of one kind of file, then gives up what it can: files but
+these libraries, every byte written, the network, other processes (`sandbox.confining`). Only then do files come, as
+bytes: it never opens one. Whatever the libraries print goes nowhere. `conversion` starts it, waits, and ends it.
+
+Its arguments are the kind of file and the number of the pipe that ends with its parent. It says {"ready"}, what holds
+it, or {"extra"}, what is to be installed. A request is two messages or more: the suffix, the bytes in parts, an empty
+one. The answer is one: {"title", "blocks"} or {"error"}.
 """
 
 from __future__ import annotations
@@ -11,17 +16,25 @@ import json
 import os
 import re
 import sys
+import sysconfig
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, BinaryIO, NamedTuple
 
-from orienteer.build.documents.blocks import Block, Grid, Place, Prose, Span
+from orienteer.build.documents.blocks import Block, Grid, Place, Prose
 from orienteer.build.documents.markdown import MOST_COLUMNS, read_markdown
-from orienteer.errors import BadInput, MissingExtra
+from orienteer.errors import BadInput
+from orienteer.sandbox import confining, frames, readable
 
+MOST_CHARACTERS = 128 << 20
+"""Characters that one file may give: its text, and some more for every block, row and cell."""
+LONGEST = 2 * MOST_CHARACTERS
+"""Bytes of an answer."""
 MOST_UNPACKED = 1 << 30
 """Bytes that an archive may unpack to."""
 MOST_RATIO = 200
@@ -30,6 +43,7 @@ SMALL = 16 << 20
 MOST_MEMORY = 4 << 30
 """Bytes of memory that a conversion may take, where the system can hold it to that."""
 _SLIDE = re.compile(r"<!-- Slide number: (\d+) -->")
+_BLOCK, _CELL = 100, 4  # characters that a block, and a cell or a row, take beside their text
 _STYLES = "\n".join(
     [
         "p[style-name='Title'] => h1:fresh",
@@ -42,76 +56,143 @@ _LEAST = 2
 Read = dict[str, Any]  # Any: JSON
 
 
-def main() -> int:
+class Source(NamedTuple):
+    """A file as it came: nothing can be opened by its name here."""
+
+    suffix: str
+    stream: BytesIO
+
+
+def main() -> None:
     """Answer requests until there are no more."""
-    replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # libraries may print what they like
-    _limit_memory()
-    for line in sys.stdin:
-        request = json.loads(line)
-        replies.write(json.dumps(_answer(Path(request["path"]), request["kind"])) + "\n")
-        replies.flush()
-    return 0
-
-
-def _answer(path: Path, suffix: str) -> Read:
+    requests, answers = frames.take_streams()
+    kind, lifeline = sys.argv[1], int(sys.argv[2])
+    confining.end_with(lifeline)
+    # markitdown guesses what a file is with magika, whose onnxruntime tells its makers of its use; here nobody guesses
+    sys.modules["magika"] = ModuleType("magika")
     try:
-        return READERS[suffix](path)
-    except MissingExtra as error:
-        return {"error": str(error), "extra": error.extra}
-    except BadInput as error:
-        return {"error": str(error)}
+        import_module(KINDS[kind].library)
+    except ImportError:
+        frames.send(answers, json.dumps({"extra": "docs"}).encode())
+        return
+    frames.send(answers, json.dumps({"ready": _shut(lifeline)}).encode())
+    while (suffix := frames.receive(requests)) is not None:
+        source = Source(suffix.decode(), _received(requests))
+        frames.send(answers, _answer(source, KINDS[kind].read))
+
+
+def _received(requests: BinaryIO) -> BytesIO:
+    """Return the bytes of a file, which come in parts."""
+    stream = BytesIO()
+    while part := frames.receive(requests):
+        stream.write(part)
+    stream.seek(0)
+    return stream
+
+
+def _answer(source: Source, read: Callable[[Source], Read]) -> bytes:
+    try:
+        data = json.dumps(read(source), ensure_ascii=False).encode(errors="replace")
     except MemoryError:
-        return {"error": "takes too much memory"}
+        return _refusal("takes too much memory")
+    except BadInput as error:
+        return _refusal(str(error))
     except Exception as error:  # noqa: BLE001  # the libraries raise whatever a broken file makes them stumble over
         said = " ".join(str(error).split())[:200]
-        return {"error": f"cannot be read ({type(error).__name__}{': ' if said else ''}{said}): save it again"}
+        return _refusal(f"cannot be read ({type(error).__name__}{': ' if said else ''}{said}): save it again")
+    return data if len(data) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
 
 
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+def _refusal(error: str) -> bytes:
+    return json.dumps({"error": error}).encode()
 
 
-def check_archive(path: Path) -> None:
+def _shut(lifeline: int) -> list[str]:
+    """Give up all that reading a file does not take; return what is held, by name."""
+    library, folders = Path(os.__file__).parent, list(_folders())
+    left = (*readable.of_python(), *(rule for folder in folders for rule in readable.of_package(folder)))
+    held = confining.shut(memory=MOST_MEMORY, left=left, probes=[library, *folders])
+    if held["landlock"]:  # what is not loaded is not there, and what asks for it is told so
+        sys.path[:] = [str(library), str(library / readable.COMPILED)]
+    held["seccomp"] = confining.filter_calls(opens=True, lifeline=lifeline)
+    return [name for name, holds in held.items() if holds]
+
+
+def _folders() -> Iterator[Path]:
+    """Yield the folders of all packages that are loaded: they load more of their own, and tables, when they need it."""
+    library = Path(os.__file__).parent
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if "." in name or file is None or not hasattr(module, "__path__"):
+            continue
+        folder = Path(file).parent
+        if folder.parent != library:
+            yield folder
+    for place in {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}:
+        yield from place.glob("*.libs")  # shared libraries of wheels, called as these are and not as the package
+
+
+def check_archive(stream: BytesIO) -> None:
     """Raise `BadInput` for a file that is no ZIP archive, or one that unpacks to far more than it is."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(stream) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise BadInput(f"no whole archive ({error}): save it again") from error
-    packed = max(1, path.stat().st_size)
+    packed = max(1, stream.getbuffer().nbytes)
     if unpacked > MOST_UNPACKED or (unpacked > SMALL and unpacked > MOST_RATIO * packed):
         raise BadInput(f"unpacks from {packed:,} bytes to {unpacked:,}: a bomb, or a file to be split first")
 
 
-def _library(name: str, path: Path) -> Any:  # Any: these have no types
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtra(f"reading {path.name}", "docs") from error
+class _Blocks:
+    """The blocks of one file, of a bounded size: a small file may say one text a million times."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._left = MOST_CHARACTERS
+
+    def add(self, block: Block) -> None:
+        """Take a block, whose rows may come in a stream. Raises `BadInput` where that makes too many."""
+        self.spend((*block.place.headings, *block.place.anchors, *block.links), beside=_BLOCK)
+        if isinstance(block, Grid):
+            self.spend(block.header)
+            rows = []
+            for row in block.rows:
+                self.spend(row)
+                rows.append(row)
+            block = replace(block, rows=rows)
+        else:
+            self.spend((block.text,))
+        self._blocks.append(block)
+
+    def spend(self, texts: Sequence[str], *, beside: int = _CELL) -> None:
+        """Count texts, and what they take beside. Raises `BadInput` where they are too many."""
+        self._left -= sum(map(len, texts)) + _CELL * len(texts) + beside
+        if self._left < 0:
+            raise BadInput(f"holds more than {MOST_CHARACTERS:,} characters of text: split it")
+
+    def written(self, title: str, *, empty: str) -> Read:
+        """Return them as JSON. Raises `BadInput` where there are none."""
+        if not self._blocks:
+            raise BadInput(empty)
+        return {"title": title, "blocks": [_block(block) for block in self._blocks]}
 
 
 # ------------------------------------------------------------------------------------------------------ what it reads
 
 
-def read_pdf(path: Path) -> Read:
+def read_pdf(source: Source) -> Read:
     """Return the paragraphs and the ruled tables of a PDF, each with its page."""
-    pdfplumber = _library("pdfplumber", path)
-    blocks: list[Block] = []
-    with pdfplumber.open(path, laparams={}) as pdf:
+    import pdfplumber
+
+    blocks = _Blocks()
+    with pdfplumber.open(source.stream, laparams={}) as pdf:
         title = str((pdf.metadata or {}).get("Title") or "").strip()
         for number, page in enumerate(pdf.pages, 1):
-            blocks += _page(page, number)
+            for block in _page(page, number):
+                blocks.add(block)
             page.close()
-    if not blocks:
-        raise BadInput("no text: it holds pictures alone, as a scan does")
-    return _written(title, blocks)
+    return blocks.written(title, empty="no text: it holds pictures alone, as a scan does")
 
 
 def _page(page: Any, number: int) -> Iterator[Block]:  # Any: pdfplumber has no types
@@ -135,14 +216,14 @@ def _filled(rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
     return kept if is_table else []
 
 
-def read_office(path: Path) -> Read:
+def read_office(source: Source) -> Read:
     """Return the blocks of a Word or PowerPoint file, by way of Markdown."""
-    markitdown = _library("markitdown", path)
-    check_archive(path)
+    import markitdown
+
+    check_archive(source.stream)
     kinds = {".docx": markitdown.converters.DocxConverter, ".pptx": markitdown.converters.PptxConverter}
-    with path.open("rb") as stream:
-        about = markitdown.StreamInfo(extension=path.suffix.lower())
-        made = kinds[path.suffix.lower()]().convert(stream, about, style_map=_STYLES)
+    about = markitdown.StreamInfo(extension=source.suffix)
+    made = kinds[source.suffix]().convert(source.stream, about, style_map=_STYLES)
     return _paged(str(made.title or "").strip(), made.markdown)
 
 
@@ -150,16 +231,16 @@ def _paged(title: str, markdown: str) -> Read:
     """Return the blocks of Markdown; of slides each with its number."""
     parts = _SLIDE.split(markdown)
     found = read_markdown(parts[0])
-    blocks = list(found.blocks)
+    blocks = _Blocks()
+    for block in found.blocks:
+        blocks.add(_headed(block))
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
         slide = read_markdown(text)
         path = (slide.title,) if slide.title else ()
         for block in slide.blocks:
-            place = block.place
-            blocks.append(replace(block, place=Place((*path, *place.headings), int(number), None, place.anchors)))
-    if not blocks:
-        raise BadInput("no text")
-    return _written(title or found.title, list(map(_headed, blocks)))
+            place = Place((*path, *block.place.headings), int(number), None, block.place.anchors)
+            blocks.add(_headed(replace(block, place=place)))
+    return blocks.written(title or found.title, empty="no text")
 
 
 def _headed(block: Block) -> Block:
@@ -170,22 +251,25 @@ def _headed(block: Block) -> Block:
     return replace(block, header=header, rows=rows)
 
 
-def read_workbook(path: Path) -> Read:
+def read_workbook(source: Source) -> Read:
     """Return the sheets of a workbook, those without any cell left out."""
-    openpyxl = _library("openpyxl", path)
-    check_archive(path)
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    grids: list[Block] = []
+    import openpyxl
+
+    check_archive(source.stream)
+    book = openpyxl.load_workbook(source.stream, read_only=True, data_only=True)
+    grids, room = _Blocks(), _Blocks()
     for sheet in book.worksheets:
-        rows = [row for cells in sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS) if any(row := _cells(cells))]
+        rows = []
+        for cells in sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS):
+            if any(row := _cells(cells)):
+                room.spend(row)
+                rows.append(row)
         width = max(map(len, rows), default=0)
         if rows:
             header = tuple(name or f"column_{at}" for at, name in enumerate(_padded(rows[0], width), 1))
             headings = (sheet.title,) if len(book.worksheets) > 1 else ()
-            grids.append(Grid(header, [_padded(row, width) for row in rows[1:]], Place(headings)))
-    if not grids:
-        raise BadInput("no cell with anything in it")
-    return _written(str(book.properties.title or "").strip(), grids)
+            grids.add(Grid(header, (_padded(row, width) for row in rows[1:]), Place(headings)))
+    return grids.written(str(book.properties.title or "").strip(), empty="no cell with anything in it")
 
 
 def _cells(cells: Sequence[Any]) -> tuple[str, ...]:  # Any: what a cell can hold
@@ -200,20 +284,22 @@ def _padded(row: tuple[str, ...], width: int) -> tuple[str, ...]:
     return (*row, *[""] * (width - len(row)))
 
 
-READERS: dict[str, Callable[[Path], Read]] = {
-    ".pdf": read_pdf,
-    ".docx": read_office,
-    ".pptx": read_office,
-    ".xlsx": read_workbook,
-    ".xlsm": read_workbook,
+class Kind(NamedTuple):
+    """A kind of file that one process reads."""
+
+    library: str
+    read: Callable[[Source], Read]
+
+
+KINDS = {
+    "pdf": Kind("pdfplumber", read_pdf),
+    "office": Kind("markitdown", read_office),
+    "workbook": Kind("openpyxl", read_workbook),
 }
+OF_SUFFIX = {".pdf": "pdf", ".docx": "office", ".pptx": "office", ".xlsx": "workbook", ".xlsm": "workbook"}
 
 
 # ------------------------------------------------------------------------------------------------- blocks as JSON
-
-
-def _written(title: str, blocks: Sequence[Block]) -> Read:
-    return {"title": title, "blocks": [_block(block) for block in blocks]}
 
 
 def _block(block: Block) -> Read:
@@ -224,18 +310,5 @@ def _block(block: Block) -> Read:
     return {"header": block.header, "rows": list(block.rows), "caption": block.caption, "links": block.links, **where}
 
 
-def blocks_of(read: Read) -> list[Block]:
-    """Return the blocks of a reply."""
-    return [_back(one) for one in read["blocks"]]
-
-
-def _back(one: Read) -> Block:
-    span = Span(*one["span"]) if one["span"] else None
-    place = Place(tuple(one["headings"]), one["page"], span, tuple(one["anchors"]))
-    if "text" in one:
-        return Prose(one["text"], place, tuple(one["links"]), one["code"])
-    return Grid(tuple(one["header"]), [tuple(row) for row in one["rows"]], place, one["caption"], tuple(one["links"]))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

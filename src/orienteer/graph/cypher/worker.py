@@ -1,8 +1,8 @@
 """The engine's own process: it answers statements, can write nowhere, and ends with whoever started it.
 
-Run as a script, with the database's file and the number of the pipe that ends with its parent. Requests come on standard
-input and answers go to standard output, each as four bytes of length and JSON. It imports one file of the package, so
-that it starts fast and has little to misuse.
+Run as a script, with the database's file and the number of the pipe that ends with its parent. Requests come on
+standard input and answers go to standard output, each as four bytes of length and JSON. It imports two files of the
+package, so that it starts fast and has little to misuse.
 
 What holds it: the guard before it lets reading statements through only; here RLIMIT_FSIZE forbids every byte written,
 RLIMIT_AS bounds memory, and Landlock (Linux 5.13 and later) refuses every file but the database, for reading, and every
@@ -13,19 +13,18 @@ bounded.
 from __future__ import annotations
 
 import json
-import os
-import struct
 import sys
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orienteer.sandbox import confining
-else:  # a file of its own, as this one is: the package takes long to import
+    from orienteer.sandbox import confining, frames
+else:  # files of their own, as this one is: the package takes long to import
     sys.path.insert(0, str(Path(__file__).parents[2] / "sandbox"))
     import confining
+    import frames
 
     del sys.path[0]
 
@@ -39,10 +38,7 @@ def main() -> None:
     """Answer requests until there are no more."""
     file = Path(sys.argv[1])
     confining.end_with(int(sys.argv[2]))
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # whatever the engine prints must not stand between answers
-        os.dup2(nothing, stream)
+    requests, answers = frames.take_streams()
     import ladybug
 
     _warm(ladybug)
@@ -55,9 +51,9 @@ def main() -> None:
     )
     connection = ladybug.Connection(database)
     held["memory"] = confining.limit_memory(_MEMORY, begun=2 * reserved + 2 * _POOL)
-    _send(answers, _encode({"ready": sorted(name for name, holds in held.items() if holds)}))
-    while (request := _receive(requests)) is not None:
-        _send(answers, _answered(connection, request))
+    frames.send(answers, _encode({"ready": sorted(name for name, holds in held.items() if holds)}).encode())
+    while (request := frames.receive(requests)) is not None:
+        frames.send(answers, _answered(connection, json.loads(request)).encode("utf-8", "surrogatepass"))
 
 
 def _warm(ladybug: Any) -> None:  # Any: the engine has no types
@@ -114,20 +110,6 @@ def _plain(value: Any) -> Any:
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, default=_plain).encode
-
-
-def _receive(stream: BinaryIO) -> dict[str, Any] | None:
-    head = stream.read(4)
-    if len(head) < 4:
-        return None
-    content: dict[str, Any] = json.loads(stream.read(struct.unpack("!I", head)[0]))
-    return content
-
-
-def _send(stream: BinaryIO, content: str) -> None:
-    data = content.encode("utf-8", "surrogatepass")
-    stream.write(struct.pack("!I", len(data)) + data)
-    stream.flush()
 
 
 if __name__ == "__main__":
