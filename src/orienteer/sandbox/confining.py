@@ -13,15 +13,15 @@ import platform
 import signal
 import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 # ------------------------------------------------------------------------------------------------------ files: Landlock
 
 _RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446  # the system calls of Landlock, the same on all processors
 _NO_NEW_PRIVILEGES, _SECCOMP, _DUMPABLE = 38, 22, 4  # for prctl
-READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
+EXECUTE, READ_FILE, READ_FOLDER = 1 << 0, 1 << 2, 1 << 3
 """What `keep_files` may leave."""
 _ACTIONS = (0, 13, 14, 15, 15, 16)  # on files, that each version of Landlock can refuse; later ones as the last
 _WITH_NETWORK, _WITH_SCOPES = 4, 6  # the versions that refuse TCP, and signals and abstract sockets out of the domain
@@ -35,7 +35,7 @@ def landlock_version() -> int:
 
 
 def keep_files(left: Iterable[tuple[Path, int]]) -> bool:
-    """Leave this process some files and folders, each for reading, and nothing else: no file, TCP, or signal outside.
+    """Leave this thread some files and folders, each for reading, and nothing else: no file, TCP, or signal outside.
 
     Every thread and process that it starts later is held too.
     """
@@ -75,15 +75,6 @@ def _allow(system: ctypes.CDLL, rules: int, place: Path, allowed: int) -> None:
 # ------------------------------------------------------------------------------------------------ system calls: seccomp
 
 
-class Processor(NamedTuple):
-    """How the kernel names a processor's system calls to a filter, and which of them a computation needs."""
-
-    name: int
-    calls: tuple[int, ...]
-    openat: int
-    fcntl: int
-
-
 # What computing, printing into a pipe and importing modules take, by name and number (x86-64, arm64): whatever is not
 # here is refused: sockets, new processes and threads, programs, signals to anybody, every change of a file or a limit.
 CALLS = {
@@ -105,11 +96,24 @@ CALLS = {
 """The system calls that are left, with their numbers on x86-64 and arm64; None where a processor has no such call."""
 OPENAT, FCNTL, CLOSE = (257, 56), (72, 25), (3, 57)
 """Three that are left in part: opening for reading, what concerns a descriptor alone, and closing all but one."""
+LAUNCHING = {
+    **{"execve": (59, 221), "clone": (56, 220), "clone3": (435, 435), "vfork": (58, None), "fork": (57, None)},
+    **{"wait4": (61, 260), "waitid": (247, 95), "pidfd_open": (434, 434), "dup2": (33, None), "dup3": (292, 24)},
+    **{"pipe2": (293, 59), "eventfd2": (290, 19), "epoll_create1": (291, 20), "epoll_ctl": (233, 21)},
+    **{"epoll_wait": (232, None), "epoll_pwait": (281, 22), "ioctl": (16, 29), "prctl": (157, 167)},
+    **{"arch_prctl": (158, None), "set_tid_address": (218, 96), "close_range": (436, 436), "membarrier": (324, 283)},
+}
+"""What starting a program takes more, for who starts it (the client of monty, in Rust) and for the program itself."""
+PRLIMIT, WRITE = (302, 261), (1, 64)
+"""Two that are then left in part: asking for a limit, and writing so much at once."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC
 _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC: no signals, no locks
-_LOAD, _IF_EQUAL, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # of the kernel's filter language
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 13  # the call fails with EACCES
+_SET_FLAGS = 4  # F_SETFL: a pipe that does not wait
+_Step: TypeAlias = tuple[int, int, int, int]
+_LOAD, _IF_EQUAL, _IF_ABOVE, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06  # of the kernel's filter language
+_ALLOWED: _Step = (_RETURN, 0, 0, 0x7FFF0000)
+_REFUSED: _Step = (_RETURN, 0, 0, 0x00050000 | 13)  # the call fails with EACCES
 _NUMBER, _PROCESSOR, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32  # where a filter finds a call's number and arguments
 
 
@@ -118,7 +122,79 @@ def filter_calls(*, opens: bool, lifeline: int) -> bool:
 
     All others fail with `PermissionError`, and so does closing the pipe that it ends with (`workers.tie`).
     """
-    program = filter_program(opens=opens, lifeline=lifeline)
+    return _filtered(filter_program(opens=opens, lifeline=lifeline))
+
+
+def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
+    """Return the filter in the kernel's form, eight bytes a step; None for a processor whose calls are not known."""
+    if not _is_known():
+        return None
+    column, processor = _MACHINES[platform.machine()]
+    steps = [*_begun(processor), *_left(column, CALLS)]
+    steps += [(_IF_EQUAL, 0, 4, CLOSE[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 1, lifeline), _REFUSED, _ALLOWED]
+    steps += _reading(column) if opens else []
+    return _packed([*steps, *_commands(column, _DESCRIPTOR_COMMANDS), _REFUSED])
+
+
+def filter_launch(*, longest: int) -> bool:
+    """Leave this thread the calls that computing takes, and those that starting a program takes: for both of them.
+
+    Neither may write more than `longest` bytes at once.
+    """
+    return _filtered(launch_program(longest=longest))
+
+
+def launch_program(*, longest: int) -> bytes | None:
+    """Return the filter of a thread that starts a program, as `filter_program` does."""
+    if not _is_known():
+        return None
+    column, processor = _MACHINES[platform.machine()]
+    limit = PRLIMIT[column]
+    calls = {name: numbers for name, numbers in CALLS.items() if numbers != WRITE} | LAUNCHING
+    steps = [*_begun(processor), *_left(column, calls | {"close": CLOSE})]
+    steps += [(_IF_EQUAL, 0, 6, WRITE[column]), (_LOAD, 0, 0, _THIRD + 4), (_IF_EQUAL, 0, 3, 0), (_LOAD, 0, 0, _THIRD)]
+    steps += [(_IF_ABOVE, 1, 0, longest), _ALLOWED, _REFUSED]
+    steps += [(_IF_EQUAL, 0, 6, limit), (_LOAD, 0, 0, _THIRD + 4), (_IF_EQUAL, 0, 3, 0), (_LOAD, 0, 0, _THIRD)]
+    steps += [(_IF_EQUAL, 0, 1, 0), _ALLOWED, _REFUSED]  # limits are asked for, and not set
+    return _packed([*steps, *_reading(column), *_commands(column, (*_DESCRIPTOR_COMMANDS, _SET_FLAGS)), _REFUSED])
+
+
+def _is_known() -> bool:
+    return sys.platform.startswith("linux") and platform.machine() in _MACHINES
+
+
+def _begun(processor: int) -> list[_Step]:
+    return [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 1, 0, processor), _REFUSED, (_LOAD, 0, 0, _NUMBER)]
+
+
+def _left(column: int, calls: Mapping[str, tuple[int | None, int | None]]) -> Iterator[_Step]:
+    """Yield the steps that let some calls pass."""
+    for numbers in calls.values():
+        if (number := numbers[column]) is not None:
+            yield (_IF_EQUAL, 0, 1, number)
+            yield _ALLOWED
+
+
+def _reading(column: int) -> list[_Step]:
+    """Return the steps that let files be opened for reading."""
+    opening = [(_IF_EQUAL, 0, 4, OPENAT[column]), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _WRITING)]
+    return [*opening, _REFUSED, _ALLOWED]
+
+
+def _commands(column: int, commands: Sequence[int]) -> list[_Step]:
+    """Return the steps that let some commands on a descriptor pass."""
+    most = len(commands)
+    steps = [(_IF_EQUAL, 0, most + 3, FCNTL[column]), (_LOAD, 0, 0, _SECOND)]
+    steps += [(_IF_EQUAL, most - place, 0, one) for place, one in enumerate(commands)]
+    return [*steps, _REFUSED, _ALLOWED]
+
+
+def _packed(steps: Iterable[_Step]) -> bytes:
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _filtered(program: bytes | None) -> bool:
+    """Have the kernel hold this thread to a filter, if there is one; tell whether it does."""
     if program is None:
         return False
 
@@ -129,27 +205,6 @@ def filter_calls(*, opens: bool, lifeline: int) -> bool:
     system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     told = Program(len(program) // 8, program)
     return bool(system.prctl(_SECCOMP, 2, ctypes.byref(told), 0, 0) == 0)
-
-
-def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
-    """Return the filter in the kernel's form, eight bytes a step; None for a processor whose calls are not known."""
-    if not sys.platform.startswith("linux") or platform.machine() not in _MACHINES:
-        return None
-    column, processor = _MACHINES[platform.machine()]
-    allow, refuse = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)
-    steps = [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 1, 0, processor), refuse, (_LOAD, 0, 0, _NUMBER)]
-    for numbers in CALLS.values():
-        if (number := numbers[column]) is not None:
-            steps += [(_IF_EQUAL, 0, 1, number), allow]
-    steps += [(_IF_EQUAL, 0, 4, CLOSE[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 1, lifeline), refuse, allow]
-    if opens:
-        steps += [(_IF_EQUAL, 0, 4, OPENAT[column]), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _WRITING)]
-        steps += [refuse, allow]
-    most = len(_DESCRIPTOR_COMMANDS)
-    steps += [(_IF_EQUAL, 0, most + 3, FCNTL[column]), (_LOAD, 0, 0, _SECOND)]
-    steps += [(_IF_EQUAL, most - place, 0, one) for place, one in enumerate(_DESCRIPTOR_COMMANDS)]
-    steps += [refuse, allow, refuse]
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
 # -------------------------------------------------------------------------------------------------------- user, network
@@ -172,16 +227,29 @@ def change_user(probes: Sequence[Path]) -> bool:
     """
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return False
+    _bind_privileges()
+    user = (1 << 30) + os.getpid()  # no account has it; the limit on processes counts by user
+    changed = _reads_as(user, probes) and _changed_to(user)
+    drop_privileges()
+    _system().prctl(_DUMPABLE, 0, 0, 0, 0)
+    return changed
+
+
+def drop_privileges() -> None:
+    """Take from this thread, and from what it starts, every privilege of the superuser's but the name's."""
+    _bind_privileges()
+    system = _system()
+    system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    version, itself = 0x20080522, 0
+    system.capset(struct.pack("=II", version, itself), bytes(24))
+
+
+def _bind_privileges() -> None:
+    """Let no program that this thread starts have a privilege; only who has all of them may say so."""
     system = _system()
     bounding, capabilities = 24, range(64)
     for one in capabilities:
         system.prctl(bounding, one, 0, 0, 0)
-    user = (1 << 30) + os.getpid()  # no account has it; the limit on processes counts by user
-    changed = _reads_as(user, probes) and _changed_to(user)
-    version, itself = 0x20080522, 0
-    system.capset(struct.pack("=II", version, itself), bytes(24))
-    system.prctl(_DUMPABLE, 0, 0, 0, 0)
-    return changed
 
 
 def _reads_as(user: int, probes: Sequence[Path]) -> bool:

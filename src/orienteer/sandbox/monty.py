@@ -2,8 +2,9 @@
 
 The worker is the boundary beside the interpreter: an abort inside it is a signal that ends its process, so it never
 runs in ours. It has no environment, no files and no mounts; whatever would reach the system is answered with its own
-refusal. Memory and time are bounded inside, and a clock of ours kills the worker where it overstays. On Linux it loses
-the right to open anything once it runs, should code ever break out of the interpreter.
+refusal. Memory and time are bounded inside, and a clock of ours kills the worker where it overstays. On Linux the
+kernel holds it too, should code ever break out of the interpreter (`launching`), and kills it when this process ends;
+nowhere does it run between runs.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.errors import Error, MissingExtra, UnsafeSandbox
 from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
+from orienteer.sandbox.launching import launched
 from orienteer.sandbox.monty_errors import missing, told
 from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
+from orienteer.sandbox.workers import tie
 
 if TYPE_CHECKING:
     from pydantic_monty import (
@@ -39,10 +43,13 @@ if TYPE_CHECKING:
 _ENDLESS = 1_000_000_000  # round trips in a session: the calls of each run are counted here
 _DEEPEST = 500  # calls in calls
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL, and its SIGTERM is one
+_PAUSE = getattr(signal, "SIGSTOP", _KILL)  # Windows has neither, and sends none
+_GO_ON = getattr(signal, "SIGCONT", _KILL)
 _VALUELESS = "\nNone"  # what code ends with, so that the value of its last line never crosses into our process
 _LOST = "what earlier code defined is lost"
 _PROBE = "'x' * (4 << 20)\nNone"  # without so much room nothing can be run
 _MEGABYTE = 1 << 20
+_LONGEST = 16 * _MEGABYTE  # bytes of a message of the worker: a call may have a tenth as much text, printed text less
 
 
 class _Failure(NamedTuple):
@@ -84,6 +91,8 @@ class MontyInterpreter:
             raise
         if failure is not None and failure.is_lost:
             self.close()
+        else:
+            _signal(self._session, _PAUSE)
         kept = printed.kept()
         return Ran(
             printed=kept.text,
@@ -124,7 +133,8 @@ class MontyInterpreter:
             run.drive(partial(session.feed_start, code, print_callback=lambda _, text: printed.add(text)))
         except MontyCrashedError as error:
             if not watch.has_fired:
-                return _Failure(f"the interpreter broke: {error}; {_LOST}", is_lost=True)
+                size = f"a call or an error of more than {_LONGEST // _MEGABYTE} MB would break it"
+                return _Failure(f"the interpreter broke: {error} ({size}); {_LOST}", is_lost=True)
         except MontyRuntimeError as error:
             if not _is_out_of_time(error):
                 return _failed(session, error)
@@ -141,20 +151,24 @@ class MontyInterpreter:
         if self._session is None:
             self._aside = self._held.enter_context(ThreadPoolExecutor(1, "monty"))
             try:
-                self._session = self._held.enter_context(self._checked_out())
+                self._session = self._checked_out()
             except (OSError, RuntimeError) as error:
                 raise UnsafeSandbox(
                     f"the sandbox monty does not start: {error}; install it again: pip install 'orienteer[sandbox]'"
                 ) from error
             _confine(self._session.worker_pid)
+            self._held.callback(_signal, self._session, _GO_ON)  # or it could not hear that it is to end
+        _signal(self._session, _GO_ON)
         return self._session
 
     def _checked_out(self) -> MontySession:
-        """Return a session to enter, of a pool that has been."""
+        """Return a session of a worker that is held, and that ends with this process."""
         from pydantic_monty import Monty
+        from pydantic_monty._binary import find_monty_binary
 
-        pool = self._held.enter_context(Monty(min_processes=0, max_processes=1))
-        return pool.checkout(
+        program = Path(find_monty_binary())
+        pool = self._held.enter_context(Monty(binary_path=program, min_processes=0, max_processes=1))
+        checkout = pool.checkout(
             limits={
                 "max_feed_duration_secs": self._limits.seconds,
                 "max_memory": self._limits.memory_mb * _MEGABYTE,
@@ -164,6 +178,17 @@ class MontyInterpreter:
             # Nothing is waited for, and what is drawn at random is drawn again when a trajectory is replayed.
             os_policy={"sleep": "zero", "random_start": {"seed": 0}},
         )
+        theirs, ours = os.pipe()
+        self._held.callback(os.close, ours)
+        try:
+            os.set_inheritable(theirs, True)
+            session = launched(checkout.__enter__, program, longest=_LONGEST)
+            self._held.push(checkout)
+            if session.worker_pid is not None:
+                tie(session.worker_pid, theirs)
+        finally:
+            os.close(theirs)
+        return session
 
 
 class _Run:
@@ -256,6 +281,16 @@ def _failed(session: MontySession, error: MontyRuntimeError) -> _Failure:
         except (MontyRuntimeError, MontyCrashedError):
             is_lost = True
     return _Failure(f"{told(error)}; {_LOST}" if is_lost else told(error), missing(error), is_lost)
+
+
+def _signal(session: MontySession | None, number: signal.Signals) -> None:
+    """Send a worker a signal, where there is a worker, and signals."""
+    if session is None or session.worker_pid is None or sys.platform == "win32":
+        return
+    try:
+        os.kill(session.worker_pid, number)
+    except ProcessLookupError:  # it has died by itself, and the next run tells so
+        return
 
 
 def _confine(worker: int | None) -> None:

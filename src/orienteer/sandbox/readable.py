@@ -47,10 +47,10 @@ def of_python() -> Iterator[tuple[Path, int]]:
             yield place, FOLDER
         elif place.suffix == ".zip" and place.parent == library.parent:
             yield place, FILE
-    yield from _shared_libraries()
+    yield from of_system()
 
 
-def _shared_libraries() -> Iterator[tuple[Path, int]]:
+def of_system() -> Iterator[tuple[Path, int]]:
     """Yield the shared libraries of the system, and of Python where they lie beside it."""
     triplet = getattr(sys.implementation, "_multiarch", "")
     folders = {Path(one).resolve() for one in (*_SHARED_LIBRARIES, sys.base_exec_prefix + "/lib")}

@@ -47,7 +47,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=_environment() | (environment or {}),
+                env={**_environment(), **(environment or {})},
                 pass_fds=() if sys.platform == "win32" else (theirs,),
                 cwd=folder,
                 start_new_session=True,

@@ -71,14 +71,14 @@ def main() -> None:
     # markitdown guesses what a file is with magika, whose onnxruntime tells its makers of its use; here nobody guesses
     sys.modules["magika"] = ModuleType("magika")
     try:
-        import_module(KINDS[kind].library)
+        library = import_module(KINDS[kind].library)
     except ImportError:
         frames.send(answers, json.dumps({"extra": "docs"}).encode())
         return
     frames.send(answers, json.dumps({"ready": _shut(lifeline)}).encode())
     while (suffix := frames.receive(requests)) is not None:
         source = Source(suffix.decode(), _received(requests))
-        frames.send(answers, _answer(source, KINDS[kind].read))
+        frames.send(answers, _answer(source, KINDS[kind].read, library))
 
 
 def _received(requests: BinaryIO) -> BytesIO:
@@ -90,9 +90,9 @@ def _received(requests: BinaryIO) -> BytesIO:
     return stream
 
 
-def _answer(source: Source, read: Callable[[Source], Read]) -> bytes:
+def _answer(source: Source, read: Callable[[Source, Any], Read], library: Any) -> bytes:  # Any: it has no types
     try:
-        data = json.dumps(read(source), ensure_ascii=False).encode(errors="replace")
+        data = json.dumps(read(source, library), ensure_ascii=False).encode(errors="replace")
     except MemoryError:
         return _refusal("takes too much memory")
     except BadInput as error:
@@ -181,12 +181,10 @@ class _Blocks:
 # ------------------------------------------------------------------------------------------------------ what it reads
 
 
-def read_pdf(source: Source) -> Read:
+def read_pdf(source: Source, library: Any) -> Read:  # Any: pdfplumber has no types
     """Return the paragraphs and the ruled tables of a PDF, each with its page."""
-    import pdfplumber
-
     blocks = _Blocks()
-    with pdfplumber.open(source.stream, laparams={}) as pdf:
+    with library.open(source.stream, laparams={}) as pdf:
         title = str((pdf.metadata or {}).get("Title") or "").strip()
         for number, page in enumerate(pdf.pages, 1):
             for block in _page(page, number):
@@ -216,13 +214,11 @@ def _filled(rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
     return kept if is_table else []
 
 
-def read_office(source: Source) -> Read:
+def read_office(source: Source, library: Any) -> Read:  # Any: markitdown has no types
     """Return the blocks of a Word or PowerPoint file, by way of Markdown."""
-    import markitdown
-
     check_archive(source.stream)
-    kinds = {".docx": markitdown.converters.DocxConverter, ".pptx": markitdown.converters.PptxConverter}
-    about = markitdown.StreamInfo(extension=source.suffix)
+    kinds = {".docx": library.converters.DocxConverter, ".pptx": library.converters.PptxConverter}
+    about = library.StreamInfo(extension=source.suffix)
     made = kinds[source.suffix]().convert(source.stream, about, style_map=_STYLES)
     return _paged(str(made.title or "").strip(), made.markdown)
 
@@ -251,12 +247,10 @@ def _headed(block: Block) -> Block:
     return replace(block, header=header, rows=rows)
 
 
-def read_workbook(source: Source) -> Read:
+def read_workbook(source: Source, library: Any) -> Read:  # Any: openpyxl has no types
     """Return the sheets of a workbook, those without any cell left out."""
-    import openpyxl
-
     check_archive(source.stream)
-    book = openpyxl.load_workbook(source.stream, read_only=True, data_only=True)
+    book = library.load_workbook(source.stream, read_only=True, data_only=True)
     grids, room = _Blocks(), _Blocks()
     for sheet in book.worksheets:
         rows = []
@@ -288,7 +282,7 @@ class Kind(NamedTuple):
     """A kind of file that one process reads."""
 
     library: str
-    read: Callable[[Source], Read]
+    read: Callable[[Source, Any], Read]  # Any: the library
 
 
 KINDS = {

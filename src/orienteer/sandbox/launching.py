@@ -1,0 +1,64 @@
+"""A program that another's library starts, held all the same: the thread that starts it has given up everything before.
+
+What a thread has given up by the kernel's walls, the programs that it starts have given up too; the other threads keep
+it. So a thread is made for this alone, and ends when the program runs.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from orienteer.sandbox import confining, readable
+
+T = TypeVar("T")
+
+_LOADERS = ("/lib64/ld-*.so*", "/lib/ld-*.so*", "/lib/*-linux-gnu/ld-*.so*")  # they start whatever is not in one piece
+_PROGRAM = confining.READ_FILE | confining.EXECUTE
+
+
+def launched(start: Callable[[], T], program: Path, *, longest: int) -> T:
+    """Return what `start` gives, and have the program that it starts held where the system can do so.
+
+    The program opens itself and shared libraries, for reading, and nothing else; has no network and no signals; starts
+    nothing; and writes at most `longest` bytes at once. Raises what `start` raises.
+    """
+    if not sys.platform.startswith("linux"):
+        return start()
+    left = _left(program)
+    given: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            confining.drop_privileges()
+            confining.keep_files(left)
+            confining.filter_launch(longest=longest)
+            given.append(start())
+        except BaseException as error:  # noqa: BLE001  # whoever waits for the thread raises it
+            failed.append(error)
+
+    collects = gc.isenabled()
+    gc.disable()  # it would run in that thread, too, where what others have left cannot be ended or removed
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        if collects:
+            gc.enable()
+    if failed:
+        raise failed[0]
+    return given[0]
+
+
+@cache
+def _left(program: Path) -> tuple[tuple[Path, int], ...]:
+    """Return the files that a program needs to start."""
+    loaders = {one for pattern in _LOADERS for one in Path("/").glob(pattern[1:])}
+    return (*readable.of_system(), *((one, _PROGRAM) for one in (program, *loaders)))
