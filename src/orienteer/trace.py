@@ -24,7 +24,7 @@ from orienteer.strategies.passages import REPLY_TOKENS as PASSAGES_TOKENS
 from orienteer.strategies.passages import SEARCH, SearchPassages
 from orienteer.tools import Session, Toolbox, code, node_ids
 from orienteer.tools.answer import AddToAnswer, Finish
-from orienteer.tools.code_config import config_of
+from orienteer.tools.code_config import config_of, lowered
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import NAME as NODE_IDS
 from orienteer.tools.search import SearchInGraph
@@ -112,15 +112,18 @@ def read(path: Path) -> tuple[Trajectory, ...]:
     return tuple(found)
 
 
-def replay(trajectory: Trajectory, graph: Graph) -> Iterator[Replayed]:
+def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[Replayed]:
     """Run each recorded call again, in order and over the graph as it is now, without the model.
+
+    A model's code runs within the default limits, or within lower ones that the trajectory names; only where its limits
+    are trusted, which somebody else may have written, within higher ones too (`lowered_limits`).
 
     What a method found as another's evidence is passed over: trajectories of its own tell how it did. So are calls
     that were never run, for none was left.
 
     Raises `BadInput` where the trajectory used tools that there are not.
     """
-    with closing(_toolbox(trajectory, graph)) as toolbox:
+    with closing(_toolbox(trajectory, graph, trusts_limits=trusts_limits)) as toolbox:
         for number, step in enumerate(trajectory.steps, 1):
             recorded = {one.call_id: one for one in step.observations}
             for call in step.reply.message.tool_calls:
@@ -130,6 +133,11 @@ def replay(trajectory: Trajectory, graph: Graph) -> Iterator[Replayed]:
                 found = toolbox.observe(call)
                 now = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
                 yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)
+
+
+def lowered_limits(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return which limits of a trajectory's code `replay` lowers, in words. Raises `BadInput` as it does."""
+    return lowered(config_of(trajectory.marks)).notes
 
 
 def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:
@@ -160,7 +168,7 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
     )
 
 
-def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
+def _toolbox(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool) -> Toolbox:
     """Return the tools that the trajectory was offered: all of them, or the few of ARK's paper."""
     offered = {spec.name: spec for spec in trajectory.tools}
     session = Session(graph)
@@ -170,7 +178,8 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     if trajectory.tools and all(spec in (tool.spec for tool in gathering) for spec in trajectory.tools):
         return Toolbox(session, gathering)
     if trajectory.tools and all(spec in (code.SPEC, node_ids.SPEC) for spec in trajectory.tools):
-        return _solving(trajectory, Session(graph, saves_sets=False, mode=trajectory.search_mode))
+        solving = Session(graph, saves_sets=False, mode=trajectory.search_mode)
+        return _solving(trajectory, solving, trusts_limits=trusts_limits)
     has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
     full = Toolbox.full(
         graph,
@@ -200,9 +209,10 @@ def _toolbox(trajectory: Trajectory, graph: Graph) -> Toolbox:
     return Toolbox(session, (tool for tool in plain if tool.spec.name in offered))
 
 
-def _solving(trajectory: Trajectory, session: Session) -> Toolbox:
+def _solving(trajectory: Trajectory, session: Session, *, trusts_limits: bool) -> Toolbox:
     """Return the tools of GraphScout that the trajectory was offered, as its marks say that they were configured."""
     config = config_of(trajectory.marks)
+    config = config if trusts_limits else lowered(config).config
     tools: list[Tool] = []
     for spec in trajectory.tools:  # in their order: a refusal lists them
         is_code = spec == code.SPEC

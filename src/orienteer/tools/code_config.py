@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,6 +18,7 @@ _CONFIG = "code_interpreter "  # the mark that holds a configuration, as JSON
 _SANDBOX = "sandbox "  # the mark that names a tier
 _NOTHING = "{}"
 _MOST_SECONDS = 3_600
+_LIMITS = ("seconds", "memory_mb", "output_characters", "calls", "rows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +80,18 @@ def config_of(marks: Iterable[str]) -> CodeConfig:
         said = error.errors()[0]
         raise BadInput(f"the trajectory does not say how its code ran: {said['msg']}, is {said['input']!r}") from error
     return replace(config, tier=tier)
+
+
+class Lowered(NamedTuple):
+    """A configuration from somebody else, and what of it is not granted."""
+
+    config: CodeConfig
+    notes: tuple[str, ...]
+
+
+def lowered(config: CodeConfig) -> Lowered:
+    """Return a configuration with no limit above the default one: who wrote a trace does not say what it may take."""
+    own = CodeConfig()
+    high = {name: getattr(config, name) for name in _LIMITS if getattr(config, name) > getattr(own, name)}
+    notes = (f"{name} is {high[name]:,} in the trace: replayed with {getattr(own, name):,}" for name in high)
+    return Lowered(replace(config, **{name: getattr(own, name) for name in high}), tuple(notes))

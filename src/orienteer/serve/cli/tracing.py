@@ -20,6 +20,10 @@ GROUPS: Mapping[str, str] = {"trace": "Read, replay and compare what agents did.
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="What ask --trace wrote, or - for standard input.")]
 
+TrustLimits = Annotated[
+    bool, typer.Option("--trust-limits", help="Run code within the trace's limits, though they be above the defaults.")
+]
+
 
 def show(out: Output, file: File) -> None:
     """Print trajectories: every call, what it gave, what was selected."""
@@ -33,13 +37,16 @@ def show(out: Output, file: File) -> None:
         _trajectory(out, number, one)
 
 
-def replay(out: Output, file: File, directory: Directory) -> int:
+def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLimits = False) -> int:
     """Run every recorded call again over a graph, without the model, and say whether it gives the same."""
-    from orienteer.trace import read, replay
+    from orienteer.trace import lowered_limits, read, replay
 
     trajectories = read(file)
     graph = open_graph(directory, out)
-    found = [list(replay(one, graph)) for one in trajectories]
+    if not trust_limits:
+        for note in dict.fromkeys(note for one in trajectories for note in lowered_limits(one)):
+            out.note(f"{note} (--trust-limits takes the trace's)")
+    found = [list(replay(one, graph, trusts_limits=trust_limits)) for one in trajectories]
     differs = [one for calls in found for one in calls if not one.is_equal]
     if out.as_json:
         calls = [
