@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import office_files as office
+from orienteer.build.documents import conversion
 from orienteer.build.documents.blocks import Grid, Prose
 from orienteer.build.documents.conversion import Converter
 from orienteer.build.documents.files import File
@@ -143,8 +146,215 @@ def test_a_conversion_that_dies_is_told_and_started_again(tmp_path):
     path = Path(tmp_path / "a.pdf")
     office.pdf(path, "Words.")
     with Converter(seconds=60) as converter:
-        converter._started("pdf", ".pdf")
-        started = converter._workers["pdf"].popen
+        started = converter._started("pdf", ".pdf").popen
         started.kill()
         started.wait()
         assert next(iter(converter(File(path, "a.pdf", "converted"), "T").blocks)).text == "Words."
+
+
+# --------------------------------------------------------------------------------------------- what a parser may do
+
+ATTACKS = {  # what a file could have its parser do, if it had a fault; each prints what it got, or dies of an error
+    "read a file of the person's": "open({secret!r}).read()",
+    "read the file that it converts": "open({file!r}, 'rb').read()",
+    "list a folder of the person's": "os.listdir({folder!r})",
+    "list what else is installed": "os.listdir(os.path.dirname(os.path.dirname(pdfminer.__file__)))",
+    "write a file": "open({folder!r} + '/leak', 'w')",
+    "write beside its own code": "open(pdfminer.__file__, 'a')",
+    "make a folder": "os.mkdir({folder!r} + '/leak')",
+    "remove a file": "os.unlink({secret!r})",
+    "rename a file": "os.rename({secret!r}, {secret!r} + '2')",
+    "change rights": "os.chmod({secret!r}, 0o777)",
+    "make a link": "os.symlink({secret!r}, {folder!r} + '/leak')",
+    "call a server": "socket.create_connection(('127.0.0.1', 9))",
+    "call a process": "socket.socket(socket.AF_UNIX)",
+    "fork": "os.fork()",
+    "start a program": "subprocess.run(['/bin/true'])",
+    "start a thread": "threading.Thread(target=print).start()",
+    "send a signal": "os.kill(os.getppid(), 0)",
+    "read the parent's environment": "open(f'/proc/{{os.getppid()}}/environ').read()",
+    "take its limits off": "resource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
+    "take all memory": "bytearray(1 << 40)",
+    "keep on when the parent ends": "os.close(int(sys.argv[2]))",
+    "import a package of the person's": "__import__('mine')",
+    "know a key": "os.environ['ORIENTEER_API_KEY']",
+    "write where libraries keep things": "tempfile.TemporaryFile()",
+}
+READER = """
+import os, resource, socket, subprocess, sys, tempfile, threading
+import pdfminer
+from orienteer.build.documents import converter
+def read(source, library):
+    code = source.stream.read().decode()
+    return {{"title": repr(eval(code)), "blocks": []}}
+converter.KINDS["pdf"] = converter.Kind("pdfplumber", read)
+if __name__ == "__main__":
+    converter.main()
+"""
+
+
+@pytest.fixture(scope="module")
+def parser(tmp_path_factory):
+    """Give a function that runs code in the converter's place, with its walls, and returns what came of it."""
+    pytest.importorskip("pdfplumber")
+    folder = tmp_path_factory.mktemp("parser")
+    (folder / "played_converter.py").write_text(READER.format())
+    (folder / "mine.py").write_text("")
+    (folder / "secret").write_text("secret")
+    names = {"secret": str(folder / "secret"), "file": str(folder / "a.pdf"), "folder": str(folder)}
+    with Converter(seconds=60) as converter:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(conversion, "_MODULE", "played_converter")
+            patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
+            patch.setenv("ORIENTEER_API_KEY", "secret")
+            converter._started("pdf", ".pdf")
+
+        def run(code):
+            (folder / "a.pdf").write_text(code.format(**names))
+            return converter(File(folder / "a.pdf", "a.pdf", "converted"), "A Title").title
+
+        run.held = lambda: converter.held
+        run.begun = sorted(one.name for one in folder.iterdir())
+        yield run
+        assert sorted(one.name for one in folder.iterdir() if one.name not in ("a.pdf", "__pycache__")) == run.begun
+        assert (folder / "secret").read_text() == "secret"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the walls are Linux's")
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_parser_that_was_taken_over_has_nothing_to_take(parser, name, record_property):
+    assert parser("1 + 1") == "2"
+    if not {"landlock", "seccomp", "memory"} <= parser.held():
+        pytest.skip("this kernel has not all walls")
+    with pytest.raises(BadInput, match=r"takes too much memory|Error"):
+        parser(ATTACKS[name])
+    record_property("corpus", "attacks on the converter")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the walls are Linux's")
+def test_what_reading_takes_is_there(parser):
+    assert parser("len(__import__('pdfminer.cmapdb', fromlist=['*']).CMapDB.get_cmap('90ms-RKSJ-H').code2cid) > 0")
+    assert parser("'é'.encode('cp1026').decode('mac_latin2') and '日'.encode('shift_jis')") == "b'\\x93\\xfa'"
+    assert parser("__import__('sqlite3').sqlite_version > '3'") == "True"
+
+
+def test_nothing_that_tells_its_makers_of_its_use_is_loaded(convert, tmp_path, monkeypatch):
+    office.docx(tmp_path / "a.docx", body=office.paragraph("Words."))
+    with Converter(seconds=60) as converter:
+        converter(File(tmp_path / "a.docx", "a.docx", "converted"), "")
+        maps = Path(f"/proc/{converter._workers['office'].popen.pid}/maps")
+        if not os.access(maps, os.R_OK):
+            pytest.skip("this system does not show what a process has loaded")
+        assert "onnxruntime" not in maps.read_text()
+
+
+LIES = [
+    "os.write(1, b'garbage and more of it')",
+    "os.write(1, struct.pack('!I', 4_000_000_000)); time.sleep(60)",
+    "say([])",
+    "say({})",
+    "say({'title': 'x'})",
+    "say({'title': 1, 'blocks': []})",
+    "say({'title': 'x', 'blocks': [{'text': 1}]})",
+    "say({'title': 'x', 'blocks': [{'text': 'x', 'code': False, 'links': [], 'headings': 'x', 'page': None, "
+    "'span': None, 'anchors': []}]})",
+    "say({'title': 'x', 'blocks': [{'header': ['x'], 'rows': [[1]], 'caption': '', 'links': [], 'headings': [], "
+    "'page': None, 'span': None, 'anchors': []}]})",
+    "say({'error': {}})",
+    "say({'error': 'a' * 10_000 + chr(10) + 'b'})",
+    "os.kill(os.getpid(), 9)",
+]
+LIAR = """
+import json, os, struct, sys, time
+def say(content):
+    data = json.dumps(content).encode()
+    os.write(1, struct.pack("!I", len(data)) + data)
+say({"ready": []})
+while head := sys.stdin.buffer.read(4):
+    if head == bytes(4):
+        break
+    sys.stdin.buffer.read(struct.unpack("!I", head)[0])
+"""
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch, lie):
+    (tmp_path / "liar.py").write_text(f"{LIAR}{lie}\ntime.sleep(60)\n")
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    monkeypatch.setattr(conversion, "_MODULE", "liar")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with Converter(seconds=20) as converter, pytest.raises(BadInput) as raised:
+        converter(File(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 500
+
+
+def test_a_process_that_does_not_start_is_told(tmp_path, monkeypatch):
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    monkeypatch.setattr(conversion, "_MODULE", "no_such_module")
+    with Converter(seconds=20) as converter, pytest.raises(BadInput, match="did not start.*exit code 1"):
+        converter(File(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
+
+
+def test_a_file_that_cannot_be_read_is_told(convert, tmp_path):
+    with pytest.raises(BadInput, match="cannot be read"):
+        convert(tmp_path / "gone.pdf")
+    office.pdf(tmp_path / "a.pdf", "Words.")
+    assert convert(tmp_path / "a.pdf").blocks
+
+
+# ----------------------------------------------------------------------------------------------- what a file may give
+
+CELLS = "<row r='{at}'>" + "<c t='s'><v>0</v></c>" * 40 + "</row>"
+
+
+def book_of(path, rows, shared):
+    """Write a workbook by its parts, whose cells are all one text."""
+    types = "http://schemas.openxmlformats.org/package/2006/content-types"
+    sheets = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office_of = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    packages = "http://schemas.openxmlformats.org/package/2006/relationships"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(
+            "[Content_Types].xml",
+            f"<Types xmlns='{types}'><Default Extension='rels' "
+            "ContentType='application/vnd.openxmlformats-package.relationships+xml'/>"
+            f"<Override PartName='/xl/workbook.xml' ContentType='{kind}.sheet.main+xml'/>"
+            f"<Override PartName='/xl/worksheets/sheet1.xml' ContentType='{kind}.worksheet+xml'/>"
+            f"<Override PartName='/xl/sharedStrings.xml' ContentType='{kind}.sharedStrings+xml'/></Types>",
+        )
+        archive.writestr(
+            "_rels/.rels",
+            f"<Relationships xmlns='{packages}'><Relationship Id='r1' Type='{office_of}/officeDocument' "
+            "Target='xl/workbook.xml'/></Relationships>",
+        )
+        archive.writestr(
+            "xl/workbook.xml",
+            f"<workbook xmlns='{sheets}' xmlns:r='{office_of}'><sheets><sheet name='s' sheetId='1' r:id='r1'/></sheets>"
+            "</workbook>",
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f"<Relationships xmlns='{packages}'><Relationship Id='r1' Type='{office_of}/worksheet' "
+            f"Target='worksheets/sheet1.xml'/><Relationship Id='r2' Type='{office_of}/sharedStrings' "
+            "Target='sharedStrings.xml'/></Relationships>",
+        )
+        archive.writestr("xl/sharedStrings.xml", f"<sst xmlns='{sheets}'><si><t>{shared}</t></si></sst>")
+        archive.writestr(
+            "xl/worksheets/sheet1.xml",
+            f"<worksheet xmlns='{sheets}'><dimension ref='A1:XFD1048576'/><sheetData>{rows}</sheetData></worksheet>",
+        )
+
+
+def test_one_text_in_many_cells_is_not_written_out(convert, tmp_path):
+    """A megabyte of text in four thousand cells would be four gigabytes."""
+    book_of(tmp_path / "a.xlsx", "".join(CELLS.format(at=at) for at in range(1, 101)), "x" * (1 << 20))
+    with pytest.raises(BadInput, match="more than 134,217,728 characters of text: split it"):
+        convert(tmp_path / "a.xlsx")
+
+
+def test_a_workbook_that_says_that_it_is_large_is_as_large_as_it_is(convert, tmp_path):
+    book_of(tmp_path / "a.xlsx", CELLS.format(at=1) + CELLS.format(at=70_000), "word")
+    (grid,) = convert(tmp_path / "a.xlsx").blocks
+    assert (len(grid.header), len(list(grid.rows))) == (40, 1)

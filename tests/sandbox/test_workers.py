@@ -1,0 +1,217 @@
+"""All processes that work for us: what they are given, and that they end with us, whoever of us ends and however."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import office_files as office
+from orienteer.sandbox import workers
+from orienteer.sandbox.pipe import Broken, Ended, TooLate
+from orienteer.sandbox.workers import PYTHON, Worker
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc, which Linux has")
+SECRET = "sk-" + "0dd5eed"
+ECHO = """
+import struct, sys
+while head := sys.stdin.buffer.read(4):
+    data = sys.stdin.buffer.read(struct.unpack("!I", head)[0])
+    sys.stdout.buffer.write(head + data)
+    sys.stdout.buffer.flush()
+"""
+OPENED = """
+    from orienteer.sandbox.interpreter import Limits
+    from orienteer.sandbox.opening import open_interpreter
+    interpreter = open_interpreter({tier!r}, {{}}, Limits(seconds=100))
+    interpreter.run("1")
+    say({process})
+    interpreter.run("while True: pass")
+"""
+CYPHER = """
+    from orienteer import Graph
+    from orienteer.build.demo import demo_records
+    graph = Graph.from_records(*demo_records())
+    graph.cypher("RETURN 1")
+    say(graph.cypher_session.engine.process.worker.pid)
+    graph.cypher("MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name + c.name + d.name + e.name = 'x' RETURN count(*)",
+                 seconds=100)
+"""
+CONVERTER = """
+    from pathlib import Path
+    from orienteer.build.documents.conversion import Converter
+    from orienteer.build.documents.files import File
+    with Converter(seconds=100) as converter:
+        say(converter._started("pdf", ".pdf").popen.pid)
+        converter(File(Path(sys.argv[1]), "a.pdf", "converted"), "")
+"""
+WORKERS = {
+    "monty": ("pydantic_monty", OPENED.format(tier="monty", process="interpreter._session.worker_pid")),
+    "cpython": ("orienteer", OPENED.format(tier="cpython", process="interpreter.process")),
+    "cypher": ("ladybug", CYPHER),
+    "converter": ("pdfplumber", CONVERTER),
+}
+
+
+def state(process):
+    """Return the state of a process in a letter: T where it is held still, nothing where it is no more."""
+    try:
+        letter = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return ""
+    return "" if letter == "Z" else letter
+
+
+def becomes(process, wanted):
+    for _ in range(400):
+        if state(process) in wanted:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_it_ends_with_its_parent_in_the_midst_of_its_work_and_knows_no_key(name, tmp_path):
+    package, code = WORKERS[name]
+    pytest.importorskip(package)
+    office.pdf(tmp_path / "a.pdf", *["\n".join(["a line of words"] * 40)] * 600)
+    program = f"import sys\ndef say(process): print(process, flush=True)\n{textwrap.dedent(code)}"
+    command = [sys.executable, "-c", program, str(tmp_path / "a.pdf")]
+    kept = {**os.environ, "ORIENTEER_API_KEY": SECRET, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=kept) as parent:
+        process = int(parent.stdout.readline())
+        environment = Path(f"/proc/{process}/environ").read_bytes()
+        limits = Path(f"/proc/{process}/limits").read_text()
+        time.sleep(0.2)  # it works
+        is_working = parent.poll() is None and state(process)
+        parent.kill()
+    assert is_working
+    assert becomes(process, ("",))
+    assert SECRET.encode() not in environment
+    assert b"\0HOME=" not in b"\0" + environment
+    assert b"\0TMPDIR=" not in b"\0" + environment
+    assert "Max file size             0                    0 " in limits
+
+
+@pytest.fixture
+def echo():
+    made = []
+
+    def started(program=ECHO, *, longest=1000):
+        made.append(Worker([sys.executable, *PYTHON, "-c", program], longest=longest))
+        return made[-1]
+
+    yield started
+    for one in made:
+        one.end()
+
+
+def exchanged(worker, content):
+    worker.pipe.send(content, time.monotonic() + 20)
+    return worker.pipe.receive(time.monotonic() + 20)
+
+
+def test_the_end_of_the_thread_that_started_it_is_not_its_own(echo):
+    made = []
+    thread = threading.Thread(target=lambda: made.append(echo()))
+    thread.start()
+    thread.join()
+    assert made[0].is_tied
+    assert exchanged(made[0], {"still": "here"}) == {"still": "here"}
+
+
+def test_it_does_nothing_until_it_is_to_go_on(echo):
+    worker = echo()
+    assert exchanged(worker, {"a": 1}) == {"a": 1}
+    worker.pause()
+    assert becomes(worker.popen.pid, "T")
+    worker.pipe.send({"b": 2}, time.monotonic() + 20)
+    with pytest.raises(TooLate):
+        worker.pipe.receive(time.monotonic() + 0.1)
+    worker.go_on()
+    assert worker.pipe.receive(time.monotonic() + 20) == {"b": 2}
+
+
+def test_one_that_stands_still_is_ended_too(echo):
+    worker = echo()
+    worker.pause()
+    worker.end()
+    worker.end()
+    assert state(worker.popen.pid) == ""
+
+
+def test_its_end_is_told(echo):
+    worker = echo("raise SystemExit(3)")
+    with pytest.raises(Ended):
+        exchanged(worker, {})
+    assert worker.died() == "it ended with exit code 3"
+
+
+def test_a_message_that_is_too_long_is_not_read(echo):
+    with pytest.raises(Broken, match="more than 1,000 bytes"):
+        exchanged(echo(), {"a": "x" * 1000})
+
+
+def test_what_is_large_goes_both_ways_in_parts(echo):
+    content = {"a": "x" * 3_000_000}
+    program = ECHO.replace(
+        "sys.stdout.buffer.write(head + data)",
+        "sys.stdout.buffer.write(head); [\n    sys.stdout."
+        "buffer.write(data[at:at + 1000]) for at in range(0, len(data), 1000)]",
+    )
+    assert exchanged(echo(program, longest=4_000_000), content) == content
+
+
+def test_it_begins_with_nothing_open_but_its_pipes(echo, tmp_path):
+    program = """
+import json, os, struct, sys
+data = json.dumps({"open": sorted(map(int, os.listdir("/proc/self/fd"))), "lifeline": int(sys.argv[-1])}).encode()
+sys.stdout.buffer.write(struct.pack("!I", len(data)) + data)
+sys.stdout.buffer.flush()
+sys.stdin.read()
+"""
+    with (tmp_path / "open").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        said = echo(program).pipe.receive(time.monotonic() + 20)
+    assert len(set(said["open"]) - {0, 1, 2, said["lifeline"]}) == 1  # the folder that it lists
+
+
+def test_packages_are_found_wherever_it_is_started(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["src", "", "/elsewhere"]))
+    monkeypatch.setenv("PYTHONHOME", "/home/of/python")
+    kept = workers.packages()
+    assert kept["PYTHONPATH"].split(os.pathsep) == [str(Path("src").absolute()), "/elsewhere"]
+    assert kept["PYTHONHOME"] == "/home/of/python"
+    assert set(kept) == {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"}
+
+
+def test_a_worker_that_cannot_start_leaves_nothing_open():
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        with pytest.raises(OSError, match="no-such-program"):
+            Worker(["/no-such-program"], longest=10)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_the_kernel_kills_when_the_other_end_closes_though_it_be_stopped():
+    theirs, ours = os.pipe()
+    with subprocess.Popen(["sleep", "60"], pass_fds=(theirs,)) as process:
+        assert workers.tie(process.pid, theirs)
+        os.close(theirs)
+        process.send_signal(signal.SIGSTOP)
+        assert process.poll() is None
+        os.close(ours)
+        assert process.wait(20) == -signal.SIGKILL
+
+
+def test_there_are_no_other_ways_to_start_a_worker():
+    """Whoever adds one ties it, and gives it an environment of its own, by `Worker`."""
+    package = Path(find_spec("orienteer").origin).parent
+    others = [one for one in package.rglob("*.py") if "Popen(" in one.read_text(encoding="utf-8")]
+    assert [one.name for one in others] == ["workers.py"]
