@@ -12,6 +12,7 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer.serve.cli import upkeep
 from orienteer.settings import Settings
+from orienteer.tools.code import SPEC
 
 RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"}
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "usd"}
@@ -450,3 +451,29 @@ def _greet(listener):
     with connection:
         connection.recv(4096)
         connection.sendall(b"220 mail ready\r\n")
+
+
+def test_a_trace_that_asks_for_more_than_the_default_limits_is_told_what_it_gets(clubs, home, cli):
+    call = {"id": "1", "name": "code_interpreter", "arguments": json.dumps({"code": "print('word ' * 4_000)"})}
+    trajectory = {
+        "question": {"text": "x"},
+        "method": "graphscout",
+        "tools": [SPEC.model_dump(mode="json")],
+        "marks": ['code_interpreter {"output_characters":50000}'],
+        "steps": [
+            {
+                "reply": {"message": {"role": "assistant", "tool_calls": [call]}},
+                "observations": [{"call_id": "1", "text": "", "nodes": []}],
+            }
+        ],
+    }
+    (home / "t.jsonl").write_text(json.dumps(trajectory) + "\n")
+    lowered = cli("trace", "replay", "t.jsonl", clubs)
+    assert (
+        "output_characters is 50,000 in the trace: replayed with 8,000 (--trust-limits takes the trace's)"
+        in lowered.err
+    )
+    assert "characters left out" in lowered.out
+    trusted = cli("trace", "replay", "t.jsonl", clubs, "--trust-limits")
+    assert "in the trace" not in trusted.err
+    assert "characters left out" not in trusted.out

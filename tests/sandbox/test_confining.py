@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from orienteer.errors import UnsafeSandbox
 from orienteer.sandbox import confining, cpython
 from orienteer.sandbox.cpython import unheld
+from orienteer.sandbox.launching import launched
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the second tier needs Linux")
 HEADERS = ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-generic/unistd.h")
@@ -270,7 +272,7 @@ def test_claims_of_a_process_are_held_to_the_limits(opened, monkeypatch, tmp_pat
 
 
 def allows(program, processor, number, arguments=()):
-    """Run a filter as the kernel would: an oracle for the four kinds of step that it may have."""
+    """Run a filter as the kernel would: an oracle for the five kinds of step that it may have."""
     data = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, processor, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = list(struct.iter_unpack("<HBBI", program))
     place, value = 0, 0
@@ -281,6 +283,8 @@ def allows(program, processor, number, arguments=()):
             value = struct.unpack_from("<I", data, operand)[0]
         elif kind == 0x15:
             place += yes if value == operand else no
+        elif kind == 0x25:
+            place += yes if value > operand else no
         elif kind == 0x45:
             place += yes if value & operand else no
         else:
@@ -310,6 +314,58 @@ def test_the_filter_leaves_what_is_listed_and_nothing_else(monkeypatch, machine,
         named = command in (0, 1, 2, 3, 1030)
         for one in (program, closed):
             assert allows(one, processor, confining.FCNTL[column], (0, command)) == named
+
+
+@pytest.mark.parametrize(("machine", "column", "processor"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
+def test_the_filter_of_a_launch_leaves_what_starting_takes_and_short_messages(monkeypatch, machine, column, processor):
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    program = confining.launch_program(longest=1_000)
+    calls = {**confining.CALLS, **confining.LAUNCHING, "close": confining.CLOSE}
+    listed = {numbers[column] for numbers in calls.values()} - {None}
+    write, limit, opening, command = (
+        one[column] for one in (confining.WRITE, confining.PRLIMIT, confining.OPENAT, confining.FCNTL)
+    )
+    for number in (*range(1_000), *range(0x40000000, 0x40000400), 0xFFFFFFFF):
+        if number not in (write, limit, opening, command):
+            assert allows(program, processor, number) == (number in listed)
+        assert not allows(program, 0x40000003, number)
+    for size in (0, 1, 999, 1_000, 1_001, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 32) + 5, 1 << 63):
+        assert allows(program, processor, write, (1, 0, size)) == (size <= 1_000)
+    for new in (0, 1, 1 << 31, 1 << 32, (1 << 47) + 8):
+        assert allows(program, processor, limit, (0, 7, new)) == (new == 0)
+    for flags in (0, os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC, os.O_CLOEXEC):
+        writes = bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+        assert allows(program, processor, opening, (0, 0, flags)) == (not writes)
+    for one in range(2_000):
+        assert allows(program, processor, command, (0, one)) == (one in (0, 1, 2, 3, 4, 1030))
+
+
+@pytest.mark.skipif(confining.launch_program(longest=1) is None, reason="the calls of this processor are not known")
+def test_a_program_that_is_launched_is_held_and_who_launched_it_is_not(tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    cat = Path(shutil.which("cat")).resolve()
+
+    def printed(longest, *files, said=None):
+        def start():
+            return subprocess.Popen(
+                [cat, *files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+
+        return launched(start, cat, longest=longest).communicate(said)
+
+    assert printed(10, said=b"short") == (b"short", b"")
+    assert printed(10, said=b"not as short") != (b"not as short", b"")
+    if confining.landlock_version():
+        said, error = printed(1_000, tmp_path / "secret")
+        assert (said, b"Permission denied" in error) == (b"", True)
+    assert (tmp_path / "secret").read_text() == "secret"
+    with socket.socket() as still:
+        assert still.fileno() > 0
+
+
+def test_what_fails_in_a_launch_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        launched(lambda: 1 / 0, Path(sys.executable), longest=1)
 
 
 @pytest.mark.skipif(
@@ -351,5 +407,6 @@ def test_the_numbers_are_the_kernels(column, header):
     known = {}
     for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text()):
         known.setdefault(name.replace("fstatat", "newfstatat").replace("newnewfstatat", "newfstatat"), int(number))
-    wanted = {**confining.CALLS, "openat": confining.OPENAT, "fcntl": confining.FCNTL, "close": confining.CLOSE}
+    wanted = {**confining.CALLS, **confining.LAUNCHING, "prlimit64": confining.PRLIMIT, "write": confining.WRITE}
+    wanted |= {"openat": confining.OPENAT, "fcntl": confining.FCNTL, "close": confining.CLOSE}
     assert {name: numbers[column] for name, numbers in wanted.items()} == {name: known.get(name) for name in wanted}

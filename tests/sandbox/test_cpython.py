@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption
+from orienteer.sandbox.confining import landlock_version
 from orienteer.sandbox.cpython import CPythonInterpreter
 from orienteer.sandbox.interpreter import Limits
 from orienteer.sandbox.opening import open_interpreter
@@ -50,6 +51,74 @@ def test_state_is_kept_until_it_is_closed(opened):
     ran = interpreter.run("print(x)")
     assert "NameError: name 'x' is not defined" in ran.error
     assert not ran.is_lost
+
+
+SPINNING = """
+import sys
+frame = sys._getframe()
+while frame.f_back:
+    frame = frame.f_back
+real = frame.f_globals["_receive"]
+def receive(stream):
+    global went_on
+    while True:
+        went_on += 1
+went_on = 0
+frame.f_globals["_receive"] = receive
+"""
+
+
+def used(process):
+    """Return the time on the processor that a process has had, in ticks of the system."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@pytest.mark.parametrize("code", ["x = 1", SPINNING, "import signal\nsignal.signal(signal.SIGCONT, lambda *_: None)"])
+def test_nothing_runs_between_runs(opened, becomes, code):
+    interpreter = opened(seconds=1)
+    assert interpreter.run(code).error is None
+    process = interpreter.process
+    assert becomes(process, "T")
+    begun = used(process)
+    time.sleep(0.1)
+    assert used(process) == begun
+    again = interpreter.run("print(6 * 7)")
+    assert again.is_lost == (code == SPINNING)
+    assert again.is_lost or (again.printed == "42\n" and interpreter.process == process)
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="without Landlock nothing is opened at all")
+def test_the_library_is_imported_from_folders_that_cannot_be_listed(opened):
+    code = """
+        import os, sys, warnings
+        warnings.simplefilter("ignore")
+        names = ("site-packages", "dist-packages", "ensurepip/_bundled", "..", "", "test", "json", "lib-dynload")
+        for name in names:
+            try:
+                print(name, len(os.listdir(os.path.join(os.path.dirname(os.__file__), name))) > 0)
+            except FileNotFoundError:
+                print(name, False)
+            except PermissionError:
+                print(name, None)
+        missing = []
+        for name in sorted(sys.stdlib_module_names - {"antigravity", "this", "ensurepip", "idlelib"}):
+            try:
+                __import__(name)
+            except ModuleNotFoundError:  # it is another system's
+                pass
+            except Exception as error:
+                missing.append((name, error))
+        print(missing)
+    """
+    ran = opened(seconds=60, memory_mb=1024).run(textwrap.dedent(code))
+    assert ran.error is None
+    *listed, missing = ran.printed.splitlines()
+    found = dict(line.rpartition(" ")[::2] for line in listed)
+    assert found.pop("json") == "True"
+    assert found.pop("lib-dynload") in ("True", "False")
+    assert set(found.values()) <= {"None", "False"}
+    assert missing == "[]"
 
 
 def test_the_whole_of_python_is_there(opened):

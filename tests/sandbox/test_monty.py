@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadQuery, MissingExtra, UnsafeSandbox
+from orienteer.sandbox.confining import launch_program
 from orienteer.sandbox.interpreter import Limits
 from orienteer.sandbox.opening import open_interpreter
 
@@ -341,6 +342,74 @@ def test_the_worker_has_no_environment_and_may_open_nothing(monty, monkeypatch):
     assert worker.joinpath("environ").read_bytes() == b""
     held = {line[:18].strip(): line.split()[-3:-1] for line in worker.joinpath("limits").read_text().splitlines()[1:]}
     assert held["Max open files"] == held["Max file size"] == held["Max processes"] == ["0", "0"]
+
+
+@LINUX
+def test_the_worker_is_held_by_the_kernel_as_well(monty):
+    monty.run("1")
+    status = Path(f"/proc/{worker_of(monty)}/status").read_text()
+    held = dict(line.split(":\t", 1) for line in status.splitlines())
+    assert int(held["CapEff"], 16) == int(held["CapPrm"], 16) == int(held["CapInh"], 16) == 0
+    assert held["NoNewPrivs"] == "1"
+    if launch_program(longest=1) is not None:
+        assert held["Seccomp"] == "2"
+    own = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    assert own["Seccomp"] != "2" or os.environ.get("CI")  # who started it is not held
+
+
+@LINUX
+@pytest.mark.parametrize("code", ["x = 1", "1 / 0", "cypher('wrong')", "y = 'a' * (1 << 30)"])
+def test_the_worker_stands_still_between_runs(monty, becomes, code):
+    monty.run(code)
+    assert becomes(worker_of(monty), "T")
+    assert monty.run("print(6 * 7)").printed == "42\n"
+    monty.close()
+    monty.close()
+
+
+@LINUX
+def test_a_worker_that_stands_still_ends_with_its_interpreter(becomes):
+    monty = opened()
+    monty.run("1")
+    worker = worker_of(monty)
+    assert becomes(worker, "T")
+    monty.close()
+    assert becomes(worker, "")
+
+
+GROWTH = """
+import resource, sys
+from orienteer.sandbox.interpreter import Limits
+from orienteer.sandbox.monty import MontyInterpreter
+monty = MontyInterpreter({"cypher": lambda text: None}, Limits(memory_mb=300))
+monty.run("1")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+ran = monty.run(sys.argv[1])
+grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
+print(grown, ran.is_lost, monty.run("print(1)").printed)
+print(ran.error)
+"""
+
+
+@LINUX
+@pytest.mark.parametrize(
+    "code",
+    ["raise KeyError('x' * 100_000_000)", "cypher('x' * 100_000_000)", "cypher(ValueError('x' * 100_000_000))"],
+)
+def test_a_message_that_is_too_long_is_never_read(code):
+    if launch_program(longest=1) is None:
+        pytest.skip("the calls of this processor are not known")
+    ran = subprocess.run([sys.executable, "-c", GROWTH, code], capture_output=True, text=True, check=True)
+    grown, is_lost, again = ran.stdout.splitlines()[0].split()
+    assert int(grown) < 130  # megabytes: the room for it, once, where it would be there two or three times
+    assert (is_lost, again) == ("True", "1")
+    assert "a call or an error of more than 16 MB would break it" in ran.stdout
+
+
+def test_errors_and_calls_that_are_merely_long_are_read(shared):
+    found = shared.run("raise ValueError('x' * 15_000_000)")
+    assert not found.is_lost
+    assert "ValueError: xxx" in found.error
 
 
 @LINUX

@@ -166,7 +166,7 @@ ATTACKS = {  # what a file could have its parser do, if it had a fault; each pri
     "rename a file": "os.rename({secret!r}, {secret!r} + '2')",
     "change rights": "os.chmod({secret!r}, 0o777)",
     "make a link": "os.symlink({secret!r}, {folder!r} + '/leak')",
-    "call a server": "socket.create_connection(('127.0.0.1', 9))",
+    "call a server": "socket.socket()",
     "call a process": "socket.socket(socket.AF_UNIX)",
     "fork": "os.fork()",
     "start a program": "subprocess.run(['/bin/true'])",
@@ -174,7 +174,7 @@ ATTACKS = {  # what a file could have its parser do, if it had a fault; each pri
     "send a signal": "os.kill(os.getppid(), 0)",
     "read the parent's environment": "open(f'/proc/{{os.getppid()}}/environ').read()",
     "take its limits off": "resource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
-    "take all memory": "bytearray(1 << 40)",
+    "take all memory": "bytearray(6 << 30)",
     "keep on when the parent ends": "os.close(int(sys.argv[2]))",
     "import a package of the person's": "__import__('mine')",
     "know a key": "os.environ['ORIENTEER_API_KEY']",
@@ -355,6 +355,6 @@ def test_one_text_in_many_cells_is_not_written_out(convert, tmp_path):
 
 
 def test_a_workbook_that_says_that_it_is_large_is_as_large_as_it_is(convert, tmp_path):
-    book_of(tmp_path / "a.xlsx", CELLS.format(at=1) + CELLS.format(at=70_000), "word")
+    book_of(tmp_path / "a.xlsx", CELLS.format(at=1) + CELLS.format(at=9_000), "word")
     (grid,) = convert(tmp_path / "a.xlsx").blocks
     assert (len(grid.header), len(list(grid.rows))) == (40, 1)

@@ -1,6 +1,7 @@
 """Traces: written and read back, replayed over a graph, compared."""
 
 import io
+import json
 import os
 import stat
 import sys
@@ -10,9 +11,11 @@ import pytest
 from orienteer import trace
 from orienteer.errors import BadInput
 from orienteer.llm import ScriptedModel
-from orienteer.records import Edge, Node, Question, ToolSpec, Trajectory
+from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, ToolSpec, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
+from orienteer.tools.code import SPEC
+from orienteer.tools.code_config import CodeConfig, lowered
 
 
 def seeker(messages, tools, sampling):
@@ -144,3 +147,48 @@ def test_a_difference_of_words_alone_is_one(walked):
 def test_traces_of_different_lengths_are_refused(walked):
     with pytest.raises(BadInput, match="3 and 1"):
         trace.diff(walked, walked[:1])
+
+
+LIMITS = (
+    ("memory_mb", 6_000, "memory_mb is 6,000 in the trace: replayed with 256"),
+    ("seconds", 3_600, "seconds is 3,600.0 in the trace: replayed with 20.0"),
+    ("output_characters", 10**9, "output_characters is 1,000,000,000 in the trace: replayed with 8,000"),
+    ("calls", 10**6, "calls is 1,000,000 in the trace: replayed with 500"),
+    ("rows", 100_000, "rows is 100,000 in the trace: replayed with 10,000"),
+)
+
+
+def of_code(config, code):
+    """Return a trajectory whose code ran as a configuration says."""
+    call = ToolCall(id="1", name=SPEC.name, arguments=json.dumps({"code": code}))
+    return Trajectory(
+        question=Question(text="x"),
+        method="graphscout",
+        tools=(SPEC,),
+        marks=(f"code_interpreter {json.dumps(config)}",),
+        steps=(
+            Step(
+                reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
+                observations=(Observed(call_id="1", text="", nodes=()),),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(("name", "high", "note"), LIMITS)
+def test_a_trace_gives_code_no_more_than_the_default_limits(name, high, note):
+    assert trace.lowered_limits(of_code({name: high}, "")) == (note,)
+    lowest = {"memory_mb": 1, "seconds": 0.5, "output_characters": 1, "calls": 1, "rows": 1}
+    assert trace.lowered_limits(of_code(lowest, "")) == ()
+    config = lowered(CodeConfig(**{**lowest, name: high})).config
+    assert config == CodeConfig(**{**lowest, name: getattr(CodeConfig(), name)})
+
+
+def test_code_of_a_trace_runs_within_the_default_limits_unless_they_are_trusted(small):
+    pytest.importorskip("ladybug")
+    long = of_code({"output_characters": 50_000}, "print('word ' * 4_000)")
+    (ran,) = trace.replay(long, small)
+    assert "characters left out" in ran.now.text
+    (trusted,) = trace.replay(long, small, trusts_limits=True)
+    assert "characters left out" not in trusted.now.text
+    assert len(trusted.now.text) > 19_000 > len(ran.now.text)

@@ -255,7 +255,8 @@ def read_workbook(source: Source, library: Any) -> Read:  # Any: openpyxl has no
     for sheet in book.worksheets:
         rows = []
         for cells in sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS):
-            if any(row := _cells(cells)):
+            is_empty = cells.count(None) == len(cells)  # as most are where a sheet says that it is large
+            if not is_empty and any(row := _cells(cells)):
                 room.spend(row)
                 rows.append(row)
         width = max(map(len, rows), default=0)
