@@ -14,7 +14,8 @@ from orienteer.graph.cypher.syntax import Expression
 
 _COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")
 _QUANTIFIERS = frozenset({"ANY", "ALL", "NONE", "SINGLE"})
-_MOST_ITEMS = 1_000  # of a list or of a function's arguments
+_MOST_ITEMS = 1_000  # of a list
+_MOST_REPEATED = 50  # parts of an operand that is written twice: in one another such operands double each time
 
 
 def read_expression(reader: Reader) -> Expression:
@@ -54,16 +55,23 @@ def _not(reader: Reader) -> Expression:
 
 
 def _comparison(reader: Reader) -> Expression:
-    """Read `a < b`, and `a < b < c`, which means `a < b AND b < c`."""
+    """Read `a < b`, and `a < b < c`, which means `a < b AND b < c`. Raises `BadQuery` where `b` is long."""
     left = _predicate(reader)
     found: Expression | None = None
     while reader.is_sign(*_COMPARISONS):
         operator = reader.next().value.replace("!=", "<>")
         right = _predicate(reader)
         compared = syntax.Binary(operator, left, right)
+        if found is not None:
+            _check_repeated(left, "a < b < c repeats b", "a < b AND b < c")
         found = compared if found is None else syntax.Binary("AND", found, compared)
         left = right
     return left if found is None else found
+
+
+def _check_repeated(expression: Expression, what: str, instead: str) -> None:
+    if syntax.measured(expression)[1] > _MOST_REPEATED:
+        raise BadQuery(f"{what}, which is too long for it here: name it first by WITH ... AS b, then write {instead}")
 
 
 def _predicate(reader: Reader) -> Expression:
@@ -98,8 +106,8 @@ def _power(reader: Reader) -> Expression:
 
 
 def _signed(reader: Reader) -> Expression:
-    if reader.takes("+"):
-        return _signed(reader)
+    while reader.takes("+"):
+        pass
     if not reader.takes("-"):
         return _postfix(reader)
     with reader.nested():
@@ -111,7 +119,7 @@ def _signed(reader: Reader) -> Expression:
 
 def _postfix(reader: Reader) -> Expression:
     found = _atom(reader)
-    for _ in range(_MOST_ITEMS):
+    while True:
         if reader.takes("."):
             found = syntax.Property(found, reader.name("property"))
         elif reader.takes("["):
@@ -122,7 +130,6 @@ def _postfix(reader: Reader) -> Expression:
             found = _map_projection(reader, found)
         else:
             return found
-    raise BadQuery(f"more than {_MOST_ITEMS} brackets follow one another")
 
 
 def _item(reader: Reader, base: Expression) -> Expression:
@@ -267,16 +274,20 @@ def _map(reader: Reader) -> Expression:
 def _case(reader: Reader) -> Expression:
     reader.expect_word("CASE", "here")
     subject = None if reader.is_word("WHEN") else read_expression(reader)
+    if subject is not None:
+        _check_repeated(subject, "CASE b WHEN ... repeats b", "CASE b WHEN ...")
     whens = []
     while reader.takes_word("WHEN"):
         condition = read_expression(reader)
+        if subject is not None:
+            condition = syntax.Binary("=", subject, condition)
         reader.expect_word("THEN", "after WHEN")
         whens.append((condition, read_expression(reader)))
     otherwise = read_expression(reader) if reader.takes_word("ELSE") else None
     reader.expect_word("END", "after CASE")
     if not whens:
         raise reader.wrong("CASE has no WHEN")
-    return syntax.Case(subject, tuple(whens), otherwise)
+    return syntax.Case(tuple(whens), otherwise)
 
 
 def _subquery(reader: Reader) -> Expression:

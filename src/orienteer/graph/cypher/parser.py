@@ -22,6 +22,7 @@ from orienteer.graph.cypher.syntax import (
 from orienteer.graph.cypher.view import View
 
 MOST_CLAUSES = 20
+TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"
 _BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN"
 _WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DROP", "ALTER", "FOREACH", "INSERT"})
 
@@ -29,6 +30,13 @@ _WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DR
 @lru_cache(maxsize=256)  # with parameters one statement is asked many times
 def parse(text: str, view: View | None = None) -> Statement:
     """Return a statement as a tree. Raises `BadQuery` for everything that is not one reading statement."""
+    try:
+        return _statement(text, view)
+    except RecursionError:  # bounds hold it long before, but who asks may be deep in calls himself
+        raise BadQuery(TOO_DEEP) from None
+
+
+def _statement(text: str, view: View | None) -> Statement:
     reader = Reader(text, None if view is None else view.label)
     if reader.peek().kind == "end":
         raise BadQuery("the query is empty: write MATCH ... RETURN ...")

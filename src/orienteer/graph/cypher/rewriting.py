@@ -20,7 +20,7 @@ from orienteer.graph.cypher.joining import UNSURE, Matched, conjuncts, is_unsure
 from orienteer.graph.cypher.kinds import UNKNOWN, Value
 from orienteer.graph.cypher.matching import Matcher
 from orienteer.graph.cypher.names import Names
-from orienteer.graph.cypher.parser import parse
+from orienteer.graph.cypher.parser import TOO_DEEP, parse
 from orienteer.graph.cypher.scope import Scope
 from orienteer.graph.cypher.syntax import Expression, Match, Order, Projection, Statement, Unwind
 from orienteer.graph.cypher.values import Writer
@@ -58,7 +58,13 @@ def written_for_engine(
     largest_for_shortest: int = LARGEST_FOR_SHORTEST,
 ) -> Rewritten:
     """Return what `rewrite` does of a statement that the guard has read. Raises as it does."""
-    scope = Scope(names, parameters, largest_for_shortest)
+    try:
+        return _written(statement, Scope(names, parameters, largest_for_shortest))
+    except RecursionError:
+        raise BadQuery(TOO_DEEP) from None
+
+
+def _written(statement: Statement, scope: Scope) -> Rewritten:
     parts, columns = [], tuple[str, ...]()
     for query in statement.queries:
         scope.variables = {}

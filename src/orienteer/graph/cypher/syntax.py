@@ -5,9 +5,45 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from orienteer.errors import BadQuery
 from orienteer.graph.cypher.view import View
 
+MOST_DEEP = 200  # operators in a chain and forms in one another: each takes up to 3 of the 1,000 calls Python nests
 Direction: TypeAlias = Literal["out", "in", "both"]
+
+
+class Tree:
+    """What holds other parts of a statement. It knows how deep and how large it is, so that no form can go uncounted."""
+
+    __slots__ = ("depth", "size")
+    depth: int
+    """Parts in one another."""
+    size: int
+    """Parts in all; one that stands twice counts twice."""
+
+    def __post_init__(self) -> None:
+        """Count. Raises `BadQuery` where a chain or a nesting is longer than is allowed."""
+        depth, size = _measured(tuple(getattr(self, name) for name in self.__slots__))
+        if depth >= MOST_DEEP:
+            raise BadQuery(
+                f"the query has more than {MOST_DEEP} operators in a chain or forms in one another: write x IN [a, b] "
+                "for x = a OR x = b, UNWIND and sum() for a + b, and name parts by WITH ... AS x"
+            )
+        object.__setattr__(self, "depth", depth + 1)  # frozen, but not yet made
+        object.__setattr__(self, "size", size + 1)
+
+
+def measured(part: object) -> tuple[int, int]:
+    """Return how deep and how large a part of a statement is; leaves are neither."""
+    return (part.depth, part.size) if isinstance(part, Tree) else (0, 1)
+
+
+def _measured(parts: tuple[object, ...]) -> tuple[int, int]:
+    depth = size = 0
+    for part in parts:
+        deep, large = _measured(part) if isinstance(part, tuple) else measured(part)
+        depth, size = max(depth, deep), size + large
+    return depth, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +68,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
+class Property(Tree):
     """`base.key`."""
 
     base: Expression
@@ -40,7 +76,7 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Tree):
     """A function of the list, its name in lower case."""
 
     name: str
@@ -50,7 +86,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Tree):
     """`NOT x`, `-x`, `x IS NULL`, `x IS NOT NULL`."""
 
     operator: Literal["NOT", "-", "IS NULL", "IS NOT NULL"]
@@ -58,7 +94,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Tree):
     """Two operands: AND OR XOR = <> < <= > >= + - * / % ^ IN CONTAINS STARTS WITH ENDS WITH =~."""
 
     operator: str
@@ -67,21 +103,21 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Tree):
     """`[a, b]`."""
 
     items: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Tree):
     """`{a: 1}`, also what `n {.a, b: 1}` means."""
 
     items: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(Tree):
     """`list[at]`, from 0, negative ones from the end."""
 
     base: Expression
@@ -89,7 +125,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Tree):
     """`list[begin..end]`, from 0, the end left out."""
 
     base: Expression
@@ -98,16 +134,15 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """`CASE [subject] WHEN a THEN b ... ELSE c END`."""
+class Case(Tree):
+    """`CASE WHEN a THEN b ... ELSE c END`; one with a subject has a comparison with it in each condition."""
 
-    subject: Expression | None
     whens: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
-class Comprehension:
+class Comprehension(Tree):
     """`[x IN list WHERE p | e]`."""
 
     variable: str
@@ -117,7 +152,7 @@ class Comprehension:
 
 
 @dataclass(frozen=True, slots=True)
-class Quantifier:
+class Quantifier(Tree):
     """`any(x IN list WHERE p)`, and all, none, single."""
 
     kind: Literal["any", "all", "none", "single"]
@@ -127,7 +162,7 @@ class Quantifier:
 
 
 @dataclass(frozen=True, slots=True)
-class Subquery:
+class Subquery(Tree):
     """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is an EXISTS."""
 
     kind: Literal["EXISTS", "COUNT"]
@@ -165,7 +200,7 @@ Expression: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class NodePattern:
+class NodePattern(Tree):
     """`(n:Gene|Disease {key: value})`."""
 
     variable: str | None
@@ -182,7 +217,7 @@ class Hops:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgePattern:
+class EdgePattern(Tree):
     """`-[r:treats|palliates*1..2 {key: value}]->`."""
 
     variable: str | None
@@ -193,7 +228,7 @@ class EdgePattern:
 
 
 @dataclass(frozen=True, slots=True)
-class PathPattern:
+class PathPattern(Tree):
     """`p = (a)-[r]-(b)`, nodes and edges in turn."""
 
     variable: str | None

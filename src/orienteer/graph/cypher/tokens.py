@@ -52,7 +52,8 @@ def tokenize(text: str) -> list[Token]:
         if found := _SPACE.match(text, at):
             at = found.end()
             continue
-        if text[at] == ";" and _ENDING.fullmatch(text, at):
+        # `match`, whose end is looked at: `fullmatch` would try every way to share the spaces out.
+        if text[at] == ";" and (ending := _ENDING.match(text, at)) and ending.end() == len(text):
             break
         token = _token(text, at)
         tokens.append(token)

@@ -212,10 +212,7 @@ class Writer:
     def _(self, expression: syntax.Case) -> Value:
         whens, results = [], []
         for condition, result in expression.whens:
-            if expression.subject is None:
-                test = self.condition(condition)
-            else:
-                test = self.write(syntax.Binary("=", expression.subject, condition)).text
+            test = self.condition(condition)
             results.append(self.write(result))
             whens.append(f"WHEN {test} THEN {results[-1].text}")
         otherwise = "" if expression.otherwise is None else self.write(expression.otherwise)
