@@ -7,6 +7,7 @@ import re
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher.kinds import BOOLEAN, Kind, Value
 
+_TURNED = {"<": ">", "<=": ">="}
 _LONGEST_EXPRESSION = 300  # characters of a regular expression
 _MOST_REPEATS = 1_000
 _MISSING = re.compile(r"\(\?(?:[=!>]|<[=!]|P|#|\()|\\[1-9]|[*+?}]\+")  # what the engine's expressions do not know
@@ -22,6 +23,9 @@ def compared(operator: str, left: Value, right: Value) -> Value:
         raise BadQuery(_advice(operator, one, other, right))
     if operator not in ("=", "<>") and (one.name in ("map", "path", "list") or other.name in ("map", "path", "list")):
         raise BadQuery(f"{one.shown} has no order: {operator} cannot compare it")
+    if operator in _TURNED and {one.name, other.name} & {"float", ""}:
+        # To the engine what is no number (the root of -1) is less than any other; it is not greater than any.
+        return Value(f"({right.text} {_TURNED[operator]} {left.text})", BOOLEAN)
     return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
 
 

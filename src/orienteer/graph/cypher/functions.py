@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from orienteer.errors import BadQuery, nearest
+from orienteer.graph.cypher import texts
 from orienteer.graph.cypher.kinds import (
     BOOLEAN,
     DATE,
@@ -18,12 +20,17 @@ from orienteer.graph.cypher.kinds import (
     Value,
     common,
     list_of,
+    rendered,
+    repeated,
 )
 
 _WIDEST_RANGE = 10_000
-_INTEGER = "'\\\\s*[+-]?\\\\d+\\\\s*'"
-_FLOAT = "'\\\\s*[+-]?(\\\\d+\\\\.?\\\\d*|\\\\.\\\\d+)([eE][+-]?\\\\d+)?\\\\s*'"
-_DATE = "'\\\\d{4}-\\\\d{2}-\\\\d{2}'"
+LAST = 2**31 - 1  # a place at the end of any list
+_WHOLE = r"^\s*\+?(-?[0-9]+)(?:\.[0-9]*)?\s*$"  # the engine's cast knows no plus sign and cuts nothing off
+_FLOAT = r"^\s*\+?(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_MOST_DECIMALS = 15  # of round(): a float has no more
+_EXACT = 2**52  # from here on a float has no decimals
 _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
@@ -75,34 +82,35 @@ class _Function(NamedTuple):
     """What each argument must be where it is known: text, number, or nothing in particular."""
     gives: Kind
     write: Callable[..., str]
+    """The call, of the arguments as values."""
 
 
-def _substring(text: str, start: str, length: str = "") -> str:
-    return f"substring({text}, ({start}) + 1, {length or f'size({text})'})"
+def _plain(form: str) -> Callable[..., str]:
+    return lambda *arguments: form.format(*(one.text for one in arguments))
 
 
 def _truncated(number: str) -> str:
-    return f"cast(CASE WHEN {number} >= 0 THEN floor({number}) ELSE ceil({number}) END, 'INT64')"
+    return f"cast({number} - {number} % 1.0, 'INT64')"
 
 
 _TABLE: Mapping[str, _Function] = {
-    "tolower": _Function(1, 1, ("text",), TEXT, "lower({})".format),
-    "toupper": _Function(1, 1, ("text",), TEXT, "upper({})".format),
-    "trim": _Function(1, 1, ("text",), TEXT, "trim({})".format),
-    "ltrim": _Function(1, 1, ("text",), TEXT, "ltrim({})".format),
-    "rtrim": _Function(1, 1, ("text",), TEXT, "rtrim({})".format),
-    "replace": _Function(3, 3, ("text", "text", "text"), TEXT, "replace({}, {}, {})".format),
-    "substring": _Function(2, 3, ("text", "number", "number"), TEXT, _substring),
-    "left": _Function(2, 2, ("text", "number"), TEXT, "substring({}, 1, {})".format),
-    "right": _Function(2, 2, ("text", "number"), TEXT, "right({}, {})".format),
-    "split": _Function(2, 2, ("text", "text"), list_of(TEXT), "string_split({}, {})".format),
-    "abs": _Function(1, 1, ("number",), UNKNOWN, "abs({})".format),
-    "ceil": _Function(1, 1, ("number",), FLOAT, "ceil(cast({}, 'DOUBLE'))".format),
-    "floor": _Function(1, 1, ("number",), FLOAT, "floor(cast({}, 'DOUBLE'))".format),
-    "sign": _Function(1, 1, ("number",), INTEGER, "cast(sign({}), 'INT64')".format),
-    "sqrt": _Function(1, 1, ("number",), FLOAT, "sqrt(cast({}, 'DOUBLE'))".format),
-    "log": _Function(1, 1, ("number",), FLOAT, "ln(cast({}, 'DOUBLE'))".format),
-    "log10": _Function(1, 1, ("number",), FLOAT, "log10(cast({}, 'DOUBLE'))".format),
+    "tolower": _Function(1, 1, ("text",), TEXT, _plain("lower({})")),
+    "toupper": _Function(1, 1, ("text",), TEXT, _plain("upper({})")),
+    "trim": _Function(1, 1, ("text",), TEXT, lambda text: texts.trim(text.text)),
+    "ltrim": _Function(1, 1, ("text",), TEXT, lambda text: texts.ltrim(text.text)),
+    "rtrim": _Function(1, 1, ("text",), TEXT, lambda text: texts.rtrim(text.text)),
+    "replace": _Function(3, 3, ("text", "text", "text"), TEXT, texts.replace),
+    "substring": _Function(2, 3, ("text", "number", "number"), TEXT, texts.substring),
+    "left": _Function(2, 2, ("text", "number"), TEXT, texts.left),
+    "right": _Function(2, 2, ("text", "number"), TEXT, texts.right),
+    "split": _Function(2, 2, ("text", "text"), list_of(TEXT), texts.split),
+    "abs": _Function(1, 1, ("number",), UNKNOWN, _plain("abs({})")),
+    "ceil": _Function(1, 1, ("number",), FLOAT, _plain("ceil(cast({}, 'DOUBLE'))")),
+    "floor": _Function(1, 1, ("number",), FLOAT, _plain("floor(cast({}, 'DOUBLE'))")),
+    "sign": _Function(1, 1, ("number",), INTEGER, _plain("cast(sign({} + 0), 'INT64')")),  # it takes -0.0 for -1
+    "sqrt": _Function(1, 1, ("number",), FLOAT, _plain("sqrt(cast({}, 'DOUBLE'))")),
+    "log": _Function(1, 1, ("number",), FLOAT, _plain("ln(cast({}, 'DOUBLE'))")),
+    "log10": _Function(1, 1, ("number",), FLOAT, _plain("log10(cast({}, 'DOUBLE'))")),
 }
 
 
@@ -116,7 +124,7 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
         for value, wanted in zip(arguments, function.takes, strict=False):
             check_kind(name, value, wanted)
         gives = arguments[0].kind if name == "abs" else function.gives
-        return Value(function.write(*(one.text for one in arguments)), gives)
+        return Value(function.write(*arguments), gives)
     return _OTHERS[name](arguments)
 
 
@@ -150,32 +158,38 @@ def check_graph_kind(what: str, value: Value, wanted: str) -> None:
 def _round(arguments: Sequence[Value]) -> Value:
     check_count("round", arguments, 1, 2)
     check_kind("round", arguments[0], "number")
+    repeated("round()", *arguments)
     number = f"cast({arguments[0].text}, 'DOUBLE')"
     if len(arguments) == 1:
-        return Value(f"floor({number} + 0.5)", FLOAT)
-    return Value(f"round({number}, {arguments[1].text})", FLOAT)
+        return Value(f"(floor({number}) + CASE WHEN {number} - floor({number}) >= 0.5 THEN 1.0 ELSE 0.0 END)", FLOAT)
+    decimals = arguments[1].known
+    if type(decimals) is not int or not 0 <= decimals <= _MOST_DECIMALS:
+        raise BadQuery(f"round(x, n) takes a whole number of decimals from 0 to {_MOST_DECIMALS}, as in round(x, 2)")
+    small = rendered(_EXACT / 10**decimals)
+    return Value(f"CASE WHEN abs({number}) < {small} THEN round({number}, {decimals}) ELSE {number} END", FLOAT)
 
 
 def _to_integer(arguments: Sequence[Value]) -> Value:
     check_count("toInteger", arguments, 1, 1)
-    text, kind = arguments[0]
+    text, kind = arguments[0].text, arguments[0].kind
     if kind.name == "integer":
         return arguments[0]
+    repeated("toInteger()", arguments[0])
     if kind.name == "float":
         return Value(_truncated(text), INTEGER)
     check_kind("toInteger", arguments[0], "text")
     text = f"cast({text}, 'STRING')"
-    whole = f"cast(CASE WHEN {text} =~ {_INTEGER} THEN {text} END, 'INT64')"
+    whole = f"cast({texts.matching(text, _WHOLE, 1)}, 'INT64')"
     return Value(f"coalesce({whole}, {_truncated(_number(text))})", INTEGER)
 
 
 def _number(text: str) -> str:
-    return f"cast(CASE WHEN {text} =~ {_FLOAT} THEN {text} END, 'DOUBLE')"
+    return f"cast({texts.matching(text, _FLOAT, 1)}, 'DOUBLE')"
 
 
 def _to_float(arguments: Sequence[Value]) -> Value:
     check_count("toFloat", arguments, 1, 1)
-    text, kind = arguments[0]
+    text, kind = arguments[0].text, arguments[0].kind
     if kind.is_number:
         return Value(f"cast({text}, 'DOUBLE')", FLOAT)
     check_kind("toFloat", arguments[0], "text")
@@ -184,7 +198,7 @@ def _to_float(arguments: Sequence[Value]) -> Value:
 
 def _to_string(arguments: Sequence[Value]) -> Value:
     check_count("toString", arguments, 1, 1)
-    text, kind = arguments[0]
+    text, kind = arguments[0].text, arguments[0].kind
     if kind.is_text:
         return Value(text, TEXT)
     if kind.name in ("integer", "date"):
@@ -202,7 +216,8 @@ def _to_boolean(arguments: Sequence[Value]) -> Value:
     if arguments[0].kind.name == "boolean":
         return arguments[0]
     check_kind("toBoolean", arguments[0], "text")
-    return Value(f"CASE lower({arguments[0].text}) WHEN 'true' THEN true WHEN 'false' THEN false END", BOOLEAN)
+    text = f"lower({texts.trim(arguments[0].text)})"
+    return Value(f"CASE {text} WHEN 'true' THEN true WHEN 'false' THEN false END", BOOLEAN)
 
 
 def _coalesce(arguments: Sequence[Value]) -> Value:
@@ -214,32 +229,41 @@ def _coalesce(arguments: Sequence[Value]) -> Value:
 
 def _range(arguments: Sequence[Value]) -> Value:
     check_count("range", arguments, 2, 3)
-    try:
-        begin, end, step = (int(one.text.strip("()")) for one in (*arguments, Value("1"))[:3])
-    except ValueError as error:
-        raise BadQuery("range() takes whole numbers as they are, as in range(0, 10)") from error
-    if not step or abs(end - begin) > _WIDEST_RANGE * abs(step):
+    given = [one.known for one in (*arguments, Value("1", INTEGER, 1))[:3]]
+    if not all(type(one) is int for one in given):
+        raise BadQuery("range() takes whole numbers as they are, as in range(0, 10)")
+    begin, end, step = (int(one or 0) for one in given)
+    if not step:
+        raise BadQuery("range() goes in steps of 1 or more, or of -1 or less, not of 0")
+    if abs(end - begin) > _WIDEST_RANGE * abs(step):
         raise BadQuery(f"range({begin}, {end}, {step}) is too long: {_WIDEST_RANGE:,} numbers are allowed")
     return Value(f"range({begin}, {end}, {step})", list_of(INTEGER))
 
 
 def _date(arguments: Sequence[Value]) -> Value:
     check_count("date", arguments, 1, 1)
-    text, kind = arguments[0]
+    text, kind = arguments[0].text, arguments[0].kind
     if kind.name == "date":
         return arguments[0]
     check_kind("date", arguments[0], "text")
-    return Value(f"date(CASE WHEN {text} =~ {_DATE} THEN {text} END)", DATE)
+    known = arguments[0].known
+    if isinstance(known, str) and not re.fullmatch(_DATE, known):
+        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {known[:40]!r}")
+    return Value(f"date({texts.matching(text, _DATE)})", DATE)
 
 
 def _size(arguments: Sequence[Value]) -> Value:
     check_count("size", arguments, 1, 1)
     if arguments[0].kind.name not in ("list", "text", "", "null", "node type", "edge type"):
         raise BadQuery(f"size() takes a list or a text, not {arguments[0].kind.shown}; of a pattern: COUNT {{ ... }}")
-    return Value(f"size({arguments[0].text})", INTEGER)
+    size = texts.size(arguments[0].text) if arguments[0].kind.is_text else f"size({arguments[0].text})"
+    return Value(size, INTEGER)
 
 
 def _is_empty(arguments: Sequence[Value]) -> Value:
+    check_count("isEmpty", arguments, 1, 1)
+    if arguments[0].kind.is_text:
+        return Value(texts.is_empty(arguments[0].text), BOOLEAN)
     return Value(f"({_size(arguments).text} = 0)", BOOLEAN)
 
 
@@ -248,36 +272,42 @@ def _reverse(arguments: Sequence[Value]) -> Value:
     if arguments[0].kind.name == "list":
         return Value(f"list_reverse({arguments[0].text})", arguments[0].kind)
     check_kind("reverse", arguments[0], "text")
-    return Value(f"reverse({arguments[0].text})", TEXT)
+    return Value(texts.reverse(arguments[0].text), TEXT)
 
 
-def item(source: Value, place: str, *, inside: str) -> Value:
-    """Return one item of a list by its place from 1, null where the list is not that long.
-
-    The engine fails where a place is outside, evaluates both branches of a CASE, and takes the first item of an empty
-    slice for an empty text: hence all three.
-    """
-    text, kind = source
+def item(source: Value, at: Value) -> Value:
+    """Return one item of a list by its place from 0, from the end below 0; null where the list is not that long."""
     check_kind("a place in brackets", source, "list")
-    slice_ = f"list_any_value(list_slice({text}, {place}, {place}))"
-    return Value(f"CASE WHEN {inside} THEN {slice_} END", kind.item or UNKNOWN)
+    check_kind("a place in a list", at, "integer")
+    if type(at.known) is int:
+        place = str(at.known + (at.known >= 0))
+    else:
+        repeated("a place in a list", at)
+        place = f"({at.text}) + CASE WHEN ({at.text}) >= 0 THEN 1 ELSE 0 END"
+    return _first(f"list_slice({source.text}, {place}, {place})", source)
+
+
+def _first(items: str, source: Value, place: int = 1) -> Value:
+    # The engine fails for the first item of an empty list, but not for that of none.
+    return Value(f"list_extract(nullif({items}, []), {place})", source.kind.item or UNKNOWN)
 
 
 def _head(arguments: Sequence[Value]) -> Value:
     check_count("head", arguments, 1, 1)
-    return item(arguments[0], "1", inside=f"size({arguments[0].text}) > 0")
+    check_kind("head", arguments[0], "list")
+    return _first(arguments[0].text, arguments[0])
 
 
 def _last(arguments: Sequence[Value]) -> Value:
     check_count("last", arguments, 1, 1)
-    size = f"size({arguments[0].text})"
-    return item(arguments[0], size, inside=f"{size} > 0")
+    check_kind("last", arguments[0], "list")
+    return _first(arguments[0].text, arguments[0], -1)
 
 
 def _tail(arguments: Sequence[Value]) -> Value:
     check_count("tail", arguments, 1, 1)
     check_kind("tail", arguments[0], "list")
-    return Value(f"list_slice({arguments[0].text}, 2, size({arguments[0].text}))", arguments[0].kind)
+    return Value(f"list_slice({arguments[0].text}, 2, {LAST})", arguments[0].kind)
 
 
 _OTHERS: Mapping[str, Callable[[Sequence[Value]], Value]] = {

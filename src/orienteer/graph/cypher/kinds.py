@@ -48,6 +48,17 @@ class Value(NamedTuple):
 
     text: str
     kind: Kind = UNKNOWN
+    known: None | bool | int | float | str = None
+    """The value itself, of a literal or a parameter that is no list."""
+
+
+_MOST_REPEATED = 2_000  # characters; of two such in one another the engine's parser takes 0.5 s
+
+
+def repeated(what: str, *values: Value) -> None:
+    """Raise `BadQuery` where a value that has to be written several times is long: in one another they multiply."""
+    if any(len(value.text) > _MOST_REPEATED for value in values):
+        raise BadQuery(f"{what} is asked of an expression too long to repeat: name that first by WITH ... AS x")
 
 
 def list_of(item: Kind) -> Kind:
@@ -84,14 +95,15 @@ def rendered(value: None | bool | int | float | str) -> str:
         text = repr(value)
         if text in ("inf", "-inf", "nan"):
             raise BadQuery(f"the number {value} is not finite")
-        return f"({text})" if value < 0 else text
+        text = text.replace("e+", "e")  # the engine reads no plus sign there
+        return text if text[0] != "-" else f"({text})"
     return f"({value})" if value < 0 else str(value)
 
 
 def constant(value: None | bool | int | float | str) -> Value:
     """Return a constant with its kind."""
     kinds = {bool: BOOLEAN, int: INTEGER, float: FLOAT, str: TEXT}
-    return Value(rendered(value), NULL if value is None else kinds[type(value)])
+    return Value(rendered(value), NULL if value is None else kinds[type(value)], value)
 
 
 def quoted(name: str) -> str:

@@ -23,11 +23,10 @@ from orienteer.graph.cypher.names import Names
 from orienteer.graph.cypher.parser import TOO_DEEP, parse
 from orienteer.graph.cypher.scope import Scope
 from orienteer.graph.cypher.syntax import Expression, Match, Order, Projection, Statement, Unwind
-from orienteer.graph.cypher.values import Writer
+from orienteer.graph.cypher.values import LONGEST_WRITTEN, TOO_LONG, Writer
 from orienteer.records import JsonValue
 
 LARGEST_FOR_SHORTEST = 2_000_000  # edges; shortest paths took 0.1 s at 1.4 million and 2 to 9 s at 40 million
-_LONGEST_WRITTEN = 100_000  # characters of the engine's text: places in lists repeat the list
 
 
 class Rewritten(NamedTuple):
@@ -72,8 +71,8 @@ def _written(statement: Statement, scope: Scope) -> Rewritten:
         parts.append(part.written(query))
         columns = part.columns
     joined = (" UNION ALL " if statement.keeps_repeats else " UNION ").join(parts)
-    if len(joined) > _LONGEST_WRITTEN:
-        raise BadQuery("the query becomes too long: take lists apart with UNWIND, in place of many places in them")
+    if len(joined) > LONGEST_WRITTEN:
+        raise BadQuery(TOO_LONG)
     return Rewritten(joined, scope.used, columns, tuple(scope.notes))
 
 

@@ -83,8 +83,7 @@ class Scope:
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):
             return self._list(name, value)
-        kind = constant(_checked(name, value)).kind
-        return Value(self._used(name, value), kind)
+        return constant(_checked(name, value))._replace(text=self._used(name, value))
 
     def constant(self, expression: syntax.Expression) -> JsonValue:
         """Return the value of a literal or a parameter; None for all else."""

@@ -13,7 +13,7 @@ Direction: TypeAlias = Literal["out", "in", "both"]
 
 
 class Tree:
-    """What holds other parts of a statement. It knows how deep and how large it is, so that no form can go uncounted."""
+    """What holds other parts of a statement, and knows how deep and how large it is: no form can go uncounted."""
 
     __slots__ = ("depth", "size")
     depth: int

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from functools import singledispatchmethod
 
 from orienteer.errors import BadQuery
-from orienteer.graph.cypher import functions, syntax
+from orienteer.graph.cypher import functions, syntax, texts
 from orienteer.graph.cypher.comparing import check_expression, compared
-from orienteer.graph.cypher.functions import AGGREGATES, check_count, check_graph_kind, check_kind, item
+from orienteer.graph.cypher.functions import AGGREGATES, LAST, check_count, check_graph_kind, check_kind, item
 from orienteer.graph.cypher.joining import UNSURE, conjuncts, is_unsure, joined, parts_of
 from orienteer.graph.cypher.kinds import (
     BOOLEAN,
     FLOAT,
     INTEGER,
     MAP,
+    NULL,
     TEXT,
     UNKNOWN,
     Kind,
@@ -24,6 +25,7 @@ from orienteer.graph.cypher.kinds import (
     constant,
     list_of,
     quoted,
+    repeated,
 )
 from orienteer.graph.cypher.matching import Matcher, property_of
 from orienteer.graph.cypher.scope import Scope
@@ -32,6 +34,8 @@ from orienteer.graph.cypher.typing import TYPE_CALLS, Typing
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _LIST_ADVICE = "UNWIND the list first, as in UNWIND nodes(p) AS x WITH x WHERE toLower(x.name) = 'a'"
+LONGEST_WRITTEN = 100_000  # characters of the engine's text
+TOO_LONG = "the query becomes too long for the engine: name what stands in it several times by WITH ... AS x"
 _DATE_PARTS = {"year": "year", "month": "month", "day": "day"}
 
 
@@ -45,9 +49,15 @@ class Writer:
     def _typing(self) -> Typing:
         return Typing(self.scope, self.write)
 
-    @singledispatchmethod
     def write(self, expression: Expression) -> Value:
         """Return an expression as the engine takes it. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+        value = self._written(expression)
+        if len(value.text) > LONGEST_WRITTEN:
+            raise BadQuery(TOO_LONG)
+        return value
+
+    @singledispatchmethod
+    def _written(self, expression: Expression) -> Value:
         raise AssertionError(expression)
 
     def condition(self, expression: Expression) -> str:
@@ -59,15 +69,15 @@ class Writer:
 
     # --------------------------------------------------------------------------------------------------- leaves
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Literal_) -> Value:
         return constant(expression.value)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Parameter) -> Value:
         return self.scope.parameter(expression.name)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Variable) -> Value:
         value = self.scope.variable(expression.name)
         if self.scope.local and expression.name not in self.scope.local:
@@ -77,7 +87,7 @@ class Writer:
             )
         return value
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Property) -> Value:
         base = self.write(expression.base)
         kind = base.kind.name
@@ -91,13 +101,13 @@ class Writer:
         text = base.text if isinstance(expression.base, syntax.Variable) else f"({base.text})"
         return property_of(self.scope.names, Value(text, base.kind), expression.key)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.HasType) -> Value:
         return self._typing.has_type(expression)
 
     # ------------------------------------------------------------------------------------------------ operators
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Unary) -> Value:
         if expression.operator == "NOT":
             return Value(f"(NOT {self.condition(expression.operand)})", BOOLEAN)
@@ -108,11 +118,12 @@ class Writer:
         text = f"id({value.text})" if value.kind.name in ("node", "edge") else self.scope.optional.get(value.text)
         return Value(f"({text or value.text} {expression.operator})", BOOLEAN)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Binary) -> Value:
         operator = expression.operator
         if operator in ("AND", "OR", "XOR"):
-            return Value(f"({self.condition(expression.left)} {operator} {self.condition(expression.right)})", BOOLEAN)
+            conditions = map(self.condition, _operands(expression))
+            return Value(f"({f' {operator} '.join(conditions)})", BOOLEAN)
         if (about_types := self._typing.condition(expression)) is not None:
             return about_types
         left, right = self.write(expression.left), self.write(expression.right)
@@ -141,19 +152,24 @@ class Writer:
             if not isinstance(pattern, str):
                 raise BadQuery("=~ takes a regular expression as a text or a parameter")
             check_expression(pattern)
+        if operator == "CONTAINS":
+            repeated(operator, left, right)
+            return Value(texts.contains(left, right), BOOLEAN)
         return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
 
     def _arithmetic(self, operator: str, left: Value, right: Value) -> Value:
         kinds = (left.kind, right.kind)
+        if any(kind.name == "null" for kind in kinds):
+            return Value("NULL", NULL)
         if operator == "+" and any(kind.name == "list" for kind in kinds):
             if not all(kind.name in ("list", "") for kind in kinds):
                 raise BadQuery("a list and a value are added as list + [value]")
             return Value(f"list_concat({left.text}, {right.text})", common(list(kinds), "a list"))
         if operator == "+" and any(kind.is_text for kind in kinds):
-            texts = [value if value.kind.is_text else functions.call("tostring", [value]) for value in (left, right)]
+            parts = [value if value.kind.is_text else functions.call("tostring", [value]) for value in (left, right)]
             if self.scope.local:
                 raise BadQuery(f"texts cannot be joined inside [ ] or any(): {_LIST_ADVICE}")
-            return Value(f"({texts[0].text} + {texts[1].text})", TEXT)
+            return Value(texts.sum_of(*parts), TEXT)
         for value in (left, right):
             check_kind(operator, value, "number")
         if operator == "^":
@@ -163,7 +179,7 @@ class Writer:
 
     # --------------------------------------------------------------------------------------------- lists, cases
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.ListOf) -> Value:
         values = [self.write(one) for one in expression.items]
         if any(value.kind.name == "null" for value in values):
@@ -171,7 +187,7 @@ class Writer:
         kind = common([value.kind for value in values], "a list")
         return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind))
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.MapOf) -> Value:
         items = []
         for key, one in expression.items:
@@ -182,33 +198,27 @@ class Writer:
             raise BadQuery("a map needs keys, and they must differ by more than case")
         return Value(f"{{{', '.join(items)}}}", MAP)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Item) -> Value:
         if isinstance(expression.base, syntax.Call) and expression.base.name == "labels":
             return self._typing.label_of(expression.base.arguments, expression.at)
         base, at = self.write(expression.base), self.write(expression.at)
         if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
             raise BadQuery("a property is named after a dot, as in n.name")
-        check_kind("a place in a list", at, "number")
-        size = f"size({base.text})"
-        if isinstance(expression.at, syntax.Literal_) and isinstance(expression.at.value, int):
-            number = expression.at.value
-            place = str(number + 1) if number >= 0 else f"({size} - {-number - 1})"
-            return item(base, place, inside=f"{size} >= {number + 1 if number >= 0 else -number}")
-        return item(base, f"({at.text}) + 1", inside=f"({at.text}) >= 0 AND {size} > ({at.text})")
+        return item(base, at)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Slice) -> Value:
         base = self.write(expression.base)
         check_kind("a slice", base, "list")
-        end = f"size({base.text})" if expression.end is None else str(expression.end)
+        end = str(LAST if expression.end is None else expression.end)
         if expression.end == 0:
             end, begin = "1", 2  # places are from 1, and a slice from 1 to 0 is not empty to the engine
         else:
             begin = (expression.begin or 0) + 1
         return Value(f"list_slice({base.text}, {begin}, {end})", base.kind)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Case) -> Value:
         whens, results = [], []
         for condition, result in expression.whens:
@@ -224,7 +234,7 @@ class Writer:
             raise BadQuery(f"CASE cannot make texts inside [ ] or any(): {_LIST_ADVICE}")
         return Value(f"CASE {' '.join(whens)}{otherwise} END", kind)
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Comprehension) -> Value:
         source = self.write(expression.source)
         check_kind("a list comprehension", source, "list")
@@ -253,7 +263,7 @@ class Writer:
             raise BadQuery(f"[x IN list | ...] can give a property, a type, a number or a condition: {_LIST_ADVICE}")
         return value
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Quantifier) -> Value:
         source = self.write(expression.source)
         check_kind(f"{expression.kind}()", source, "list")
@@ -261,11 +271,19 @@ class Writer:
         local = {expression.variable: Value(name, source.kind.item or UNKNOWN)}
         with self.scope.inner(local, local=local):
             where = self.condition(expression.where)
-        filtered = f"size(list_filter({_afresh(source)}, {name} -> {where}))"
-        wanted = {"any": "> 0", "none": "= 0", "single": "= 1", "all": f"= size({source.text})"}[expression.kind]
-        return Value(f"({filtered} {wanted})", BOOLEAN)
+        repeated(f"{expression.kind}()", source, Value(where))
 
-    @write.register
+        def count(condition: str) -> str:
+            return f"size(list_filter({_afresh(source)}, {name} -> {condition}))"
+
+        # Where a condition is neither true nor false, neither may be the answer.
+        certain, unsure = count(f"(NOT {where})" if expression.kind == "all" else where), count(f"({where} IS NULL)")
+        if expression.kind == "single":
+            return Value(f"CASE WHEN {certain} > 1 THEN false WHEN {unsure} = 0 THEN {certain} = 1 END", BOOLEAN)
+        found, missing = ("true", "false") if expression.kind == "any" else ("false", "true")
+        return Value(f"CASE WHEN {certain} > 0 THEN {found} WHEN {unsure} = 0 THEN {missing} END", BOOLEAN)
+
+    @_written.register
     def _(self, expression: syntax.Subquery) -> Value:
         if self.scope.local:
             raise BadQuery(f"patterns inside [ ] or any() are not supported: {_LIST_ADVICE}")
@@ -287,7 +305,7 @@ class Writer:
 
     # ---------------------------------------------------------------------------------------------------- calls
 
-    @write.register
+    @_written.register
     def _(self, expression: syntax.Call) -> Value:
         name = expression.name
         if expression.star:
@@ -368,6 +386,16 @@ class Writer:
         text = value.text if text is None else text
         part = self.scope.optional.get(value.text)
         return text if part is None else f"CASE WHEN {part} IS NOT NULL THEN {text} END"
+
+
+def _operands(expression: syntax.Binary) -> list[Expression]:
+    """Return what a chain of one operator joins: written flat, the engine reads it several times as fast."""
+    found = [expression.right]
+    left = expression.left
+    while isinstance(left, syntax.Binary) and left.operator == expression.operator:
+        found.append(left.right)
+        left = left.left
+    return [left, *reversed(found)]
 
 
 def _afresh(source: Value) -> str:
