@@ -8,6 +8,8 @@ from orienteer.errors import BadQuery
 from orienteer.graph.cypher.kinds import BOOLEAN, Kind, Value
 
 _TURNED = {"<": ">", "<=": ">="}
+_EXACT = 2**53  # from here on floats do not hold every whole number
+_LARGEST = 2.0**63
 _LONGEST_EXPRESSION = 300  # characters of a regular expression
 _MOST_REPEATS = 1_000
 _MISSING = re.compile(r"\(\?(?:[=!>]|<[=!]|P|#|\()|\\[1-9]|[*+?}]\+")  # what the engine's expressions do not know
@@ -23,10 +25,29 @@ def compared(operator: str, left: Value, right: Value) -> Value:
         raise BadQuery(_advice(operator, one, other, right))
     if operator not in ("=", "<>") and (one.name in ("map", "path", "list") or other.name in ("map", "path", "list")):
         raise BadQuery(f"{one.shown} has no order: {operator} cannot compare it")
+    left, right = _exact(operator, left, right), _exact(operator, right, left)
     if operator in _TURNED and {one.name, other.name} & {"float", ""}:
         # To the engine what is no number (the root of -1) is less than any other; it is not greater than any.
         return Value(f"({right.text} {_TURNED[operator]} {left.text})", BOOLEAN)
     return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
+
+
+def _exact(operator: str, value: Value, other: Value) -> Value:
+    """Return a value as the engine compares it exactly with another: it makes floats of whole numbers.
+
+    Raises `BadQuery` for a whole number that no float is equal to.
+    """
+    known = value.known
+    if not isinstance(known, int | float) or abs(known) < _EXACT:
+        return value
+    if {value.kind.name, other.kind.name} != {"integer", "float"}:
+        return value
+    if value.kind.name == "integer":
+        raise BadQuery(
+            f"{operator} compares {known} with a number with decimals, which is not exact from {_EXACT} on: "
+            "write toInteger() around the other"
+        )
+    return value._replace(text=f"cast({value.text}, 'INT64')") if abs(known) < _LARGEST else value
 
 
 def _comparable(one: Kind, other: Kind) -> bool:

@@ -27,6 +27,7 @@ from orienteer.graph.cypher.kinds import (
 _WIDEST_RANGE = 10_000
 LAST = 2**31 - 1  # a place at the end of any list
 _WHOLE = r"^\s*\+?(-?[0-9]+)(?:\.[0-9]*)?\s*$"  # the engine's cast knows no plus sign and cuts nothing off
+_NOT_WHOLE = r"^\s*\+?(-?(?:\.[0-9]+|[0-9]+\.?[0-9]*[eE][+-]?[0-9]+|\.[0-9]+[eE][+-]?[0-9]+))\s*$"
 _FLOAT = r"^\s*\+?(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MOST_DECIMALS = 15  # of round(): a float has no more
@@ -180,11 +181,11 @@ def _to_integer(arguments: Sequence[Value]) -> Value:
     check_kind("toInteger", arguments[0], "text")
     text = f"cast({text}, 'STRING')"
     whole = f"cast({texts.matching(text, _WHOLE, 1)}, 'INT64')"
-    return Value(f"coalesce({whole}, {_truncated(_number(text))})", INTEGER)
+    return Value(f"coalesce({whole}, {_truncated(_number(text, _NOT_WHOLE))})", INTEGER)
 
 
-def _number(text: str) -> str:
-    return f"cast({texts.matching(text, _FLOAT, 1)}, 'DOUBLE')"
+def _number(text: str, pattern: str) -> str:
+    return f"cast({texts.matching(text, pattern, 1)}, 'DOUBLE')"
 
 
 def _to_float(arguments: Sequence[Value]) -> Value:
@@ -193,7 +194,7 @@ def _to_float(arguments: Sequence[Value]) -> Value:
     if kind.is_number:
         return Value(f"cast({text}, 'DOUBLE')", FLOAT)
     check_kind("toFloat", arguments[0], "text")
-    return Value(_number(f"cast({text}, 'STRING')"), FLOAT)
+    return Value(_number(f"cast({text}, 'STRING')", _FLOAT), FLOAT)
 
 
 def _to_string(arguments: Sequence[Value]) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ class Kind:
     """Of a node or an edge: the types that it may have."""
     item: Kind | None = None
     """Of a list: what its items are."""
+    deep: int = 0
+    """Lists and maps in one another."""
 
     @property
     def is_number(self) -> bool:
@@ -40,7 +43,7 @@ class Kind:
 UNKNOWN = Kind()
 NULL = Kind("null")
 TEXT, INTEGER, FLOAT = Kind("text"), Kind("integer"), Kind("float")
-BOOLEAN, DATE, MAP = Kind("boolean"), Kind("date"), Kind("map")
+BOOLEAN, DATE = Kind("boolean"), Kind("date")
 
 
 class Value(NamedTuple):
@@ -52,6 +55,7 @@ class Value(NamedTuple):
     """The value itself, of a literal or a parameter that is no list."""
 
 
+_MOST_NESTED = 24  # as deep as a statement may nest; WITH after WITH it could be hundreds, which break JSON's readers
 _MOST_REPEATED = 2_000  # characters; of two such in one another the engine's parser takes 0.5 s
 
 
@@ -62,8 +66,19 @@ def repeated(what: str, *values: Value) -> None:
 
 
 def list_of(item: Kind) -> Kind:
-    """Return the kind of a list."""
-    return Kind("list", item=item)
+    """Return the kind of a list. Raises `BadQuery` where too much lies in one another."""
+    return Kind("list", item=item, deep=_deeper(item.deep))
+
+
+def map_of(values: Sequence[Kind]) -> Kind:
+    """Return the kind of a map. Raises `BadQuery` where too much lies in one another."""
+    return Kind("map", deep=_deeper(max((kind.deep for kind in values), default=0)))
+
+
+def _deeper(deep: int) -> int:
+    if deep >= _MOST_NESTED:
+        raise BadQuery(f"lists and maps lie in one another more than {_MOST_NESTED} deep: take them apart with UNWIND")
+    return deep + 1
 
 
 def common(kinds: list[Kind], where: str) -> Kind:
@@ -80,7 +95,7 @@ def common(kinds: list[Kind], where: str) -> Kind:
         raise BadQuery(f"{where} mixes {shown}: return them apart, or make all texts with toString()")
     types = frozenset[str]().union(*(kind.types for kind in known))
     items = [kind.item for kind in known if kind.item is not None]
-    return Kind(known[0].name, types, common(items, where) if items else None)
+    return Kind(known[0].name, types, common(items, where) if items else None, max(kind.deep for kind in known))
 
 
 def rendered(value: None | bool | int | float | str) -> str:

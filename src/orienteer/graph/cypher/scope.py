@@ -83,7 +83,10 @@ class Scope:
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):
             return self._list(name, value)
-        return constant(_checked(name, value))._replace(text=self._used(name, value))
+        text = self._used(name, value)
+        if type(value) is int:
+            text = f"cast({text}, 'INT64')"  # else 151 is a number of one byte, and -$a of it is 105
+        return constant(_checked(name, value))._replace(text=text)
 
     def constant(self, expression: syntax.Expression) -> JsonValue:
         """Return the value of a literal or a parameter; None for all else."""

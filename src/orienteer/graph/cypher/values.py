@@ -15,7 +15,6 @@ from orienteer.graph.cypher.kinds import (
     BOOLEAN,
     FLOAT,
     INTEGER,
-    MAP,
     NULL,
     TEXT,
     UNKNOWN,
@@ -24,6 +23,7 @@ from orienteer.graph.cypher.kinds import (
     common,
     constant,
     list_of,
+    map_of,
     quoted,
     repeated,
 )
@@ -94,7 +94,7 @@ class Writer:
         if kind == "date" and expression.key in _DATE_PARTS:
             return Value(f"date_part('{_DATE_PARTS[expression.key]}', {base.text})", INTEGER)
         if kind in ("map", ""):
-            return Value(f"({base.text}).{quoted(expression.key)}", UNKNOWN)
+            return Value(f"({base.text}).{quoted(expression.key)}", Kind(deep=max(base.kind.deep - 1, 0)))
         if kind not in ("node", "edge"):
             hint = ": name one of them, as in list[0].name" if kind == "list" else ""
             raise BadQuery(f"{base.kind.shown} has no property {expression.key!r}{hint}")
@@ -189,14 +189,16 @@ class Writer:
 
     @_written.register
     def _(self, expression: syntax.MapOf) -> Value:
-        items = []
+        items, kinds = [], []
         for key, one in expression.items:
             if key.startswith("_") or not key.isprintable():
                 raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
-            items.append(f"{quoted(key)}: {self.write(one).text}")
+            value = self.write(one)
+            items.append(f"{quoted(key)}: {value.text}")
+            kinds.append(value.kind)
         if len({key.casefold() for key, _ in expression.items}) < len(items) or not items:
             raise BadQuery("a map needs keys, and they must differ by more than case")
-        return Value(f"{{{', '.join(items)}}}", MAP)
+        return Value(f"{{{', '.join(items)}}}", map_of(kinds))
 
     @_written.register
     def _(self, expression: syntax.Item) -> Value:
