@@ -7,6 +7,8 @@ given its text once, for a text that holds a call doubles what the engine has to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher.kinds import Value, rendered, repeated
 
@@ -108,17 +110,16 @@ def contains(text: Value, part: Value) -> str:
     return f"({found})" if part.known is not None else f"({found} OR {text.text} ENDS WITH {part.text})"
 
 
-def sum_of(left: Value, right: Value) -> str:
-    """Return two texts as one, null where either is null: the engine's sum takes null for an empty text.
+def sum_of(parts: Sequence[Value]) -> str:
+    """Return texts as one, null where one is null: the engine's sum takes null for an empty text.
 
-    Raises `BadQuery` where the right one is long.
+    Raises `BadQuery` where a part is long.
     """
-    if right.known is not None:
-        return f"list_to_string({left.text}, ['', {right.text}])"
-    if left.known is not None:
-        return f"list_to_string({right.text}, [{left.text}, ''])"
-    repeated("+", right)
-    return f"CASE WHEN {right.text} IS NOT NULL THEN list_to_string({left.text}, ['', {right.text}]) END"
+    sum_ = f"({' + '.join(part.text for part in parts)})"
+    unsure = [part for part in parts if part.known is None]
+    repeated("+", *unsure)
+    conditions = " AND ".join(f"{part.text} IS NOT NULL" for part in unsure)
+    return f"CASE WHEN {conditions} THEN {sum_} END" if unsure else sum_
 
 
 def matching(text: str, pattern: str, group: int = 0) -> str:

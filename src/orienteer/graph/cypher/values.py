@@ -51,7 +51,7 @@ class Writer:
 
     def write(self, expression: Expression) -> Value:
         """Return an expression as the engine takes it. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
-        value = self._written(expression)
+        value: Value = _WRITERS(type(expression))(self, expression)
         if len(value.text) > LONGEST_WRITTEN:
             raise BadQuery(TOO_LONG)
         return value
@@ -124,6 +124,8 @@ class Writer:
         if operator in ("AND", "OR", "XOR"):
             conditions = map(self.condition, _operands(expression))
             return Value(f"({f' {operator} '.join(conditions)})", BOOLEAN)
+        if operator == "+":
+            return self._sum(_operands(expression))
         if (about_types := self._typing.condition(expression)) is not None:
             return about_types
         left, right = self.write(expression.left), self.write(expression.right)
@@ -157,6 +159,18 @@ class Writer:
             return Value(texts.contains(left, right), BOOLEAN)
         return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
 
+    def _sum(self, operands: list[Expression]) -> Value:
+        total, parts = self.write(operands[0]), list[Value]()
+        for value in map(self.write, operands[1:]):
+            if {total.kind.name, value.kind.name} & {"list", "null"} or not (total.kind.is_text or value.kind.is_text):
+                total, parts = self._arithmetic("+", total, value), []
+                continue
+            if self.scope.local:
+                raise BadQuery(f"texts cannot be joined inside [ ] or any(): {_LIST_ADVICE}")
+            parts = [*(parts or [_as_text(total)]), _as_text(value)]
+            total = Value("", TEXT)  # what the parts make is written at the end, at once
+        return Value(texts.sum_of(parts), TEXT) if parts else total
+
     def _arithmetic(self, operator: str, left: Value, right: Value) -> Value:
         kinds = (left.kind, right.kind)
         if any(kind.name == "null" for kind in kinds):
@@ -165,11 +179,6 @@ class Writer:
             if not all(kind.name in ("list", "") for kind in kinds):
                 raise BadQuery("a list and a value are added as list + [value]")
             return Value(f"list_concat({left.text}, {right.text})", common(list(kinds), "a list"))
-        if operator == "+" and any(kind.is_text for kind in kinds):
-            parts = [value if value.kind.is_text else functions.call("tostring", [value]) for value in (left, right)]
-            if self.scope.local:
-                raise BadQuery(f"texts cannot be joined inside [ ] or any(): {_LIST_ADVICE}")
-            return Value(texts.sum_of(*parts), TEXT)
         for value in (left, right):
             check_kind(operator, value, "number")
         if operator == "^":
@@ -390,6 +399,10 @@ class Writer:
         return text if part is None else f"CASE WHEN {part} IS NOT NULL THEN {text} END"
 
 
+# What `self._written` finds, without the wrapper that functools makes anew at each call.
+_WRITERS = vars(Writer)["_written"].dispatcher.dispatch
+
+
 def _operands(expression: syntax.Binary) -> list[Expression]:
     """Return what a chain of one operator joins: written flat, the engine reads it several times as fast."""
     found = [expression.right]
@@ -398,6 +411,10 @@ def _operands(expression: syntax.Binary) -> list[Expression]:
         found.append(left.right)
         left = left.left
     return [left, *reversed(found)]
+
+
+def _as_text(value: Value) -> Value:
+    return value if value.kind.is_text else functions.call("tostring", [value])
 
 
 def _afresh(source: Value) -> str:
