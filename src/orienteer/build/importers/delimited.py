@@ -14,13 +14,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from orienteer.build.importers.files import opened_text, suffix
+from orienteer.build.bounds import MOST_HELD, MOST_RECORD
+from orienteer.build.importers.files import Measured, measured, opened_text, suffix
 from orienteer.build.importers.table import Batch, Drop, shown, undecodable
 from orienteer.errors import BadInput
 
 SAMPLE = 1 << 20
 """Characters from which the quoting is told."""
-LONGEST_FIELD = 2**31 - 1
+MOST_STEP = 256
+"""Rows that are taken at once where those before were small."""
+MOST_STEP_BYTES = 2 * MOST_RECORD
+"""Bytes that they may have together: a field that is quoted spans lines, and a row has any number of those."""
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t,;", ".tab": "\t", ".sif": "\t ", ".txt": "\t"}
 """What may separate the fields; where several do in the first line the commonest, else the first."""
 OPENING_QUOTE = re.compile(r'(?:^|[\t\n])"')
@@ -37,7 +41,7 @@ class Dialect:
 
     def reader(self, text: TextIO) -> Any:  # Any: the csv module does not export the type of its readers
         """Return a reader of rows that refuses quotes left open."""
-        csv.field_size_limit(LONGEST_FIELD)
+        csv.field_size_limit(MOST_RECORD)
         if self.is_quoted:
             return csv.reader(text, delimiter=self.delimiter, strict=True)
         return csv.reader(text, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
@@ -53,6 +57,7 @@ class Delimited:
         """Return the fields of the first row."""
         dialect = self._dialect or _dialect(path)
         with opened_text(path) as text:
+            measured(text).allow(MOST_STEP_BYTES)
             try:
                 first: Sequence[str] = next(dialect.reader(text), [])
                 return tuple(field.encode("utf-8", "replace").decode() for field in first)
@@ -68,7 +73,7 @@ class Delimited:
             before = 0
             while True:
                 try:
-                    taken = list(islice(reader, rows))
+                    taken = _taken(reader, rows, measured(text))
                 except csv.Error as error:
                     raise BadInput(f"{path}, line {reader.line_num}: {error}; is the file cut short?") from error
                 if not taken:
@@ -84,6 +89,21 @@ class Delimited:
                     drop("bad encoding", batch.lines[row], shown(dialect.delimiter.join(_row(batch, row))))
                 if len(batch):
                     yield batch.without(bad)
+
+
+def _taken(reader: Iterator[list[str]], rows: int, text: Measured) -> list[list[str]]:
+    """Return the next rows, fewer where they are large: a step at a time, so that large rows are noticed soon."""
+    taken: list[list[str]] = []
+    first, step = text.given, 1
+    while len(taken) < rows and text.given - first <= MOST_HELD:
+        before = text.given
+        text.allow(MOST_STEP_BYTES)
+        some = list(islice(reader, min(step, rows - len(taken))))
+        if not some:
+            break
+        taken += some
+        step = max(1, min(MOST_STEP, MOST_RECORD * len(some) // (text.given - before + 1)))
+    return taken
 
 
 def numbered(width: int) -> list[str]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
+import math
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
+from orienteer.build.bounds import MOST_RECORD, in_memory, parsed, ratio, too_long
 from orienteer.errors import BadInput
 
+READ = 1 << 18
+"""Bytes that are taken from a file at once."""
+NEWLINE = b"\n"
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
@@ -41,13 +45,63 @@ def require(path: Path) -> None:
         raise BadInput(f"{path} is a Git LFS pointer, not the data: run `git lfs pull` where it was cloned")
 
 
+class Measured(io.RawIOBase):
+    """The bytes of a file, unpacked where it is a gzip, measured as they come."""
+
+    def __init__(self, path: Path, packed: BinaryIO, *, has_lines: bool) -> None:
+        self._path, self._packed, self._has_lines = path, packed, has_lines
+        self._is_gzip = path.suffix.lower() == ".gz"
+        self._bytes = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if self._is_gzip else packed
+        self.given = 0
+        """Bytes that have been read."""
+        self._lines = 1
+        self._line = 0  # bytes of the line that has not ended yet
+        self._allowed = math.inf
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # Any: the buffer that io gives
+        """Take what comes next. Raises `BadInput` for a line that is too long, and for a file that unpacks to too much."""
+        data = self._bytes.read(len(buffer))
+        buffer[: len(data)] = data
+        self.given += len(data)
+        if self._is_gzip:
+            remedy = "gunzip it and read what comes of it, if that is what it should hold"
+            ratio(self._path, self._packed.tell(), self.given, remedy=remedy)
+        if self._has_lines and data:
+            self._measure(data)
+        if self.given > self._allowed:
+            raise too_long(self._path, f"after line {self._lines:,}", "row")
+        return len(data)
+
+    def allow(self, count: int) -> None:
+        """Raise `BadInput` as soon as more bytes than that are read from here on, unless it is called again."""
+        self._allowed = self.given + count
+
+    def readall(self) -> bytes:
+        """Take all that is left, measured as it comes."""
+        return b"".join(iter(lambda: self.read(READ) or b"", b""))
+
+    def _measure(self, data: bytes) -> None:
+        end = max(data.rfind(b"\n"), data.rfind(b"\r") if self._line else -1)
+        self._line = self._line + len(data) if end < 0 else len(data) - end - 1
+        if self._line > MOST_RECORD:
+            raise too_long(self._path, f"line {self._lines + data.count(NEWLINE):,}", "line")
+        self._lines += data.count(NEWLINE)
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading, unpacked where it is a gzip. Raises `BadInput` while reading where it is cut short."""
+def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for reading, unpacked where it is a gzip.
+
+    Raises `BadInput` while it is read where it is cut short, or comes to more than a file of its size may; with
+    `has_lines` also where one of its lines does.
+    """
     require(path)
     try:
-        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as raw:
-            yield cast(BinaryIO, raw)  # a GzipFile reads like any binary file
+        with in_memory(path), path.open("rb") as packed:
+            yield io.BufferedReader(Measured(path, packed, has_lines=has_lines), READ)  # type: ignore[arg-type]
     except EOFError as error:
         raise BadInput(f"{path} is cut short: its gzip stream has no end; fetch the file again") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -55,9 +109,9 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def opened_text(path: Path) -> Iterator[TextIO]:
+def opened_text(path: Path, *, has_lines: bool = True) -> Iterator[TextIO]:
     """Open a text file. Bytes that are no UTF-8 come as lone surrogates, for the reader to report."""
-    with opened(path) as raw:
+    with opened(path, has_lines=has_lines) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="surrogateescape", newline="")
         try:
             yield text
@@ -65,11 +119,16 @@ def opened_text(path: Path) -> Iterator[TextIO]:
             text.detach()
 
 
+def measured(text: TextIO) -> Measured:
+    """Return what measures a file that was opened as text."""
+    return cast(Measured, cast(io.BufferedReader, text.buffer).raw)
+
+
 def whole_json(path: Path) -> Any:  # Any: JSON
     """Return what a JSON file holds. Raises `BadInput` where it is none, or not whole."""
     with opened(path) as raw:
         data = raw.read()
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error
+        try:
+            return parsed(data)
+        except ValueError as error:
+            raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from orienteer.build.bounds import MOST_HELD, parsed
 from orienteer.build.importers.files import opened_text
 from orienteer.build.importers.table import Batch, Drop, is_unicode, shown
 from orienteer.errors import BadInput
 
 PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
+MOST_EMPTY, FEWEST_CELLS = 32, 100_000
+"""Cells of a batch for each that says something, beyond so many: rows of ever new keys would fill a square."""
 
 
 class JsonLines:
@@ -27,8 +31,7 @@ class JsonLines:
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the objects in batches; a line that is no JSON object is an error."""
-        taken: list[dict[str, Any]] = []  # Any: JSON values
-        lines: list[int] = []
+        taken = _Rows()
         with opened_text(path) as text:
             for number, line in enumerate(text, 1):
                 if not line.strip():
@@ -40,31 +43,55 @@ class JsonLines:
                 if "\\u" in line and not is_unicode(json.dumps(row, ensure_ascii=False)):
                     drop("bad encoding", number, shown(line))
                     continue
-                taken.append(row)
-                lines.append(number)
-                if len(taken) == rows:
-                    yield _batch(taken, lines)
-                    taken, lines = [], []
-        if taken:
-            yield _batch(taken, lines)
+                taken.add(row, number, len(line))
+                if len(taken.rows) == rows or taken.is_full:
+                    yield taken.batch()
+                    taken = _Rows()
+        if taken.rows:
+            yield taken.batch()
 
 
 def parse(line: str, path: Path, number: int) -> dict[str, Any]:  # Any: JSON values
     """Return the object of one line. Raises `BadInput` that says where it breaks."""
     try:
-        row = json.loads(line)
+        row = parsed(line)
     except json.JSONDecodeError as error:
         raise BadInput(
             f"{path}, line {number}, column {error.colno}: broken JSON ({error.msg}); "
             "each line has to be one JSON object: is the file cut short?"
         ) from error
-    except (RecursionError, ValueError) as error:
+    except ValueError as error:
         raise BadInput(f"{path}, line {number}: JSON that cannot be read ({error})") from error
     if not isinstance(row, dict):
         raise BadInput(f"{path}, line {number}: {shown(line.strip())} is no JSON object; each line has to be one")
     return row
 
 
-def _batch(rows: list[dict[str, Any]], lines: list[int]) -> Batch:
-    names = dict.fromkeys(key for row in rows for key in row)
-    return Batch({name: [row.get(name) for row in rows] for name in names}, lines)
+@dataclass(slots=True)
+class _Rows:
+    """Objects that wait to be a batch. Each has its own keys, and a batch has a cell for each key of any of them."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON values
+    lines: list[int] = field(default_factory=list)
+    names: dict[str, None] = field(default_factory=dict)
+    held: int = 0
+    """Characters of their lines."""
+    filled: int = 0
+    """Cells that say something."""
+
+    def add(self, row: dict[str, Any], line: int, length: int) -> None:
+        self.rows.append(row)
+        self.lines.append(line)
+        if not row.keys() <= self.names.keys():
+            self.names |= dict.fromkeys(row)
+        self.held += length
+        self.filled += len(row)
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether the rows are large already, or their table would be empty for the most part."""
+        cells = len(self.names) * len(self.rows)
+        return self.held > MOST_HELD or cells > FEWEST_CELLS + MOST_EMPTY * self.filled
+
+    def batch(self) -> Batch:
+        return Batch({name: [row.get(name) for row in self.rows] for name in self.names}, self.lines)

@@ -1,4 +1,9 @@
-"""Parquet, through pyarrow, a batch of rows at a time."""
+"""Parquet, through pyarrow, a batch of rows at a time.
+
+What a file packs is bounded before it is read, by what it says of its parts; texts that repeat are read as the texts
+once and a number for each row, and are weighed before they are written out: a value of a megabyte may stand for a
+million rows in a few bytes.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from orienteer.build.bounds import in_memory, ratio
 from orienteer.build.importers.files import require
+from orienteer.build.importers.packed import MOST_BATCH, SPLIT, check, fitting, repeating, weight
 from orienteer.build.importers.table import Batch, Drop, shown
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.edges import Coded
 
+_UNREADABLE = (ValueError, OverflowError, LookupError)
+"""What Arrow raises for a text that is none, a time that Python has not, a zone that nobody knows."""
 CODED_FROM = 1_000
 """Texts of a column that are looked at, to tell whether they repeat."""
 
@@ -31,11 +40,14 @@ class Parquet:
         """Read the table in batches."""
         before = 0
         with _opened(path) as file:
-            for records in file.iter_batches(batch_size=rows):
+            for records in _parts(file, path, rows):
                 bad: set[int] = set()
                 columns = {}
                 for name, column in zip(records.schema.names, records.columns, strict=True):
-                    columns[name], undecoded = _values(column)
+                    try:
+                        columns[name], undecoded = _values(column, file.schema_arrow.field(name).type)
+                    except _UNREADABLE as error:
+                        raise BadInput(f"{path}, column {name!r}: {error}; write that column as text") from error
                     bad |= undecoded
                 batch = Batch(columns, range(before + 1, before + 1 + records.num_rows))
                 before += records.num_rows
@@ -54,20 +66,38 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
         raise MissingExtra(f"reading {path.name}", "parquet") from error
     require(path)
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        with in_memory(path), pyarrow.parquet.ParquetFile(path) as file:
             yield file
     except (pyarrow.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(f"{path} is no whole Parquet file ({reason}); fetch the file again") from error
 
 
-def _values(column: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a pyarrow array
+def _parts(file: Any, path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
+    """Return the file's rows, in batches of so many or fewer. Raises `BadInput` where they come to too much."""
+    import pyarrow.parquet
+
+    check(file.metadata, path)
+    size, given = path.stat().st_size, 0
+    with pyarrow.parquet.ParquetFile(path, read_dictionary=repeating(file.metadata)) as coded:
+        for records in coded.iter_batches(batch_size=fitting(file.metadata, rows)):
+            total = sum(weight(column, path) for column in records.columns)
+            given += total
+            ratio(path, size, given, remedy=SPLIT)
+            step = max(1, records.num_rows // (1 + total // MOST_BATCH))
+            for first in range(0, records.num_rows, step):
+                yield records.slice(first, step)
+
+
+def _values(column: Any, kind: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a pyarrow array, and a type
     """Return a column's values and the rows whose text is no UTF-8 (those come with replacement characters)."""
     import pyarrow
 
+    if column.type != kind and pyarrow.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     try:
         return _list(column), set()
-    except (UnicodeDecodeError, pyarrow.ArrowException):
+    except (*_UNREADABLE, pyarrow.ArrowException):  # of a text, or of a time that Python has not
         values, bad = [], set()
         for row, value in enumerate(column):
             try:
@@ -75,7 +105,20 @@ def _values(column: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a pyarrow ar
             except UnicodeDecodeError as error:
                 values.append(error.object.decode("utf-8", "replace"))
                 bad.add(row)
+            except _UNREADABLE:
+                values.append(_time(value))
         return values, bad
+
+
+def _time(value: Any) -> str:  # Any: a pyarrow scalar
+    """Return a time that is finer, or further off, than Python's as Arrow writes it. Raises `ValueError` for another."""
+    from pyarrow import types
+
+    if not types.is_temporal(value.type):
+        raise ValueError(f"values of the type {value.type} cannot be read")
+    text = "" if types.is_duration(value.type) else str(value.cast("string").as_py())
+    is_told = text and not text.startswith("<")  # else Arrow says that it is out of range
+    return text.replace(" ", "T", 1) if is_told else f"{value.value} {value.type.unit}"
 
 
 def _list(column: Any) -> Sequence[Any]:  # Any: a pyarrow array

@@ -1,0 +1,90 @@
+"""How much of a file may come of little: every reader keeps these bounds, and counts while it reads.
+
+Files are other people's. What comes of one is bounded by its own size, so that a few kilobytes fill no machine: by
+the largest record where a format has records, by the ratio of text to bytes where it is packed, by the depth where
+values nest. Each bound is far above what anybody writes, and a file that passes one is refused with a remedy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from orienteer.errors import BadInput
+
+MOST_RECORD = 1 << 26
+"""Bytes of one record: a line, a row, a value, a text in XML. A whole encyclopaedia in one cell has fewer."""
+MOST_RATIO = 200
+"""Bytes that one packed byte may come to. Tables and triples reach 10 to 60 by gzip; its own limit is 1,032."""
+SMALL = MOST_RECORD
+"""Bytes that any file may come to, whatever its ratio: as many as one record."""
+MOST_HELD = 1 << 24
+"""Bytes of rows that a batch waits for before it is handed on, however few they are."""
+DEEPEST = 100
+"""Values within values. What is written by hand or by a program with a purpose has fewer than ten."""
+LONGEST_IRI = 1 << 13
+"""Characters of an address or a namespace, which a few letters may stand for a million times; browsers end at 2,000."""
+
+
+def ratio(path: object, taken: int, given: int, *, remedy: str) -> None:
+    """Raise `BadInput` where that many bytes have come of so many of a file."""
+    if given > SMALL and given > MOST_RATIO * taken:
+        raise BadInput(
+            f"{path} unpacks to more than {MOST_RATIO} times its size ({given >> 20:,} MB of {taken:,} bytes): {remedy}"
+        )
+
+
+def too_long(path: object, place: str, what: str = "record") -> BadInput:
+    """Return the error for a record that is larger than any may be."""
+    return BadInput(f"{path}, {place}: a {what} of more than {MOST_RECORD >> 20} MB; part it, or leave it out")
+
+
+@contextmanager
+def in_memory(path: object) -> Iterator[None]:
+    """Turn what Python and its libraries raise where a file takes too much memory, or nests too deeply, into ours."""
+    try:
+        yield
+    except MemoryError as error:
+        raise BadInput(
+            f"{path} needs more memory than there is: part the file, or read it on a larger machine"
+        ) from error
+    except RecursionError as error:
+        raise BadInput(f"{path}: values in values without end; write the file again, flatter") from error
+
+
+def parsed(text: str | bytes) -> Any:  # Any: JSON
+    """Return the value of a text in JSON. Raises `ValueError` where it is none, or nests deeper than any may."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+    check_depth(text, value)
+    return value
+
+
+def check_depth(text: str | bytes, value: Any) -> None:  # Any: JSON
+    """Raise `ValueError` where the value that a text spelled nests deeper than any may."""
+    brackets = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
+    if sum(map(text.count, brackets)) > DEEPEST and is_deep(value):  # type: ignore[arg-type]  # of the text's own kind
+        raise ValueError(_TOO_DEEP)
+
+
+_TOO_DEEP = f"more than {DEEPEST} values within values"
+
+
+def is_deep(value: Any) -> bool:  # Any: JSON
+    """Say whether a value nests deeper than any may. Level by level: nothing here calls itself."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [inner for one in level for inner in _members(one) if isinstance(inner, dict | list | tuple)]
+        if not level:
+            return False
+    return True
+
+
+def _members(value: Any) -> Any:  # Any: JSON
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
