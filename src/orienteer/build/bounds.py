@@ -25,14 +25,14 @@ MOST_HELD = 1 << 24
 DEEPEST = 100
 """Values within values. What is written by hand or by a program with a purpose has fewer than ten."""
 LONGEST_IRI = 1 << 13
-"""Characters of an address or a namespace, which a few letters may stand for a million times; browsers end at 2,000."""
+"""Characters of an XML namespace, which every name of an element then has; browsers end at 2,000."""
 
 
 def ratio(path: object, taken: int, given: int, *, remedy: str) -> None:
     """Raise `BadInput` where that many bytes have come of so many of a file."""
     if given > SMALL and given > MOST_RATIO * taken:
         raise BadInput(
-            f"{path} unpacks to more than {MOST_RATIO} times its size ({given >> 20:,} MB of {taken:,} bytes): {remedy}"
+            f"{path} comes to more than {MOST_RATIO} times its size ({given >> 20:,} MB of {taken:,} bytes): {remedy}"
         )
 
 

@@ -11,6 +11,7 @@ import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from orienteer.build.bounds import MOST_RECORD
 from orienteer.build.importers.element import EdgeElement, ElementReader, Fields
 from orienteer.build.report import Tally
 from orienteer.records import JsonValue
@@ -52,6 +53,7 @@ class Gexf(ElementReader):
         self._domain = "node"
         self._declared: dict[tuple[str, str], _Attribute] = {}
         self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
+        self._default_size = 0
         self._attribute: _Attribute | None = None
         """The one that is being declared."""
         self._open: list[_Open] = []
@@ -65,6 +67,7 @@ class Gexf(ElementReader):
             self._take_value(attributes)
         elif tag in ("node", "edge"):
             self._open.append(_Open(attributes, self.line))
+            self.defaulted += self._default_size
         elif tag == "parent" and self._open:
             self._open[-1].outer.append(attributes.get("for", ""))
         elif tag == "graph":
@@ -84,8 +87,9 @@ class Gexf(ElementReader):
         elif tag == "edge":
             self._end_edge(self._open.pop())
         elif tag == "default" and self._attribute:
-            one = self._attribute
-            self._defaults[one.domain][one.title] = self._value(one, "".join(self.text))
+            one, text = self._attribute, "".join(self.text)
+            self._defaults[one.domain][one.title] = self._value(one, text)
+            self._default_size += len(text)
         elif tag == "attribute":
             self._attribute = None
 
@@ -146,6 +150,8 @@ def _members(text: str) -> list[str]:
     """Return the members of a list: in brackets and parted by commas, as Gephi writes it, or parted alone."""
     text = text.strip()
     if text.startswith("[") and text.endswith("]"):
-        return [one for one in next(csv.reader([text[1:-1]], skipinitialspace=True), []) if one]
+        csv.field_size_limit(MOST_RECORD)
+        inside = " ".join(text[1:-1].splitlines())  # a break of lines would end the row
+        return [one for one in next(csv.reader([inside], skipinitialspace=True), []) if one]
     separator = next((one for one in SEPARATORS if one in text), SEPARATORS[0])
     return [one.strip() for one in text.split(separator) if one.strip()]

@@ -73,6 +73,7 @@ class GraphMl(ElementReader):
         """By what they are for and their ids; by `all` for any other use."""
         self._node_names: set[str] = set()
         self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
+        self._default_size = 0
         self._open: list[_Open] = []
         self._key: _Key | None = None
         """Of the declaration or the value that is being read."""
@@ -87,6 +88,7 @@ class GraphMl(ElementReader):
         elif tag in OWNERS:
             self.text.clear()
             self._open.append(_Open(tag, attributes, self.line, dict(self._defaults.get(tag, ()))))
+            self.defaulted += self._default_size
         elif tag == "key":
             self._key = _declared(attributes)
         elif tag in TEXTS:
@@ -130,6 +132,7 @@ class GraphMl(ElementReader):
             self.edge_names[key.name] = None
         if key.default is not None:
             value = self._value(key, key.default, self.line)
+            self._default_size += len(key.default)
             for domain in domains:
                 self._defaults[domain][key.name] = value
         for node_type, edge_type in CUSTOMS:

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orienteer.build import mirror
+from orienteer.build.bounds import ratio
 from orienteer.build.columns import Columns
 from orienteer.build.importers.rdf_edges import Source
 from orienteer.build.importers.rdf_graph import RdfGraph
-from orienteer.build.importers.rdf_parsing import Document, is_rdf
+from orienteer.build.importers.rdf_parsing import PREFIXES, Document, is_rdf
 from orienteer.build.importers.rdf_triples import Triples
 from orienteer.build.importers.rdf_values import Languages
 from orienteer.build.importers.rdf_vocabulary import Roles
@@ -59,9 +60,10 @@ class RdfFiles:
         sources: list[Source] = []
         declared: list[dict[str, str]] = []
         for path in self.files:
-            document, begin = Document(path), triples.begin_file()
+            document, begin, size = Document(path), triples.begin_file(), path.stat().st_size
             for batch in document.batches(self.tally.dropping(str(path))):
                 triples.add(batch, document.prefixes)
+                ratio(path, size, triples.characters, remedy=PREFIXES)
                 builder.tell("reading statements", sum(triples.counts))
             sources.append(Source(str(path), begin, triples.counts))
             declared.append(document.prefixes)

@@ -6,13 +6,15 @@ other syntax what follows a fault may mean anything, so that the file is refused
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from orienteer.build.importers.files import opened, stem, suffix
+from orienteer.build.bounds import MOST_HELD, ratio
+from orienteer.build.importers.files import READ, opened, stem, suffix
 from orienteer.build.importers.table import Drop, shown
 from orienteer.errors import BadInput, MissingExtra
 
@@ -35,10 +37,15 @@ LINES = frozenset({"N_TRIPLES", "N_QUADS"})
 BASE = "base:///"
 """What relative addresses are resolved against, and stripped of again: a file's own place is nobody's name."""
 MALFORMED = "malformed"
+TOO_LONG = "a term of more than 16 MB"
+"""The parser's own bound, at which it says that there is no more memory."""
+PREFIXES = "shorten its prefixes"
 TOO_DEEP = "quoted statements are nested too deeply"
 BOM = b"\xef\xbb\xbf"
 _READ = 1 << 20  # bytes of lines that are parsed at once
 _BATCH = 10_000  # statements
+_STEP = 16  # statements that are taken before they are weighed
+_LONG = 2048  # bytes of a word; no browser has longer addresses
 _XML_MARK = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _XML_HEAD = 1 << 16  # bytes of an XML file within which RDF names its namespace
 _ENTITY = b"<!ENTITY"
@@ -48,6 +55,7 @@ _ROOT = re.compile(rb"(?s)(?>\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]
 _TAIL = 4096  # bytes at a file's end among which its last element closes, whatever comments follow
 DEEPEST = 1000
 """Levels of statements quoted within statements. The parser recurses, and far deeper it would end the process."""
+_SHOWN = 400  # bytes of a line that is shown
 _NESTING = re.compile(rb"<<\(|\)>>")
 _PLACE = re.compile(r" (?:at|between) line \d+.*?(?=: )")  # where pyoxigraph says the place, which we say our own way
 
@@ -86,7 +94,7 @@ class Document:
             raise MissingExtra(f"reading {self.path.name}", "rdf") from error
         syntax = SYNTAXES[suffix(self.path)]
         read = _of_lines if syntax in LINES else self._of_whole
-        with opened(self.path) as raw:
+        with opened(self.path, has_lines=syntax in LINES) as raw:
             yield from read(raw, getattr(RdfFormat, syntax), drop)
 
     def _of_whole(self, raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[Batch]:
@@ -98,15 +106,17 @@ class Document:
             form = self._streamed(base)
         reader, seen = _Reader(raw, self.path, is_xml=form == RdfFormat.RDF_XML), 0
         try:
-            quads = parse(reader, form, base_iri=base, lenient=True)  # type: ignore[arg-type]  # it only reads
+            quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)  # type: ignore[arg-type]  # it only reads
             for first in quads:
                 self.prefixes |= quads.prefixes  # here, too: RDF/XML forgets them at its end
-                batch = list(chain((first,), islice(quads, _BATCH - 1)))
+                batch = _batch(first, quads, reader)
                 yield Batch(batch, range(seen + 1, seen + 1 + len(batch)))
                 seen += len(batch)
             self.prefixes |= quads.prefixes
         except SyntaxError as error:
             raise BadInput(self._fault(error)) from error
+        except MemoryError as error:
+            raise BadInput(f"{self.path}, after statement {seen:,}: {TOO_LONG}; part it, or leave it out") from error
         if seen and not reader.is_closed:
             raise BadInput(f"{self.path} ends before its outermost element does: it is cut short; fetch it again")
 
@@ -116,9 +126,11 @@ class Document:
 
         with opened(self.path) as raw:
             try:
-                for _ in parse(_Reader(raw, self.path), RdfFormat.STREAMING_JSON_LD, base_iri=base, lenient=True):  # type: ignore[arg-type]  # it only reads
-                    pass
-            except SyntaxError:
+                reader = _Reader(raw, self.path)
+                quads = parse(io.BufferedReader(reader, READ), RdfFormat.STREAMING_JSON_LD, base_iri=base, lenient=True)
+                for first in quads:
+                    _batch(first, quads, reader)
+            except (SyntaxError, MemoryError):
                 return RdfFormat.JSON_LD  # which takes about fifteen times the file in memory
         return RdfFormat.STREAMING_JSON_LD
 
@@ -132,6 +144,16 @@ class Document:
         if "namespaces are required" in error.msg:
             return f"{self.path} is XML, but not RDF/XML (OWL/XML perhaps): save it as RDF/XML or as Turtle"
         return f"{self.path}{line}: {_reason(error)}; mend it, or name the file with the suffix of its syntax"
+
+
+def _batch(first: Quad, quads: Iterator[Quad], reader: _Reader) -> list[Quad]:
+    """Return the next statements, fewer where they are heavy: a prefix of a megabyte makes them so by one letter."""
+    batch, held = [first], 0
+    while len(batch) < _BATCH and held <= MOST_HELD and (some := list(islice(quads, _STEP))):
+        batch += some
+        held += sum(len(str(quad)) for quad in some) if reader.has_long else 0
+    reader.weigh(held)
+    return batch
 
 
 def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[Batch]:
@@ -152,7 +174,7 @@ def _parsed(data: bytes, first: int, form: RdfFormat, drop: Drop) -> Batch:
         if data.count(b"<<(") > DEEPEST and any(map(_is_too_deep, data.split(b"\n"))):
             return _one_by_one(data.split(b"\n"), first, form, drop)
         quads = list(parse(data, form, lenient=True))
-    except SyntaxError:
+    except (SyntaxError, MemoryError):  # the parser's own bound of a term
         return _one_by_one(data.split(b"\n"), first, form, drop)
     if len(quads) == data.count(b"\n"):
         return Batch(quads, range(first, first + len(quads)))
@@ -173,9 +195,9 @@ def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop)
             if _is_too_deep(line):
                 raise SyntaxError(TOO_DEEP)
             found = list(parse(line, form, lenient=True))
-        except SyntaxError as error:
-            text = line.decode(errors="replace").rstrip()
-            drop(MALFORMED, number, f"{shown(text)} ({_reason(error)})")
+        except (SyntaxError, MemoryError) as error:
+            why = _reason(error) if isinstance(error, SyntaxError) else TOO_LONG
+            drop(MALFORMED, number, f"{shown(line[:_SHOWN].decode(errors='replace').rstrip())} ({why})")
             continue
         quads += found
         numbers += [number] * len(found)
@@ -191,7 +213,7 @@ def _reason(error: SyntaxError) -> str:
     return _PLACE.sub("", error.msg).removeprefix("Parser error: ")
 
 
-class _Reader:
+class _Reader(io.RawIOBase):
     """A file as the parser may read it: without a byte order mark, and with no entities that unpack to something huge.
 
     Ontologies declare entities for their namespaces. The parser expands whatever is declared, without a bound, so
@@ -202,24 +224,35 @@ class _Reader:
         self._raw, self._path, self._is_xml = raw, path, is_xml
         self._head = raw.read(_XML_HEAD).removeprefix(BOM)
         root = _ROOT.match(self._head) if is_xml else None
-        self._depth = 0
+        self._depth = self._given = 0
+        self.has_long = False
+        """Whether a word was long enough for a namespace that makes every statement heavy."""
         self._follow(self._head)
         self._closing = b"</" + root[1] if root else b""
         self._tail = self._head[-_TAIL:]
         if is_xml:
             self._check(self._head, len(_SAFE_ENTITY.findall(self._head)))
 
-    def read(self, size: int = -1) -> bytes:
-        """Return what comes next. Raises `BadInput` for an entity that is declared after the beginning."""
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # Any: the buffer that io gives
+        """Take what comes next. Raises `BadInput` for an entity that is declared after the beginning."""
         if self._head:
-            data, self._head = (self._head[:size], self._head[size:]) if size >= 0 else (self._head, b"")
-            return data
-        data = self._raw.read(size)
-        self._follow(data)
-        if self._is_xml:
-            self._check(self._tail[-_OVERLAP:] + data, 0)
-            self._tail = (self._tail + data)[-_TAIL:]
-        return data
+            data, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
+        else:
+            data = self._raw.read(len(buffer))
+            self._follow(data)
+            if self._is_xml:
+                self._check(self._tail[-_OVERLAP:] + data, 0)
+                self._tail = (self._tail + data)[-_TAIL:]
+        buffer[: len(data)] = data
+        return len(data)
+
+    def weigh(self, characters: int) -> None:
+        """Count what statements came to. Raises `BadInput` where they come to more than a file of its size may."""
+        self._given += characters
+        ratio(self._path, self._path.stat().st_size, self._given, remedy=PREFIXES)
 
     @property
     def is_closed(self) -> bool:
@@ -227,7 +260,8 @@ class _Reader:
         return self._closing in self._tail
 
     def _follow(self, data: bytes) -> None:
-        """Raise `BadInput` where statements about statements nest too deeply."""
+        """Raise `BadInput` where statements about statements nest too deeply; notice words that are long."""
+        self.has_long = self.has_long or max(map(len, data.split()), default=0) > _LONG
         for bracket in _NESTING.findall(data):
             self._depth += 1 if bracket == b"<<(" else -1
             if self._depth > DEEPEST:

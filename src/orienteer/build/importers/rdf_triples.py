@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -48,6 +49,8 @@ class Triples:
         self._blank_type = BlankNode
         self._folder, self._known_roles, self._tally = folder, roles, tally
         self._texts = StringWriter(folder, "rdf")
+        self.characters = 0
+        """Of the terms that the file has brought so far."""
         self._blanks: dict[str, int] = {}
         self._blank_count = 0
         self._private: set[int] = set()
@@ -60,13 +63,14 @@ class Triples:
     def begin_file(self) -> tuple[int, int]:
         """Forget the blank nodes of the file before; return the counts before this one."""
         self._blanks = {}
+        self.characters = 0
         return self.counts
 
     def add(self, batch: Batch, declared: Mapping[str, str]) -> None:
         """Take statements in; `declared` holds the prefixes known so far."""
         from pyoxigraph import DefaultGraph, Literal, Triple
 
-        term, edges, literals = self._term, list[_Edge](), list[_Valued]()
+        term, edges, literals, known = self._term, list[_Edge](), list[_Valued](), len(self.terms)
         for (subject, predicate, found, graph), line in zip(batch.quads, batch.lines, strict=True):
             number = self.predicates.get(predicate.value)
             if number is None:
@@ -83,6 +87,7 @@ class Triples:
                 named = NO_GRAPH if type(graph) is DefaultGraph else term(graph)
                 edges.append((term(subject), number, term(found), named, line))
         self._extend(edges, literals)
+        self.characters += sum(map(len, islice(reversed(self.terms), len(self.terms) - known)))
 
     def _extend(self, edges: Sequence[_Edge], literals: Sequence[_Valued]) -> None:
         if edges:
@@ -108,7 +113,11 @@ class Triples:
 
     def _kind(self, literal: pyoxigraph.Literal) -> int:
         kind = f"@{literal.language}" if literal.language else literal.datatype.value
-        return self.kinds.setdefault(kind, len(self.kinds))
+        number = self.kinds.get(kind)
+        if number is None:
+            number = self.kinds[kind] = len(self.kinds)
+            self.characters += len(kind)
+        return number
 
     def _reify(self, reifier: int, triple: pyoxigraph.Triple, line: int) -> None:
         """Take a quoted statement in as RDF has always written them: a subject, a predicate and an object."""
@@ -129,6 +138,7 @@ class Triples:
         number = self.predicates.get(iri)
         if number is None:
             number = self.predicates[iri] = len(self.predicates)
+            self.characters += len(iri)
             self.roles.append(self._known_roles.of(iri, declared or {}))
             if self.roles[number][0] == "private":
                 self._private.add(number)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from xml.parsers import expat
 
+from orienteer.build.bounds import LONGEST_IRI, MOST_RECORD, ratio, too_long
 from orienteer.build.importers.files import opened
 from orienteer.errors import BadInput
 
@@ -48,7 +49,10 @@ class XmlStream(ABC, Generic[Element]):
         self.text: list[str] = []
         """Character data since it was last cleared."""
         self.names = Names("")
+        self.defaulted = 0
+        """Characters that elements have been given because a default says so: one text for any number of them."""
         self._has_begun = False
+        self._counted, self._characters, self._first = 0, 0, ""  # of the text that is read
 
     @abstractmethod
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -70,6 +74,7 @@ class XmlStream(ABC, Generic[Element]):
         parser.StartElementHandler = self._outermost
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.text.append
+        parser.StartNamespaceDeclHandler = self._check_namespace
         parser.StartDoctypeDeclHandler = self._refuse_doctype
         parser.SkippedEntityHandler = self._refuse_entity
         with opened(self.path) as raw:
@@ -95,8 +100,25 @@ class XmlStream(ABC, Generic[Element]):
             raise BadInput(f"{self.path}: {error}; save it as UTF-8") from error
         if read - max(parser.CurrentByteIndex, 0) > LONGEST_TAG:
             raise BadInput(f"{self.path}, line {self.line}: a tag or comment of more than {LONGEST_TAG >> 20} MB")
+        self._check_text()
+        ratio(self.path, read, self.defaulted, remedy="its defaults are long; write them where they belong")
         found, self.found = self.found, []
         return found
+
+    def _check_text(self) -> None:
+        """Raise `BadInput` where a text goes on too long. It is the same one while its first part is."""
+        text = self.text
+        if not text or text[0] is not self._first or len(text) < self._counted:
+            self._counted, self._characters, self._first = 0, 0, text[0] if text else ""
+        self._characters += sum(map(len, text[self._counted :]))
+        self._counted = len(text)
+        if self._characters > MOST_RECORD:
+            raise too_long(self.path, f"line {self.line:,}", "text")
+
+    def _check_namespace(self, prefix: str | None, address: str | None) -> None:
+        """Raise `BadInput` for a namespace that makes every name long."""
+        if len(address or "") > LONGEST_IRI:
+            raise BadInput(f"{self.path}, line {self.line:,}: a namespace of {len(address or ''):,} characters; shorten it")
 
     def _outermost(self, name: str, attributes: dict[str, str]) -> None:
         space, _, local = name.rpartition(" ")
