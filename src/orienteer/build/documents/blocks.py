@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from orienteer.errors import BadInput
 from orienteer.records import JsonValue
+
+MOST_BLOCKS = 1_000_000
+"""Of one document. A book has some ten thousand."""
 
 
 class Span(NamedTuple):
@@ -54,6 +58,22 @@ class Grid:
 
 
 Block: TypeAlias = Prose | Grid
+
+
+class Blocks(list[Block]):
+    """Blocks as a reader finds them. Raises `BadInput` where there is no end of them: each takes some hundred bytes."""
+
+    def append(self, block: Block) -> None:
+        """Take the next block."""
+        if len(self) == MOST_BLOCKS:
+            raise BadInput(f"more than {MOST_BLOCKS:,} paragraphs and tables: part it")
+        super().append(block)
+
+
+def filled(rows: Iterable[Sequence[str]], width: int) -> Iterator[tuple[str, ...]]:
+    """Return rows of one width: shorter ones filled up as they are asked for, longer ones cut."""
+    nothing = ("",) * width
+    return ((*row, *nothing[len(row) :])[:width] for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

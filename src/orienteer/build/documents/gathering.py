@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from orienteer.build.bounds import in_memory
 from orienteer.build.documents import known
+from orienteer.build.documents.blocks import Document
 from orienteer.build.documents.conversion import Converter
 from orienteer.build.documents.files import KINDS, File, Skipped, listing
 from orienteer.build.documents.nodes import Making
@@ -47,7 +49,7 @@ class Gathering:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
             for count, document in enumerate(whole.documents(), 1):
-                self._put(shelf, self._making.nodes(document))
+                self._put(shelf, self._nodes_of(document))
                 self._progress(READING, count)
         else:
             found = listing(self._sources)
@@ -103,7 +105,8 @@ class Gathering:
             if previous is not None and old is not None:
                 made = previous.nodes(file)
             else:
-                made = [node for document in reading.documents(file) for node in self._making.nodes(document)]
+                with in_memory(file.path):
+                    made = [node for document in reading.documents(file) for node in self._making.nodes(document)]
             if not made:
                 raise BadInput("no text in it")
             _check_ids(made)
@@ -119,6 +122,13 @@ class Gathering:
             self._leave_out(file, f"cannot be read: {error.strerror or error}")
             return
         self._put(shelf, made)
+
+    def _nodes_of(self, document: Document) -> list[Node]:
+        """Return the nodes of one of many documents in a file. Raises `BadInput` that names it."""
+        try:
+            return self._making.nodes(document)
+        except BadInput as error:
+            raise BadInput(f"{document.file}, {document.id!r}: {error}") from error
 
     def _stamp(self, file: File, old: Stamp | None) -> None:
         """Remember a file as it was read, and what became of it since the graph before."""

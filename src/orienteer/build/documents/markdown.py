@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from orienteer.build.documents.blocks import Block, Grid, Place, Prose, Span
+from orienteer.build.documents.blocks import MOST_BLOCKS, Block, Blocks, Grid, Place, Prose, Span, filled
+from orienteer.errors import BadInput
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -43,6 +44,8 @@ _HELD = "\ue000{}\ue001"
 _HELD_MARK = re.compile("\ue000(\\d+)\ue001")
 MOST_COLUMNS = 1_000
 """Of a table; what has more is none."""
+MOST_LINES = 10 * MOST_BLOCKS
+"""Of one document."""
 LONGEST_LINE = 20_000
 """Characters of a line in which emphasis and links are looked for; a longer one is data, and stays as it is."""
 
@@ -60,7 +63,7 @@ class Markdown:
 
     title: str = ""
     """Of its front matter, else its first heading where that is above all others."""
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=Blocks)
 
 
 def read_markdown(text: str) -> Markdown:
@@ -70,7 +73,7 @@ def read_markdown(text: str) -> Markdown:
 
 def read_plain(text: str) -> list[Block]:
     """Return the paragraphs of a text without marks: blank lines part them."""
-    blocks: list[Block] = []
+    blocks: list[Block] = Blocks()
     lines: list[Line] = []
     for line in (*_lines(text), Line("", len(text))):
         if line.text.strip():
@@ -276,11 +279,10 @@ class _Reader:
         last = self._lines[self._at - 1]
         while self._at < len(self._lines) and "|" in self._lines[self._at].text:
             last = self._lines[self._at]
-            cells = row(last)
-            rows.append((*cells, *[""] * (len(header) - len(cells)))[: len(header)])
+            rows.append(row(last))
             self._at += 1
         place = self._place(first.start, last.start + len(last.text))
-        self._found.blocks.append(Grid(header, rows, place, links=self._linked(links)))
+        self._found.blocks.append(Grid(header, filled(rows, len(header)), place, links=self._linked(links)))
 
     def _lift_title(self) -> None:
         """Take the first heading for the title where all blocks stand beneath it, and out of their paths."""
@@ -293,6 +295,8 @@ class _Reader:
 
 
 def _lines(text: str) -> Iterator[Line]:
+    if text.count("\n") > MOST_LINES:
+        raise BadInput(f"more than {MOST_LINES:,} lines: part it")
     start = 0
     for line in text.split("\n"):
         yield Line(line, start)

@@ -11,6 +11,7 @@ from orienteer.build.documents.blocks import Block, Document, Grid, Place, Prose
 from orienteer.build.documents.chunking import Piece, pieces
 from orienteer.build.documents.config import BuildConfig
 from orienteer.build.documents.kinds import CHUNK, DOCUMENT, SEPARATOR, TABLE
+from orienteer.build.documents.ration import Ration
 from orienteer.build.documents.sentences import tokens
 from orienteer.build.documents.tables import Segment, line, segments
 from orienteer.records import JsonValue, Node
@@ -37,8 +38,12 @@ class Making:
     """Rows of collections in which there was nothing to read."""
 
     def nodes(self, document: Document) -> list[Node]:
-        """Return the nodes of a document: itself first, then its parts in order; none where it holds no text."""
-        parts = list(self._parts(document))
+        """Return the nodes of a document: itself first, then its parts in order; none where it holds no text.
+
+        Raises `BadInput` where they come to far more than was read.
+        """
+        ration = Ration(document)
+        parts = list(ration.given(self._parts(document, ration.blocks())))
         if not parts:
             self.empty += [document.id] * document.is_row
             return []
@@ -51,14 +56,14 @@ class Making:
         self.chunks += sum(node.type == CHUNK for node in nodes)
         self.segments += sum(node.type == TABLE for node in nodes)
 
-    def _parts(self, document: Document) -> Iterator[Node]:
+    def _parts(self, document: Document, blocks: Iterable[Block]) -> Iterator[Node]:
         if document.is_whole:
-            text = "\n".join(block.text for block in document.blocks if isinstance(block, Prose))
+            text = "\n".join(block.text for block in blocks if isinstance(block, Prose))
             yield _chunk(document, 0, Piece(text, (), tokens(text), None, None, (), ()))
             return
         order = 0
         table = 0
-        for is_prose, group in groupby(document.blocks, key=lambda block: isinstance(block, Prose)):
+        for is_prose, group in groupby(blocks, key=lambda block: isinstance(block, Prose)):
             if is_prose:
                 for piece in pieces(_prose(group), self.config, self.embedder):
                     if piece.text.strip():

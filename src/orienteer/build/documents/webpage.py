@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from orienteer.build.documents.blocks import Block, Grid, Place, Prose, Span
+from orienteer.build.documents.blocks import Block, Blocks, Grid, Place, Prose, Span, filled
 from orienteer.build.documents.markdown import MOST_COLUMNS
 from orienteer.build.documents.markup import Token, tokens
 
@@ -23,6 +23,10 @@ _PARTING = frozenset(
 )
 _TABLE_PARTS = frozenset(["table", "tr", "td", "th", "caption"])
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0]+")
+MOST_SPANNED = 1_000
+"""Characters of a cell in all columns that it spans; one that would have more stands in the first alone."""
+DEEPEST_TABLE = 20
+"""Tables within tables; the words of one that lies deeper are those of the cell. Pages laid out by tables had ten."""
 LEAST = 2
 """Columns, and rows with the header, of what is a table; anything less lays out a page."""
 
@@ -32,7 +36,7 @@ class Page:
     """An HTML page as it was read."""
 
     title: str = ""
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=Blocks)
 
 
 @dataclass(slots=True)
@@ -63,6 +67,7 @@ class _Reader:
         self._end = length
         self._at = 0
         self._silent, self._silent_tag = 0, ""
+        self._title: list[str] = []
         self._in_title = False
         self._in_pre = 0
         self._words: list[str] = []
@@ -73,6 +78,7 @@ class _Reader:
         self._bare: int | None = None  # where the last heading begins, until something stands beneath it
         self._anchors: list[str] = []
         self._tables: list[_Table] = []
+        self._too_deep = 0  # tables that are open within the deepest that is one
 
     def take(self, token: Token) -> None:
         """Take the next tag or text of the page."""
@@ -98,12 +104,12 @@ class _Reader:
         self._end_heading()
         self._flush()
         self._leave(1)
-        self._page.title = _SPACE.sub(" ", self._page.title).strip()
+        self._page.title = _SPACE.sub(" ", "".join(self._title)).strip()
         return _lifted(self._page)
 
     def _text(self, text: str) -> None:
         if self._in_title:
-            self._page.title += text
+            self._title.append(text)
         elif (cell := self._cell()) is not None:
             cell.append(text)
         else:
@@ -121,7 +127,7 @@ class _Reader:
         elif tag in _TABLE_PARTS:
             self._open_table_part(tag, given)
         elif tag == "title":
-            self._in_title = not self._page.title
+            self._in_title = not self._title
         elif tag == "pre":
             self._flush()
             self._in_pre += 1
@@ -195,6 +201,10 @@ class _Reader:
     # ----------------------------------------------------------------------------------------------------- tables
 
     def _open_table_part(self, tag: str, given: Mapping[str, str]) -> None:
+        if self._too_deep or (tag == "table" and len(self._tables) == DEEPEST_TABLE):
+            self._too_deep += tag == "table"
+            self._part(tag)
+            return
         if tag == "table":
             self._flush()
             self._tables.append(_Table(self._at))
@@ -213,7 +223,10 @@ class _Reader:
             table.width = max(1, int(span)) if re.fullmatch("[0-9]{1,2}", span) else 1
 
     def _close_table_part(self, tag: str) -> None:
-        if self._tables:
+        if self._too_deep:
+            self._too_deep -= tag == "table"
+            self._part(tag)
+        elif self._tables:
             _end_cell(self._tables[-1])
             if tag == "table":
                 self._end_table()
@@ -232,8 +245,7 @@ class _Reader:
         elif width >= LEAST and len(rows) >= LEAST:
             header = rows.pop(0)[:width] if kept[0][1] else ()
             header = (*header, *(f"column_{at + 1}" for at in range(len(header), width)))
-            padded = [(*row, *[""] * (width - len(row)))[:width] for row in rows]
-            self._page.blocks.append(Grid(header, padded, self._place(table.start), table.caption, links))
+            self._page.blocks.append(Grid(header, filled(rows, width), self._place(table.start), table.caption, links))
         elif rows or links:
             text = " ".join(cell for row in rows for cell in row)
             self._page.blocks.append(Prose(text, self._place(table.start), links))
@@ -247,7 +259,9 @@ def _end_cell(table: _Table) -> None:
     if table.is_caption:
         table.caption = text
     elif table.rows:
-        table.rows[-1] += [text] * table.width
+        row = table.rows[-1]
+        more = min(table.width, MOST_COLUMNS - len(row)) - 1  # columns that the cell spans besides its first
+        row += [text, *[text if len(text) * table.width <= MOST_SPANNED else ""] * more]
         table.heads[-1] &= table.is_head
 
 
