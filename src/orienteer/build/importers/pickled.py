@@ -30,6 +30,10 @@ class Refused(BadInput):
     """A pickle holds what is not read: nothing of it was run."""
 
 
+class Members(dict[Any, Any]):
+    """A set: its members by what they are found by."""
+
+
 class Named:
     """A name that a pickle may use; it has no attributes, so that nothing can be set on it."""
 
@@ -135,8 +139,9 @@ def _dictionary(pairs: Any = ()) -> dict[Any, Any]:
     return {key_of(key): one for key, one in pairs}
 
 
-def _members(found: Any = ()) -> frozenset[Any]:
-    return frozenset(map(key_of, found))
+def members(found: Any = ()) -> Members:
+    """Return a set. Raises `ValueError` for a member that is no plain value."""
+    return Members((key_of(one), one) for one in found)
 
 
 def _never(*arguments: Any) -> NoReturn:
@@ -149,7 +154,7 @@ _NUMPY: Calls = {
     ("numeric", "_frombuffer"): _buffer,
 }
 CALLS: Calls = {
-    **{(core, name): _members for core in ("builtins", "__builtin__") for name in ("set", "frozenset")},
+    **{(core, name): members for core in ("builtins", "__builtin__") for name in ("set", "frozenset")},
     **{(core, name): _bytes for core in ("builtins", "__builtin__") for name in ("bytes", "bytearray")},
     ("collections", "OrderedDict"): _dictionary,
     ("_codecs", "encode"): _bytes,
@@ -159,10 +164,16 @@ CALLS: Calls = {
 }
 
 
-def key_of(key: Any) -> Any:
-    """Return a key of a dictionary or a member of a set: plain ones only, whose hash takes no time."""
-    if key is None or type(key) in (str, int, float, bool, bytes):
-        return key
+def key_of(key: Any) -> str | bytes:
+    """Return a plain value as it is found again: as text, which is what JSON makes of keys.
+
+    Numbers hash to themselves, so that whoever writes a file can choose keys that all meet; texts and bytes hash by a
+    number that each process draws for itself.
+    """
+    if type(key) in (str, bytes):
+        return key  # type: ignore[no-any-return]  # one of these two
+    if key is None or type(key) in (int, float, bool):
+        return str(key)
     raise ValueError(f"a key of the type {type(key).__name__}")
 
 
@@ -200,8 +211,8 @@ class Plain:
         raise Refused(f"{self._file}: values in values without end in a pickle; write it again as JSON or Parquet")
 
     def _other(self, found: Any, depth: int) -> JsonValue:
-        if isinstance(found, set | frozenset):
-            return [self.of(one, depth + 1) for one in sorted(found, key=str)]
+        if isinstance(found, Members):
+            return [self.of(one, depth + 1) for one in sorted(found.values(), key=str)]
         if isinstance(found, Array):
             return self.of(found.values, depth + 1)
         if isinstance(found, bytes):

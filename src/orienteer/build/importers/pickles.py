@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from orienteer.build.bounds import in_memory
 from orienteer.build.importers.files import require
 from orienteer.build.importers.opcodes import (
     BINGET,
@@ -38,11 +39,13 @@ from orienteer.build.importers.pickled import (
     Array,
     Call,
     Calls,
+    Members,
     Named,
     Plain,
     Refused,
     Type,
     key_of,
+    members,
 )
 from orienteer.build.importers.table import shown
 from orienteer.records import JsonValue
@@ -55,7 +58,7 @@ LONGEST_INTEGER = 64
 @contextmanager
 def _mapped(path: Path) -> Iterator[mmap.mmap]:
     require(path)
-    with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with in_memory(path), path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
         yield data
 
 
@@ -257,7 +260,7 @@ class _Machine:
     def _put(self, flat: Sequence[Any]) -> None:
         """Put keys and values, in turn, into the dictionary below them."""
         target = self._stack[-1]
-        if not isinstance(target, dict) or len(flat) % 2:
+        if not isinstance(target, dict) or isinstance(target, Members) or len(flat) % 2:
             self.refuse("members of something that is no dictionary")
         pairs = [(key_of(key), one) for key, one in zip(flat[::2], flat[1::2], strict=True)]
         if isinstance(target, _Top):
@@ -267,9 +270,9 @@ class _Machine:
 
     def _add(self, found: Sequence[Any]) -> None:
         target = self._stack[-1]
-        if not isinstance(target, set):
+        if not isinstance(target, Members):
             self.refuse("members of something that is no set")
-        target.update(map(key_of, found))
+        target.update(members(found))
 
     def _tuple(self, size: int) -> None:
         stack = self._stack
@@ -316,7 +319,7 @@ class _Machine:
     def _charge(self, made: Any) -> None:
         """Count what a call has made: a few bytes can call again and again for a copy of something large."""
         copied = made.values if isinstance(made, Array) else made
-        self._left -= len(copied) if isinstance(copied, list | dict | frozenset | bytes) else 0
+        self._left -= len(copied) if isinstance(copied, list | dict | bytes) else 0
         if self._left < 0:
             self.refuse("values without end")
 
@@ -371,7 +374,7 @@ _STEPS: Mapping[str | int, Step] = {
     "]": lambda m: m._stack.append([]),
     ")": lambda m: m._stack.append(()),
     "}": _Machine._new_dict,
-    0x8F: lambda m: m._stack.append(set()),
+    0x8F: lambda m: m._stack.append(Members()),
     "a": lambda m: m._append([m._stack.pop()]),
     "e": lambda m: m._append(m._marked()),
     "l": lambda m: m._stack.append(m._marked()),
@@ -383,7 +386,7 @@ _STEPS: Mapping[str | int, Step] = {
     "u": lambda m: m._put(m._marked()),
     "d": _Machine._dictionary,
     0x90: lambda m: m._add(m._marked()),
-    0x91: lambda m: m._stack.append(frozenset(map(key_of, m._marked()))),
+    0x91: lambda m: m._stack.append(members(m._marked())),
     "q": lambda m: m._memoize(m._take(1)[0]),
     "r": lambda m: m._memoize(int.from_bytes(m._take(4), "little")),
     "h": lambda m: m._recall(m._take(1)[0]),
