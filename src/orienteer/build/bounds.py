@@ -60,15 +60,10 @@ def parsed(text: str | bytes) -> Any:  # Any: JSON
         value = json.loads(text)
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
-    check_depth(text, value)
-    return value
-
-
-def check_depth(text: str | bytes, value: Any) -> None:  # Any: JSON
-    """Raise `ValueError` where the value that a text spelled nests deeper than any may."""
-    brackets = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
-    if sum(map(text.count, brackets)) > DEEPEST and is_deep(value):  # type: ignore[arg-type]  # of the text's own kind
+    count = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
+    if count > DEEPEST and is_deep(value):
         raise ValueError(_TOO_DEEP)
+    return value
 
 
 _TOO_DEEP = f"more than {DEEPEST} values within values"

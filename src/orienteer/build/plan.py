@@ -10,7 +10,7 @@ from pathlib import Path
 from orienteer.build.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
 from orienteer.build.importers import GRAPHS, Batch, Drop, Format, format_of, suffixes
 from orienteer.build.importers.delimited import numbered
-from orienteer.build.importers.files import require, stem, suffix
+from orienteer.build.importers.files import require, stem, stray, suffix
 from orienteer.build.importers.parquet import Parquet
 from orienteer.build.importers.rdf_parsing import is_rdf
 from orienteer.build.report import Ignored
@@ -138,11 +138,40 @@ def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], l
     return tables, ignored
 
 
-def listing(source: Path) -> list[Path]:
-    """Return the visible files of a folder, in the order of their names; a file stands for itself."""
+def listing(source: Path, root: Path | None = None) -> list[Path]:
+    """Return the visible files of a folder, in the order of their names; a file stands for itself.
+
+    Links that lead out of the folder, or out of the one that holds it, are none of them: a folder may be anybody's.
+    """
     if not source.is_dir():
         return [source]
-    return sorted(path for path in source.iterdir() if path.is_file() and not path.name.startswith("."))
+    whole = (root or source).resolve()
+    if root is not None and stray(source, whole):
+        return []
+    return sorted(path for path in _visible(source) if not _leads_out(path, whole))
+
+
+def links_out(sources: Sequence[Path]) -> list[Path]:
+    """Return the links in folders that lead out of them, and are not followed."""
+    folders = [source for source in sources if source.is_dir()]
+    return sorted(path for one in folders for path in _visible(one) if _leads_out(path, one.resolve()))
+
+
+def refuse_links(sources: Sequence[Path], files: Sequence[Path]) -> None:
+    """Raise `BadInput` where a file that belongs to a folder is a link, or lies behind one, that leads out of it."""
+    for source in sources:
+        root = source.resolve()
+        for file in files:
+            if source.is_dir() and file.is_relative_to(source) and not file.resolve().is_relative_to(root):
+                raise BadInput(f"{file} is a link out of the folder, and is not followed: put the file itself there")
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+
+
+def _leads_out(path: Path, root: Path) -> bool:
+    return path.is_symlink() and bool(stray(path, root))
 
 
 def graphs(source: Path, is_one: Callable[[Path], bool]) -> list[Path]:

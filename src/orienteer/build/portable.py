@@ -5,7 +5,6 @@ Its fields mean what they say: nothing is guessed, nothing cleaned, parallel edg
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from orienteer.build.bounds import parsed
 from orienteer.build.importers.files import require
 from orienteer.build.importers.jsonl import JsonLines
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, Batch
@@ -67,7 +67,7 @@ def found(sources: Sequence[Path]) -> Dump | None:
     if len(sources) != 1 or not (sources[0] / META).is_file():
         return None
     try:
-        meta = json.loads((sources[0] / META).read_bytes())
+        meta = parsed((sources[0] / META).read_bytes())
     except ValueError:
         return None  # someone else's file
     if not isinstance(meta, dict) or meta.get("format") != KIND:

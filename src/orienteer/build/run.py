@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from orienteer.build import layouts, mirror
+from orienteer.build.bounds import in_memory
 from orienteer.build.columns import Columns, check_named
 from orienteer.build.edges import EdgeMaker
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.build.labels import Labels
 from orienteer.build.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker, explode
-from orienteer.build.plan import Plan, Table, asks, left_over, plan, table_of
+from orienteer.build.plan import Plan, Table, asks, left_over, links_out, plan, refuse_links, table_of
 from orienteer.build.provenance import describe
-from orienteer.build.report import Cut, Ignored, Place, Report, Tally, peak_bytes
+from orienteer.build.report import SHOWN, Cut, Ignored, Place, Report, Tally, peak_bytes
 from orienteer.build.values import identifier
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
@@ -112,6 +113,10 @@ class _Reading:
             self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
         else:
             self._plan = Plan((), (), ignored=left_over(sources, self._own.files))
+        refuse_links(sources, self._own.files if self._own else ())
+        if left_out := links_out(sources):
+            names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
+            self._tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")
         self._ignored: list[Ignored] = []
         self._seen: set[str] = set()
         self.labels = Labels()
@@ -123,13 +128,21 @@ class _Reading:
         return (*(self._own.files if self._own else self._plan.files), *by_hand)
 
     def into(self, builder: GraphBuilder) -> None:
-        """Read everything into the builder, and clean it."""
+        """Read everything into the builder, and clean it. Raises `BadInput` where there is no memory for it."""
+        with in_memory(", ".join(map(str, self.files[:SHOWN]))):
+            self._into(builder)
+
+    def _into(self, builder: GraphBuilder) -> None:
         if self._own:
             self.labels = self._own.read(builder)
         else:
-            exploded = [self._read_nodes(table, builder) for table in self._plan.nodes]
+            exploded: list[NodeMaker] = []
+            for table in self._plan.nodes:
+                with in_memory(table.path):
+                    exploded.append(self._read_nodes(table, builder))
             for table in self._plan.edges:
-                self._read_edges(table, builder)
+                with in_memory(table.path):
+                    self._read_edges(table, builder)
             explode(exploded, self._columns, builder)
             check_named(self._columns, self._seen)
             mirror.clean(builder.edges, self._tally)

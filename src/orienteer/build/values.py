@@ -10,6 +10,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+from orienteer.build.bounds import is_deep, parsed
 from orienteer.records import JsonValue
 
 LONGEST_NUMBER = 18
@@ -81,8 +82,8 @@ def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format 
         return value
     if isinstance(value, str) and value[:1] == "{" and value[-1:] == "}":
         try:
-            found = json.loads(value)
-        except (ValueError, RecursionError):
+            found = parsed(value)
+        except ValueError:
             return None
         return found if isinstance(found, dict) else None
     return None
@@ -109,10 +110,10 @@ def _written_list(text: str) -> list[Any] | None:
     if not (text.startswith("[") and text.endswith("]")):
         return None
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parsed(text)
+    except ValueError:
         try:
             found = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
-    return [plain(one) for one in found] if isinstance(found, list) else None
+    return [plain(one) for one in found] if isinstance(found, list) and not is_deep(found) else None

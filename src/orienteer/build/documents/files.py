@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.build.importers import format_of
+from orienteer.build.importers.files import stray
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.records import Record
@@ -108,19 +109,10 @@ def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
             path = here / name
             if name.startswith("."):
                 continue
-            if path.is_symlink() and (reason := _stray(path, root)):
+            if path.is_symlink() and (reason := stray(path, root)):
                 skipped.append(Skipped(file=str(path), reason=reason))
             else:
                 yield path
-
-
-def _stray(link: Path, root: Path) -> str:
-    """Return why a link is not followed, nothing where it leads to a file within the folder."""
-    try:
-        target = link.resolve(strict=True)
-    except (OSError, RuntimeError):  # older versions of Python have another error for a ring of links
-        return "a link to nothing"
-    return "" if target.is_relative_to(root) else "a link out of the folder"
 
 
 def _sort(path: Path, name: str, files: list[File], skipped: list[Skipped]) -> None:

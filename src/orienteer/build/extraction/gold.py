@@ -7,13 +7,13 @@ in its provenance, under `gold`, and every evaluation on the same data set repea
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orienteer.build.bounds import parsed
 from orienteer.build.extraction.merging import Merging
 from orienteer.build.extraction.records import ExtractedEntity, Statement, folded, triple
 from orienteer.build.importers import format_of
@@ -193,8 +193,8 @@ def _triple(value: Any) -> tuple[str, str, str]:  # Any: JSON
 def _listed(value: Any) -> list[Any]:  # Any: what a table holds
     if isinstance(value, str) and value[:1] == "[":
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            value = parsed(value)
+        except ValueError:
             return []
     kept = plain(value)
     return kept if isinstance(kept, list) else []

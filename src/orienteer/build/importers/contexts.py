@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from orienteer.build.importers.files import stem, whole_json
+from orienteer.build.plan import listing
 from orienteer.errors import BadInput
 
 STEM = "_contexts"
@@ -19,8 +20,7 @@ def found(source: Path) -> Path | None:
 
     Raises `BadInput` where several lie in a folder: each is a domain of its own.
     """
-    inside = sorted(source.iterdir()) if source.is_dir() else [source]
-    files = [path for path in inside if path.is_file() and _is_one(path)]
+    files = [path for path in listing(source) if path.is_file() and _is_one(path)]
     if len(files) > 1:
         raise BadInput(f"{source} holds several corpora ({', '.join(path.name for path in files)}): name one of them")
     return files[0] if files else None

@@ -16,6 +16,7 @@ from orienteer.build.importers.files import opened_text, stem, whole_json
 from orienteer.build.importers.jsonl import parse
 from orienteer.build.labels import Labels
 from orienteer.build.nodes import CHUNK_TYPE
+from orienteer.build.plan import listing
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.records import Node
@@ -70,8 +71,7 @@ def found(source: Path) -> Corpus | None:
 
     Raises `BadInput` where several lie in a folder: a graph is made of one.
     """
-    inside = sorted(source.iterdir()) if source.is_dir() else [source]
-    files = [path for path in inside if path.is_file() and _is_corpus(path)]
+    files = [path for path in listing(source) if path.is_file() and _is_corpus(path)]
     if len(files) > 1:
         raise BadInput(f"{source} holds several corpora ({', '.join(path.name for path in files)}): name one of them")
     return Corpus(files[0]) if files else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from orienteer.build import portable
+from orienteer.build.bounds import parsed
 from orienteer.build.importers.element import EdgeElement, Fields, NodeElement
 from orienteer.build.importers.table import EDGE_ROWS
 from orienteer.build.labels import Labels
@@ -30,8 +30,8 @@ def is_json(text: str) -> bool:
 def from_json(text: str) -> Any:  # Any: JSON
     """Return the value that a text spells as JSON, else the very text."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parsed(text)
+    except ValueError:
         return text
 
 

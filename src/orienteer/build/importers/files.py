@@ -32,6 +32,15 @@ def stem(path: Path) -> str:
     return Path(name).stem
 
 
+def stray(link: Path, root: Path) -> str:
+    """Return why a link in a folder is not followed, nothing where it leads to something within the folder."""
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError):  # older versions of Python have another error for a ring of links
+        return "a link to nothing"
+    return "" if target.is_relative_to(root) else "a link out of the folder"
+
+
 def require(path: Path) -> None:
     """Raise `BadInput` unless the path is a file that has content of its own."""
     try:
@@ -59,10 +68,11 @@ class Measured(io.RawIOBase):
         self._allowed = math.inf
 
     def readable(self) -> bool:
+        """Say that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:  # Any: the buffer that io gives
-        """Take what comes next. Raises `BadInput` for a line that is too long, and for a file that unpacks to too much."""
+        """Take what comes next. Raises `BadInput` where a line is too long, or a file unpacks to too much."""
         data = self._bytes.read(len(buffer))
         buffer[: len(data)] = data
         self.given += len(data)

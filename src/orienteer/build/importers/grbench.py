@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.build import mirror
+from orienteer.build.bounds import DEEPEST, MOST_RECORD, is_deep, too_long
 from orienteer.build.importers.described import described
 from orienteer.build.importers.files import opened_text
 from orienteer.build.importers.table import EDGE_ROWS
@@ -88,13 +89,13 @@ def found(source: Path, tally: Tally) -> GraphFile | None:
     file = source / NAME if source.is_dir() else source
     if not file.is_file() or file.suffix != ".json":
         return None
-    with opened_text(file) as text:
+    with opened_text(file, has_lines=False) as text:
         return GraphFile(file, tally) if FIRST.match(text.read(CHUNK)) else None
 
 
 def entries(file: Path) -> Iterator[Entry]:
     """Return the nodes of a file, one at a time. Raises `BadInput` that says where it breaks."""
-    with opened_text(file) as text:
+    with opened_text(file, has_lines=False) as text:
         reading = _Reading(text, file)
         reading.open()
         while (group := reading.key()) is not None:
@@ -176,10 +177,14 @@ class _Reading:
         while True:
             try:
                 found, end = self._decoder.raw_decode(self._buffer, self._at)
-            except (ValueError, RecursionError) as error:
+            except ValueError as error:
+                if len(self._buffer) - self._at > MOST_RECORD:
+                    raise too_long(self._file, "one of its nodes") from error
                 if self._fill():
                     continue
                 raise BadInput(f"{self._file} is no whole JSON file ({error}); fetch it again") from error
+            if is_deep(found):
+                raise BadInput(f"{self._file}: one of its nodes has more than {DEEPEST} values within values")
             if end < len(self._buffer) or not self._fill():  # a number at the end of the buffer may go on
                 self._at += end - self._at
                 return found

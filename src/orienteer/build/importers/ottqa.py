@@ -8,17 +8,18 @@ plain tables has to do without them, so they become no edges.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from orienteer.build.bounds import parsed
 from orienteer.build.importers import format_of
 from orienteer.build.importers.files import whole_json
 from orienteer.build.importers.table import NODE_ROWS
 from orienteer.build.labels import Labels
+from orienteer.build.plan import listing
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.records import JsonValue, Node
@@ -142,7 +143,7 @@ def found(source: Path) -> Tables | None:
 
 def _with(folder: Path, columns: frozenset[str]) -> list[Path]:
     """Return the Parquet files of a folder that have these columns, and no others that say something else."""
-    inside = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix == ".parquet")
+    inside = [path for path in listing(folder) if path.suffix == ".parquet"]
     return [path for path in inside if (form := format_of(path)) and columns <= set(form.reader.columns(path))]
 
 
@@ -168,11 +169,11 @@ def _object(path: Path) -> dict[str, Any]:  # Any: JSON
 def _written(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever a file format can hold
     """Return a table of a row whose cells are lists of texts, or those as JSON."""
     try:
-        cells = json.loads(row["rows"]) if isinstance(row["rows"], str) else row["rows"]
+        cells = parsed(row["rows"]) if isinstance(row["rows"], str) else row["rows"]
         rows = tuple(tuple(map(str, line)) for line in cells)
         header = tuple(map(str, row["header"]))
         return WebTable(str(row["table_id"]), str(row["title"]), row.get("section_title") or "", header, rows)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise BadInput(f"{path}: {row['table_id']!r} is no table of OTT-QA ({error}); fetch the file again") from error
 
 

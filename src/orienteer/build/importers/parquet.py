@@ -111,7 +111,7 @@ def _values(column: Any, kind: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a
 
 
 def _time(value: Any) -> str:  # Any: a pyarrow scalar
-    """Return a time that is finer, or further off, than Python's as Arrow writes it. Raises `ValueError` for another."""
+    """Return a time that is finer, or further off, than Python's as Arrow writes it. Raises `ValueError`."""
     from pyarrow import types
 
     if not types.is_temporal(value.type):

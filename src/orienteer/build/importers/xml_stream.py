@@ -118,7 +118,9 @@ class XmlStream(ABC, Generic[Element]):
     def _check_namespace(self, prefix: str | None, address: str | None) -> None:
         """Raise `BadInput` for a namespace that makes every name long."""
         if len(address or "") > LONGEST_IRI:
-            raise BadInput(f"{self.path}, line {self.line:,}: a namespace of {len(address or ''):,} characters; shorten it")
+            raise BadInput(
+                f"{self.path}, line {self.line:,}: a namespace of {len(address or ''):,} characters; shorten it"
+            )
 
     def _outermost(self, name: str, attributes: dict[str, str]) -> None:
         space, _, local = name.rpartition(" ")

@@ -39,7 +39,9 @@ TRACED = ".traced.json"
 
 def _found(path: Path) -> list[Path]:
     """Return the files of questions: where some are traced, only those."""
-    files = [file for name in FOLDERS for file in (files_in(path / name) if path.is_dir() else [])] or files_in(path)
+    files = [
+        file for name in FOLDERS for file in (files_in(path / name, root=path) if path.is_dir() else [])
+    ] or files_in(path)
     found = [file for file in files if keys(file) >= COLUMNS]
     return [file for file in found if file.name.endswith(TRACED)] or found
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from orienteer.build.bounds import parsed
 from orienteer.build.importers import format_of
-from orienteer.build.importers.files import opened, suffix
+from orienteer.build.importers.files import opened, suffix, whole_json
 from orienteer.build.importers.jsonl import parse
 from orienteer.build.importers.table import NODE_ROWS
 from orienteer.build.plan import listing
@@ -24,10 +25,13 @@ PEEKED_BYTES = 1 << 20
 SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
 
 
-def files_in(path: Path) -> list[Path]:
-    """Return a file as it is, or the visible files of a folder; none where there is nothing."""
+def files_in(path: Path, *, root: Path | None = None) -> list[Path]:
+    """Return a file as it is, or the visible files of a folder; none where there is nothing.
+
+    Links that lead out of the folder, or of the `root` that holds it, are none of them.
+    """
     if path.is_dir():
-        return listing(path)
+        return listing(path, root)
     return [path] if path.is_file() else []
 
 
@@ -63,16 +67,6 @@ def rows(path: Path) -> list[Row]:
         for batch in batches
         for values in zip(*batch.columns.values(), strict=True)
     ]
-
-
-def read_json(path: Path) -> Any:  # Any: JSON
-    """Return what a JSON file holds. Raises `BadInput` where it is broken."""
-    with opened(path) as raw:
-        data = raw.read()
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error
 
 
 def digest(paths: Iterable[Path]) -> str:
@@ -137,8 +131,8 @@ def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
     """Return a value as it is, but a list that is written as JSON text as that list."""
     if isinstance(value, str) and value[:1] == "[":
         try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
+            return parsed(value)
+        except ValueError:
             return value
     return value
 
@@ -167,9 +161,12 @@ def _json_rows(path: Path) -> Iterator[Row]:
     if suffix(path) != ".json":
         raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not among the formats of questions")
     with opened(path) as raw:
-        data = raw.read().decode("utf-8-sig")
+        try:
+            data = raw.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{path}: byte {error.start:,} is no UTF-8: save it as UTF-8") from error
     if data.lstrip().startswith("["):
-        found = read_json(path)
+        found = whole_json(path)
         if not all(isinstance(one, dict) for one in found):
             raise BadInput(f"{path} is a list with members that are no objects: each question has to be one")
         yield from found

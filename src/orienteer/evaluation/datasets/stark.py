@@ -35,7 +35,7 @@ SUBFOLDERS = ("stark_qa", "split")
 
 def _found(path: Path) -> list[Path]:
     folders = [path, path / "stark_qa"] if path.is_dir() else [path]
-    return [file for folder in folders for file in files_in(folder) if keys(file) >= COLUMNS]
+    return [file for folder in folders for file in files_in(folder, root=folders[0]) if keys(file) >= COLUMNS]
 
 
 def _is_human(file: Path) -> bool:
@@ -108,7 +108,7 @@ def _indexes(file: Path) -> dict[str, Path]:
 
 
 def _ids(index: Path) -> list[str]:
-    return index.read_text(encoding="utf-8").split()
+    return index.read_text(encoding="utf-8", errors="replace").split()
 
 
 def _splits(indexes: dict[str, Path]) -> dict[str, str]:
