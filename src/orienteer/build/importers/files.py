@@ -111,7 +111,7 @@ def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
     require(path)
     try:
         with in_memory(path), path.open("rb") as packed:
-            yield io.BufferedReader(Measured(path, packed, has_lines=has_lines), READ)  # type: ignore[arg-type]
+            yield io.BufferedReader(Measured(path, packed, has_lines=has_lines), READ)
     except EOFError as error:
         raise BadInput(f"{path} is cut short: its gzip stream has no end; fetch the file again") from error
     except (gzip.BadGzipFile, zlib.error) as error:

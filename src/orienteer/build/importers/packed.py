@@ -52,9 +52,9 @@ def repeating(metadata: Any) -> list[str]:  # Any: pyarrow has no types
 def fitting(metadata: Any, rows: int) -> int:  # Any: pyarrow has no types
     """Return how many rows a batch may have, so many at the most: fewer of a table whose rows are large."""
     widths = (metadata.schema.column(place).length for place in range(metadata.num_columns))
-    fixed = sum(width for width in widths if width and width > 0)
+    fixed: int = sum(width for width in widths if width and width > 0)
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    row = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    row: int = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
     return max(1, min(rows, MOST_BATCH // max(1, row, fixed)))
 
 

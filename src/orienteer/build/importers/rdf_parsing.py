@@ -106,7 +106,7 @@ class Document:
             form = self._streamed(base)
         reader, seen = _Reader(raw, self.path, is_xml=form == RdfFormat.RDF_XML), 0
         try:
-            quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)  # type: ignore[arg-type]  # it only reads
+            quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)
             for first in quads:
                 self.prefixes |= quads.prefixes  # here, too: RDF/XML forgets them at its end
                 batch = _batch(first, quads, reader)

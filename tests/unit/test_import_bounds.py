@@ -1,0 +1,315 @@
+"""What comes of a file is bounded by the file: small ones that unpack, repeat or nest without end are refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orienteer.build.bounds import DEEPEST, MOST_HELD, MOST_RECORD, in_memory, parsed
+from orienteer.build.importers.delimited import Delimited
+from orienteer.build.importers.files import opened
+from orienteer.build.importers.jsonl import FEWEST_CELLS, MOST_EMPTY, JsonLines
+from orienteer.build.importers.pickles import load, value
+from orienteer.build.run import import_graph
+from orienteer.build.values import items, opened as object_in
+from orienteer.errors import BadInput
+from orienteer.evaluation.datasets.reading import rows as questions
+from orienteer.graph.store import Graph
+
+MB = 1 << 20
+LINES = ("x" * 1023 + "\n") * 1024
+GRAPHML = (
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d" for="node" attr.name="label"'
+    ' attr.type="string">{}</key><graph edgedefault="directed">{}</graph></graphml>'
+)
+GEXF = (
+    '<gexf xmlns="http://gexf.net/1.3" version="1.3"><graph><attributes class="node"><attribute id="0" title="t"'
+    ' type="{}">{}</attribute></attributes><nodes>{}</nodes></graph></gexf>'
+)
+
+
+def refused(path: Path, tmp_path: Path) -> str:
+    """Import a file and return why it cannot be; nothing stays behind."""
+    with pytest.raises(BadInput) as caught:
+        import_graph([path], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def written(path: Path, *parts: str | bytes, times: int = 0) -> Path:
+    """Write a file of its beginning, a part that is repeated, and its end."""
+    head, repeated, tail = (part.encode() if isinstance(part, str) else part for part in parts)
+    with gzip.open(path, "wb", 6) if path.suffix == ".gz" else path.open("wb") as file:
+        file.write(head)
+        for _ in range(times):
+            file.write(repeated)
+        file.write(tail)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "repeated"),
+    [
+        ("nodes.csv.gz", 'id,type,name\na,t,"', "x" * MB),
+        ("nodes.csv.gz", "id,type,name\n", ("a,t," + "x" * 9_995 + "\n") * 105),
+        ("nodes.tsv.gz", "id\ttype\tname\na\tt\t", "x" * MB),
+        ("nodes.jsonl.gz", '{"id":"a","type":"t","name":"', "x" * MB),
+        ("g.graphml.gz", GRAPHML.split("{}</graph>")[0].replace("{}", "") + '<node id="n"><data key="d">', "x" * MB),
+        ("g.gexf.gz", "<gexf><graph><nodes>", f'<node id="n" label="{"x" * 9_990}"/>' * 105),
+        ("b.nt.gz", '<http://s> <http://p> "', "x" * MB),
+        ("b.ttl.gz", "", (f'<http://e/s> <http://e/p> "{"x" * 9_990}" .\n') * 105),
+        ("x_corpus.json.gz", '[{"title":"', "x" * MB),
+    ],
+)
+def test_what_unpacks_to_hundreds_of_times_its_size_is_refused(name: str, head: str, repeated: str, tmp_path: Path):
+    path = written(tmp_path / name, head, repeated, "", times=80)
+    assert path.stat().st_size < MB
+    if name.startswith("x_corpus"):
+        with pytest.raises(BadInput, match="more than 200 times its size"), opened(path) as raw:
+            raw.read()
+    else:
+        said = refused(path, tmp_path)
+        assert str(path) in said
+        assert "more than 200 times its size" in said
+
+
+def test_an_honest_packed_table_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "edges.tsv.gz"
+    text = "source\ttype\ttarget\n" + "".join(f"hub\tlinks_to\tn{number}\n" for number in range(2_000))
+    path.write_bytes(gzip.compress(text.encode()))
+    assert import_graph([path], tmp_path / "out").edges == 2_000
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "repeated", "tail", "said"),
+    [
+        ("nodes.csv", "id,type,name\na,t,", "x" * MB, "\n", "line 2: a line of more than 64 MB"),
+        ("nodes.csv", 'id,type,name\na,t,"', LINES, '"\n', "field larger than field limit"),
+        ("nodes.csv", "id,type,name\na,t", ',"' + LINES + '"', "\n", "a row of more than 64 MB"),
+        ("nodes.jsonl", '{"id":"a","type":"t","name":"', "x" * MB, '"}\n', "line 1: a line of more than 64 MB"),
+        ("b.nt", '<http://s> <http://p> "', "x" * MB, '" .\n', "line 1: a line of more than 64 MB"),
+        (
+            "g.graphml",
+            GRAPHML.split("{}</graph>")[0].replace("{}", "") + "<desc>",
+            "x" * MB,
+            "",
+            "a text of more than 64 MB",
+        ),
+        ("b.ttl", '<http://s> <http://p> "', "x" * MB, '" .\n', "a term of more than 16 MB"),
+    ],
+)
+def test_a_record_has_a_largest_size(name: str, head: str, repeated: str, tail: str, said: str, tmp_path: Path):
+    path = written(tmp_path / name, head, repeated, tail, times=66 if "a row" not in said else 150)
+    assert said in refused(path, tmp_path)
+
+
+def test_a_term_that_is_too_long_is_dropped_with_its_line_alone(tmp_path: Path) -> None:
+    path = tmp_path / "b.nt"
+    path.write_text(
+        f"<http://e/{'x' * 17 * MB}> <http://e/p> <http://e/o> .\n<http://e/a> <http://e/p> <http://e/b> .\n"
+    )
+    report = import_graph([path], tmp_path / "out")
+    assert report.nodes == 2
+    (cut,) = report.dropped
+    assert (cut.reason, cut.count, cut.first[0].line) == ("malformed", 1, 1)
+    assert "16 MB" in cut.first[0].value
+
+
+LONG = "a" * 300_000
+MANY = range(800)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("b.ttl", f"@prefix p: <http://e/{LONG}> .\n" + "".join(f"p:s{one} p:b p:c .\n" for one in MANY)),
+        ("b.ttl", f"@base <http://e/{LONG}/> .\n" + "".join(f"<s{one}> <b> <c> .\n" for one in MANY)),
+        (
+            "b.rdf",
+            '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/' + LONG + '">'
+            + "".join(f'<rdf:Description rdf:about="http://e/{one}"><e:p{one}>x</e:p{one}></rdf:Description>'
+                      for one in MANY) + "</rdf:RDF>",
+        ),
+        (
+            "b.jsonld",
+            json.dumps({"@context": {"@vocab": f"http://e/{LONG}"}, "@graph": [{"@id": f"http://e/{one}", f"p{one}": 1}
+                                                                              for one in MANY]}),
+        ),
+        ("g.graphml", GRAPHML.format(f"<default>{LONG}</default>", "".join(f'<node id="{one}"/>' for one in MANY))),
+        ("g.gexf", GEXF.format("string", f"<default>{LONG}</default>", "".join(f'<node id="{one}"/>' for one in MANY))),
+    ],
+)  # fmt: skip
+def test_one_long_text_cannot_stand_for_many(name: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    assert "more than 200 times its size" in refused(path, tmp_path)
+
+
+def test_a_namespace_that_every_name_has_cannot_be_long(tmp_path: Path) -> None:
+    path = tmp_path / "g.graphml"
+    path.write_text(f'<graphml xmlns="{LONG}"><graph><node id="a"/></graph></graphml>')
+    assert "a namespace of 300,000 characters" in refused(path, tmp_path)
+
+
+def test_lists_of_gephi_may_be_long_and_broken(tmp_path: Path) -> None:
+    path = tmp_path / "g.gexf"
+    node = '<node id="{}"><attvalues><attvalue for="0" value="{}"/></attvalues></node>'
+    path.write_text(
+        GEXF.format("liststring", "", node.format("a", f"[{'x' * 200_000}]") + node.format("b", "[c&#10;d,e]"))
+    )
+    import_graph([path], tmp_path / "out")
+    graph = Graph.open(tmp_path / "out")
+    assert [len(one) for one in graph.node("a").properties["t"]] == [200_000]
+    assert graph.node("b").properties["t"] == ["c d", "e"]
+
+
+# ------------------------------------------------------------------------------------------------------------- depth
+
+
+def nested(depth: int, kind: str = "[]") -> str:
+    begin, end = ("[", "]") if kind == "[]" else ('{"a":', "}")
+    return begin * depth + "1" + end * depth
+
+
+DEEP = [
+    pytest.param(nested(depth, kind), id=f"{depth}{kind}") for depth in (200, 900, 100_000) for kind in ("[]", "{}")
+]
+
+
+@pytest.mark.parametrize("deep", DEEP)
+def test_json_that_nests_without_end_is_refused_with_its_line(deep: str, tmp_path: Path) -> None:
+    path = tmp_path / "nodes.jsonl"
+    path.write_text('{"id":"a","type":"t"}\n{"id":"b","type":"t","x":' + deep + "}\n")
+    assert f"line 2: JSON that cannot be read (more than {DEEPEST} values within values)" in refused(path, tmp_path)
+
+
+@pytest.mark.parametrize("deep", DEEP)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("graph.json", '{"a_nodes":{"1":{"features":{"name":%s},"neighbors":{}}}}'),
+        ("x_corpus.json", '[{"title":"t","text":%s}]'),
+        ("meta.json", '{"format":"orienteer-dump","version":%s}'),
+    ],
+)
+def test_no_layout_nests_without_end(name: str, content: str, deep: str, tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / name).write_text(content % deep)
+    refused(folder, tmp_path)
+
+
+@pytest.mark.parametrize("deep", DEEP)
+def test_cells_that_nest_without_end_stay_text(deep: str, tmp_path: Path) -> None:
+    assert object_in('{"a":' + deep + "}") is None
+    assert items(f"[{deep}]") == [f"[{deep}]"]
+    path = tmp_path / "nodes.tsv"
+    path.write_text(f'id\ttype\tx\taliases\na\tt\t{{"a":{deep}}}\t[{deep}]\n')
+    assert import_graph([path], tmp_path / "out").nodes == 1
+
+
+@pytest.mark.parametrize("deep", DEEP)
+def test_questions_that_nest_without_end_are_refused(deep: str, tmp_path: Path) -> None:
+    path = tmp_path / "questions.json"
+    path.write_text('[{"question":"?","answer":' + deep + "}]")
+    with pytest.raises(BadInput, match=str(path)):
+        questions(path)
+
+
+def test_questions_that_are_no_utf8_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "questions.json"
+    path.write_bytes(b'[{"question":"caf\xe9"}]')
+    with pytest.raises(BadInput, match="byte 17 is no UTF-8"):
+        questions(path)
+
+
+@pytest.mark.parametrize("depth", [1, 5, DEEPEST])
+def test_json_of_any_sensible_depth_is_read(depth: int) -> None:
+    assert parsed(nested(depth)) == json.loads(nested(depth))
+    assert parsed(nested(depth, "{}").encode()) == json.loads(nested(depth, "{}"))
+    assert len(parsed("[" + "[1]," * 5_000 + "2]")) == 5_001  # many, not deep
+
+
+# ----------------------------------------------------------------------------------------------------------- batches
+
+
+def test_rows_of_ever_new_keys_fill_no_square(tmp_path: Path) -> None:
+    path = tmp_path / "edges.jsonl"
+    rows = [{"source": "a", "target": "b", f"k{number}": 1} for number in range(3_000)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    batches = list(JsonLines().batches(path, rows=50_000, drop=pytest.fail, header=True))
+    assert sum(len(batch) for batch in batches) == len(rows)
+    for batch in batches:
+        assert len(batch) * len(batch.columns) <= FEWEST_CELLS + (MOST_EMPTY + 2) * 3 * len(batch)
+    assert [row.items() <= found.items() for row, found in zip(rows, _rows(batches), strict=True)] == [True] * len(rows)
+
+
+def _rows(batches):
+    for batch in batches:
+        for values in zip(*batch.columns.values(), strict=True):
+            yield dict(zip(batch.columns, values, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "reader", "row"),
+    [("nodes.csv", Delimited(), "a,{}\n"), ("nodes.jsonl", JsonLines(), '{{"id":"a","name":"{}"}}\n')],
+)
+def test_a_batch_of_large_rows_is_handed_on_early(name: str, reader, row: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    count, size = 60, MB
+    path.write_text("id,name\n" * name.endswith("csv") + row.format("x" * size) * count)
+    held = [
+        sum(map(len, batch.columns["name"]))
+        for batch in reader.batches(path, rows=5_000, drop=pytest.fail, header=True)
+    ]
+    assert sum(held) == count * size
+    assert max(held) <= 2 * MOST_HELD + MOST_RECORD // 2
+
+
+# ----------------------------------------------------------------------------------------------------------- pickles
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param({number: 1 for number in (1, 2**61 - 1, 2**400)}, id="dictionary"),
+        pytest.param({0.5: 1, 2.0**900: 2, float("inf"): 3}, id="floats"),
+        pytest.param({True: 1, None: 2, "t": 3, b"b": 4}, id="mixed"),
+    ],
+)
+def test_no_key_of_a_pickle_hashes_as_the_file_likes(made: dict, tmp_path: Path) -> None:
+    found = value(pickle.dumps(made), file="p.pkl")
+    assert {type(key) for key in found} <= {str, bytes}
+    path = tmp_path / "p.pkl"
+    path.write_bytes(pickle.dumps(made))
+    assert load(path) == {str(key): one for key, one in made.items()}
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_sets_keep_their_members(kind: Callable, protocol: int, tmp_path: Path) -> None:
+    members = {3, 2**61 - 1, 2**62 - 2, 1.5, "three", None}
+    path = tmp_path / "p.pkl"
+    path.write_bytes(pickle.dumps({"a": kind(members)}, protocol))
+    assert sorted(load(path)["a"], key=str) == sorted(members, key=str)
+    raw = value(path.read_bytes(), file=path)["a"]
+    assert {type(key) for key in raw} <= {str, bytes}
+
+
+# ------------------------------------------------------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RecursionError()])
+def test_what_takes_all_memory_names_its_file(error: BaseException, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a\n")
+    with pytest.raises(BadInput, match=str(path)), opened(path):
+        raise error
+    with pytest.raises(BadInput, match="nodes"), in_memory("nodes"):
+        raise error
