@@ -16,7 +16,8 @@ from orienteer.build.importers.files import opened
 from orienteer.build.importers.jsonl import FEWEST_CELLS, MOST_EMPTY, JsonLines
 from orienteer.build.importers.pickles import load, value
 from orienteer.build.run import import_graph
-from orienteer.build.values import items, opened as object_in
+from orienteer.build.values import items
+from orienteer.build.values import opened as object_in
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.reading import rows as questions
 from orienteer.graph.store import Graph

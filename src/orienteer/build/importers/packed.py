@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orienteer.build.bounds import MOST_HELD, MOST_RECORD, ratio, too_long
-from orienteer.build.importers.pages import pages
+from orienteer.build.importers.pages import Chunk, Group, directory, pages
+from orienteer.errors import BadInput
 
 SPLIT = "write it again as CSV, or in parts, if that is what it should hold"
 WIDTH = 8
@@ -16,46 +18,49 @@ MOST_BATCH = 4 * MOST_HELD
 """Bytes of a batch of rows; texts that repeat count as often as they stand there."""
 
 
-def check(metadata: Any, path: Path) -> None:  # Any: pyarrow has no types
-    """Raise `BadInput` where a column unpacks to more than it may, or has lists of more members than it may.
+class Packed(NamedTuple):
+    """What a file packs."""
 
-    By the headers of its pages, which are what is read: what the directory says of them may be anything.
+    groups: list[Group]
+    repeating: list[str]
+    """Columns in which one text may stand for many rows."""
+
+
+def checked(path: Path) -> Packed:
+    """Return what a file packs, none of whose columns unpacks to more than it may.
+
+    By the headers of its pages, which are what is read: what the directory says of them may be anything. Raises
+    `BadInput` for a column that comes to too much, also in lists of too many members, and for a damaged file.
     """
+    repeating = set()
     with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        for place in range(metadata.num_columns):
-            column = metadata.schema.column(place)
-            for group in map(metadata.row_group, range(metadata.num_row_groups)):
-                name, has_lists = f"{path}, column {column.path!r},", column.max_repetition_level > 0
-                _check_chunk(group.column(place), data, name, has_lists=has_lists)
+        try:
+            groups = directory(data)
+            for chunk in (chunk for group in groups for chunk in group.chunks):
+                if _repeats(chunk, data, f"{path}, column {chunk.path!r},") and chunk.is_text:
+                    repeating.add(chunk.path)
+        except ValueError as error:
+            raise BadInput(f"{path} is no whole Parquet file ({error}); fetch the file again") from error
+    return Packed(groups, sorted(repeating))
 
 
-def _check_chunk(chunk: Any, data: mmap.mmap, name: str, *, has_lists: bool) -> None:  # Any: pyarrow has no types
-    start = min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
-    size = min(chunk.total_compressed_size, len(data) - start)
-    unpacked = values = 0
-    for page in pages(data, start, size):
+def _repeats(chunk: Chunk, data: mmap.mmap, name: str) -> bool:
+    """Say whether values of a column stand once for many rows. Raises `BadInput` where it comes to too much."""
+    size = min(chunk.packed, len(data) - chunk.start)
+    unpacked, values, is_found = 0, 0, False
+    for page in pages(data, chunk.start, size):
         unpacked += page.unpacked
         values += page.values
-        ratio(name, size, max(unpacked, WIDTH * values if has_lists else 0), remedy=SPLIT)
+        is_found = is_found or page.is_dictionary
+        ratio(name, size, max(unpacked, WIDTH * values if chunk.has_lists else 0), remedy=SPLIT)
+    return is_found
 
 
-def repeating(metadata: Any) -> list[str]:  # Any: pyarrow has no types
-    """Return the columns of texts that may hold one text for many rows."""
-    found = set()
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(metadata.num_columns)):
-            if column.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in one for one in column.encodings):
-                found.add(column.path_in_schema)
-    return sorted(found)
-
-
-def fitting(metadata: Any, rows: int) -> int:  # Any: pyarrow has no types
+def fitting(groups: Sequence[Group], rows: int) -> int:
     """Return how many rows a batch may have, so many at the most: fewer of a table whose rows are large."""
-    widths = (metadata.schema.column(place).length for place in range(metadata.num_columns))
-    fixed: int = sum(width for width in widths if width and width > 0)
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    row: int = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-    return max(1, min(rows, MOST_BATCH // max(1, row, fixed)))
+    widths = (sum(chunk.width for chunk in group.chunks) for group in groups)
+    sizes = (group.bytes // max(1, group.rows) for group in groups)
+    return max(1, min(rows, MOST_BATCH // max(1, *widths, *sizes)))
 
 
 def weight(column: Any, path: Path) -> int:  # Any: a pyarrow array

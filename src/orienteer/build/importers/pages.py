@@ -1,65 +1,143 @@
-"""The headers of a Parquet file's pages: what each unpacks to, which the file's directory may tell otherwise.
+"""A Parquet file's own words on what it packs: its directory, and the headers of its pages.
 
-Headers are structures of Thrift in its compact protocol: fields by number, each with its type, lengths and whole
-numbers as varints.
+Both are structures of Thrift in its compact protocol: fields by number, each with its type; whole numbers and lengths
+are varints. pyarrow's own view of them ends the process where a file is damaged, and tells nothing of pages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
-from orienteer.errors import BadInput
-
-UNPACKED, PACKED = 2, 3
-"""Fields of a header: the bytes of its page, and as many as they are in the file."""
-DATA, DATA_V2 = 5, 8
-"""Fields of a header that hold what is told of a page of values."""
-VALUES = 1
-"""The field of those that says how many values there are."""
-DEEPEST = 8
-"""Structures within structures; a header has two."""
+MAGIC = b"PAR1"
+DEEPEST = 16
+"""Structures and lists within others; a directory has about eight."""
+MOST_MEMBERS = 1_000_000
+"""Of one list; pyarrow's own bound."""
+TEXTS = 6
+"""The type of a column of texts."""
+DICTIONARY = 2
+"""The type of a page of values that stand once for many rows."""
+REPEATED = 2
 _TRUE, _FALSE, _BYTE, _DOUBLE, _TEXT, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_WHOLE = (4, 5, 6)
 _LONG_LIST = 15
 
-Fields: TypeAlias = Mapping[int, Any]  # Any: a number, a structure of fields, None of anything else
+Fields: TypeAlias = Mapping[int, Any]  # Any: a number, bytes, a structure, a list of those
+
+
+class Chunk(NamedTuple):
+    """A column of a group of rows."""
+
+    path: str
+    start: int
+    packed: int
+    width: int
+    """Bytes of a value where all have as many, else 0."""
+    has_lists: bool
+    is_text: bool
+
+
+class Group(NamedTuple):
+    """A group of rows."""
+
+    rows: int
+    bytes: int
+    chunks: list[Chunk]
 
 
 class Page(NamedTuple):
-    """A page as its header has it."""
+    """A page of a column, as its header has it."""
 
     unpacked: int
     values: int
+    is_dictionary: bool
+
+
+def directory(data: Any) -> list[Group]:  # Any: bytes, or a file mapped
+    """Return the groups of rows of a file. Raises `ValueError` where its directory is not whole."""
+    size = int.from_bytes(data[-8:-4], "little")
+    if data[-4:] != MAGIC or size > len(data) - 8:
+        raise ValueError("no directory at its end")
+    with _whole("the directory"):
+        told = _Reader(data, len(data) - 8 - size).structure()
+        leaves = list(_leaves(told[2]))
+        return [
+            Group(group[3], group[2], [_chunk(one[3], leaf) for one, leaf in zip(group[1], leaves, strict=True)])
+            for group in told.get(4, ())
+        ]
+
+
+class _Leaf(NamedTuple):
+    """A column, as the schema has it."""
+
+    path: str
+    width: int
+    has_lists: bool
+    is_text: bool
+
+
+def _chunk(told: Fields, leaf: _Leaf) -> Chunk:
+    start = min(told[9], told.get(11) or told[9])
+    if start < 0 or told[7] < 0:
+        raise KeyError(start)
+    return Chunk(leaf.path, start, told[7], leaf.width, leaf.has_lists, leaf.is_text)
+
+
+def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
+    """Return the columns in order. The schema lists what holds others before these, with their number."""
+    left, outer = [schema[0].get(5, 0)], [_Leaf("", 0, False, False)]
+    for element in schema[1:]:
+        while not left[-1]:
+            left.pop()
+            outer.pop()
+        left[-1] -= 1
+        path = ".".join(filter(None, (outer[-1].path, element[4].decode())))
+        has_lists = outer[-1].has_lists or element.get(3) == REPEATED
+        leaf = _Leaf(path, element.get(2, 0), has_lists, element.get(1) == TEXTS)
+        if children := element.get(5, 0):
+            left.append(children)
+            outer.append(leaf)
+        else:
+            yield leaf
 
 
 def pages(data: Any, start: int, length: int) -> Iterator[Page]:  # Any: bytes, or a file mapped
-    """Return the pages of a column chunk. Raises `BadInput` where a header is none."""
+    """Return the pages of a column. Raises `ValueError` where a header is none."""
     reader = _Reader(data, start)
     end = min(start + length, len(data))
     while reader.at < end:
-        try:
+        with _whole(f"the page at byte {reader.at:,}"):
             header = reader.structure()
-            packed, unpacked = header[PACKED], header[UNPACKED]
-        except (IndexError, KeyError, TypeError) as error:
-            raise BadInput(f"the page at byte {reader.at:,} has no whole header") from error
-        if packed < 0 or unpacked < 0:
-            raise BadInput(f"the page at byte {reader.at:,} has a size below 0")
-        told = header.get(DATA) or header.get(DATA_V2) or {}
-        yield Page(unpacked, told.get(VALUES) or 0)
+            unpacked, packed = header[2], header[3]
+            if packed < 0 or unpacked < 0:
+                raise KeyError(packed)
+            told = header.get(5) or header.get(8) or {}  # of a page of values, in the first version and the second
+            page = Page(unpacked, told.get(1, 0), header.get(1) == DICTIONARY)
+        yield page
         reader.at += packed
 
 
+@contextmanager
+def _whole(what: str) -> Iterator[None]:
+    """Turn what reading a damaged structure raises into `ValueError`."""
+    try:
+        yield
+    except (IndexError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{what} is not whole") from error
+
+
 class _Reader:
-    def __init__(self, data: Any, at: int) -> None:
+    def __init__(self, data: Any, at: int) -> None:  # Any: bytes, or a file mapped
         self._data, self.at = data, at
-        whole: Callable[[int], int] = lambda depth: self._zigzag()  # noqa: E731 (a row of the table)
         self._read: Mapping[int, Callable[[int], Any]] = {
-            _TRUE: lambda depth: None,
-            _FALSE: lambda depth: None,
-            _BYTE: lambda depth: self._pass(1),
-            **dict.fromkeys((4, 5, 6), whole),
-            _DOUBLE: lambda depth: self._pass(8),
-            _TEXT: lambda depth: self._pass(self._varint()),
+            _TRUE: lambda depth: True,
+            _FALSE: lambda depth: False,
+            _BYTE: lambda depth: self._byte(),
+            **dict.fromkeys(_WHOLE, lambda depth: self._zigzag()),
+            _DOUBLE: lambda depth: self._take(8),
+            _TEXT: lambda depth: self._take(self._varint()),
             _LIST: self._list,
             _SET: self._list,
             _MAP: self._map,
@@ -67,7 +145,7 @@ class _Reader:
         }
 
     def structure(self, depth: int = 0) -> Fields:
-        """Read a structure. Raises `IndexError`, `KeyError` or `TypeError` where there is none."""
+        """Read a structure. Raises `IndexError` or `KeyError` where there is none."""
         if depth > DEEPEST:
             raise KeyError(depth)
         found: dict[int, Any] = {}
@@ -94,22 +172,29 @@ class _Reader:
         value = self._varint()
         return (value >> 1) ^ -(value & 1)
 
-    def _pass(self, count: int) -> None:
+    def _take(self, count: int) -> bytes:
         self.at += count
+        if self.at > len(self._data):
+            raise IndexError(self.at)
+        return bytes(self._data[self.at - count : self.at])
 
-    def _list(self, depth: int) -> None:
+    def _list(self, depth: int) -> list[Any]:
         head = self._byte()
         count = self._varint() if head >> 4 == _LONG_LIST else head >> 4
-        self._members((head & 15,), count, depth)
+        return [self._member(head & 15, depth) for _ in range(_checked(count))]
 
     def _map(self, depth: int) -> None:
-        if count := self._varint():
+        if count := _checked(self._varint()):
             kinds = self._byte()
-            self._members((kinds >> 4, kinds & 15), count, depth)
+            for _ in range(count):
+                self._member(kinds >> 4, depth)
+                self._member(kinds & 15, depth)
 
-    def _members(self, kinds: tuple[int, ...], count: int, depth: int) -> None:
-        for _ in range(count):
-            for kind in kinds:
-                self._read[_BYTE if kind in (_TRUE, _FALSE) else kind](depth + 1)  # in a list a truth is a byte
-            if self.at > len(self._data):  # a length may lead out of the file
-                raise IndexError(self.at)
+    def _member(self, kind: int, depth: int) -> Any:
+        return self._read[_BYTE if kind in (_TRUE, _FALSE) else kind](depth + 1)  # among others a truth is a byte
+
+
+def _checked(count: int) -> int:
+    if count > MOST_MEMBERS:
+        raise KeyError(count)
+    return count

@@ -14,7 +14,7 @@ from typing import Any
 
 from orienteer.build.bounds import in_memory, ratio
 from orienteer.build.importers.files import require
-from orienteer.build.importers.packed import MOST_BATCH, SPLIT, check, fitting, repeating, weight
+from orienteer.build.importers.packed import MOST_BATCH, SPLIT, checked, fitting, weight
 from orienteer.build.importers.table import Batch, Drop, shown
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.edges import Coded
@@ -40,12 +40,13 @@ class Parquet:
         """Read the table in batches."""
         before = 0
         with _opened(path) as file:
-            for records in _parts(file, path, rows):
+            kinds = file.schema_arrow.types
+            for records in _parts(path, rows):
                 bad: set[int] = set()
                 columns = {}
-                for name, column in zip(records.schema.names, records.columns, strict=True):
+                for name, kind, column in zip(file.schema_arrow.names, kinds, records.columns, strict=True):
                     try:
-                        columns[name], undecoded = _values(column, file.schema_arrow.field(name).type)
+                        columns[name], undecoded = _values(column, kind)
                     except _UNREADABLE as error:
                         raise BadInput(f"{path}, column {name!r}: {error}; write that column as text") from error
                     bad |= undecoded
@@ -68,19 +69,19 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
     try:
         with in_memory(path), pyarrow.parquet.ParquetFile(path) as file:
             yield file
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(f"{path} is no whole Parquet file ({reason}); fetch the file again") from error
 
 
-def _parts(file: Any, path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
+def _parts(path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
     """Return the file's rows, in batches of so many or fewer. Raises `BadInput` where they come to too much."""
     import pyarrow.parquet
 
-    check(file.metadata, path)
+    packed = checked(path)
     size, given = path.stat().st_size, 0
-    with pyarrow.parquet.ParquetFile(path, read_dictionary=repeating(file.metadata)) as coded:
-        for records in coded.iter_batches(batch_size=fitting(file.metadata, rows)):
+    with pyarrow.parquet.ParquetFile(path, read_dictionary=packed.repeating) as coded:
+        for records in coded.iter_batches(batch_size=fitting(packed.groups, rows)):
             total = sum(weight(column, path) for column in records.columns)
             given += total
             ratio(path, size, given, remedy=SPLIT)

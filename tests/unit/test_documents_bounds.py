@@ -1,0 +1,159 @@
+"""What comes of a document is bounded by the document, whatever it repeats, spans or nests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from orienteer.build.documents.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Prose
+from orienteer.build.documents.config import BuildConfig
+from orienteer.build.documents.markdown import read_markdown, read_plain
+from orienteer.build.documents.nodes import Making
+from orienteer.build.documents.ration import FREE, MOST_SAID
+from orienteer.build.documents.run import BuildOptions, build_graph
+from orienteer.build.documents.webpage import read_html
+from orienteer.errors import BadInput
+
+SIZES = (2_000, 20_000, 100_000)
+MOST, LEAST = 8, 2_000
+"""Characters that a character of a file may come to in blocks, beyond so many."""
+
+Write = Callable[[int], str]
+
+
+def repeated(part: str, head: str = "") -> Write:
+    return lambda size: head + part * (size // len(part))
+
+
+def numbered(part: str, head: str = "") -> Write:
+    return lambda size: head + "".join(part.format(number) for number in range(size // len(part)))
+
+
+HTML: dict[str, Write] = {
+    "spanned tables within tables": lambda size: "<table><tr><td colspan=99>" * min(5, size // 26) + "a",
+    "spanned tables without end": repeated("<table><tr><td colspan=99>x"),
+    "spanned cells": repeated("<td colspan=99>words", "<table><tr>"),
+    "spans of rows and columns": repeated("<tr><td rowspan=9999 colspan=99>x", "<table>"),
+    "spanned long cells": lambda size: f"<table><tr><td colspan=99>{'a' * (size // 2)}<tr><td>b<td>c</table>",
+    "tables within tables": repeated("<table><td>word "),
+    "links in tables within tables": numbered("<table><td><a href=x{}>"),
+    "captions within tables": repeated("<table><caption>x"),
+    "divisions": repeated("<div>"),
+    "lists": repeated("<ul><li>a"),
+    "headings": repeated("<h1>a<h2>b<h3>c<p>d"),
+    "a title": repeated("<b>x", "<title>"),
+    "a wide header, short rows": lambda size: "<table><tr>" + "<th>a" * (size // 10) + "<tr><td>b" * (size // 18),
+    "one attribute": lambda size: f"<p id='{'a' * size}'>x",
+    "attributes": lambda size: "<p " + " ".join(f"a{one}=1" for one in range(size // 7)) + ">x",
+    "images": repeated("<img alt=word>"),
+    "entities": repeated("&CounterClockwiseContourIntegral;"),
+    "drawings": repeated("<svg><text>x"),
+}
+MARKDOWN: dict[str, Write] = {
+    "a wide header, short rows": lambda size: (
+        "|a" * 990 + "|\n" + "|-" * 990 + "|\n" + "|\n" * (size // 2) if size > 4_000 else "x"
+    ),
+    "lists": lambda size: "".join(" " * depth + "- a\n" for depth in range(int((2 * size) ** 0.5))),
+    "quotes": repeated("> > > a\n"),
+    "headings": repeated("# a\n\n## b\n\nc\n\n"),
+    "references": numbered("[a{0}]: b\n\n[a{0}]\n\n"),
+    "one reference, used often": lambda size: f"[a]: http://{'b' * (size // 2)}\n\n" + "[a]\n\n" * (size // 10),
+    "code": repeated("```\na\n"),
+    "long rows": lambda size: "|a|b|\n|-|-|\n" + "|x" * (size // 2) + "\n",
+}
+PLAIN: dict[str, Write] = {"paragraphs": repeated("a\n\n"), "one word": repeated("a"), "spaces": repeated(" \n")}
+HOSTILE = [
+    pytest.param(read, write, id=f"{kind}: {name}")
+    for kind, read, writes in (
+        ("HTML", lambda text: read_html(text).blocks, HTML),
+        ("Markdown", lambda text: read_markdown(text).blocks, MARKDOWN),
+        ("text", read_plain, PLAIN),
+    )
+    for name, write in writes.items()
+]
+
+
+def said(blocks: Iterable[Block]) -> int:
+    """Count the characters of some blocks."""
+    return sum(
+        len(block.text)
+        if isinstance(block, Prose)
+        else len(block.caption) + sum(map(len, block.header)) + sum(sum(map(len, row)) for row in block.rows)
+        for block in blocks
+    )
+
+
+@pytest.mark.parametrize(("read", "write"), HOSTILE)
+def test_a_reader_gives_no_more_than_a_few_times_its_file(read: Callable[[str], list[Block]], write: Write) -> None:
+    for size in SIZES:
+        text = write(size)
+        assert said(read(text)) <= MOST * len(text) + LEAST
+
+
+@pytest.mark.parametrize(("read", "write"), HOSTILE)
+def test_nodes_are_no_more_than_a_few_times_their_document(read: Callable[[str], list[Block]], write: Write) -> None:
+    for size in SIZES:
+        text = write(size)
+        try:
+            nodes = Making(BuildConfig()).nodes(Document("d", "t", read(text)))
+        except BadInput as error:
+            assert "its parts come to more than 20 times its text" in str(error)
+        else:
+            assert sum(len(node.name) + len(node.text) for node in nodes) <= FREE + MOST_SAID * (
+                MOST * len(text) + LEAST
+            )
+
+
+def test_words_of_a_spanned_cell_that_is_long_stand_in_its_first_column_alone() -> None:
+    words = "long words " * 100
+    page = read_html(f"<table><tr><th>A<th>B<tr><td colspan=2>{words}<tr><td colspan=2>short</table>")
+    (grid,) = page.blocks
+    assert isinstance(grid, Grid)
+    assert list(grid.rows) == [(words.strip(), ""), ("short", "short")]
+
+
+def test_tables_within_tables_keep_their_words_however_deep() -> None:
+    text = "".join(f"<table><tr><td>w{depth} " for depth in range(60)) + "</table>" * 60 + "<p>after"
+    blocks = read_html(text).blocks
+    words = [block.text for block in blocks if isinstance(block, Prose)]
+    assert words == [" ".join(f"w{depth}" for depth in range(60)), "after"]
+
+
+SHORT = "## a\n\n|a|b|\n|-|-|\n|c|d|\n\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("heading.md", f"# {'x' * 100_000}\n\n## b\n\n" + SHORT * 200),
+        ("title.html", f"<title>{'x' * 100_000}</title>" + "<p>a<table><tr><td>a<td>b<tr><td>c<td>d</table>" * 200),
+        ("header.md", f"|{'x' * 9_000}|b|\n|-|-|\n" + "|\n" * 20_000),
+        ("header.csv", f"{'x' * 90_000},b\n" + "1,2\n" * 2_000),
+        ("caption.html", f"<table><caption>{'x' * 90_000}</caption><tr><td>a<td>b" + "<tr><td>a<td>b" * 2_000),
+        ("field.csv", 'id,text,more\n1,"' + "Some words here. " * 20_000 + f'",{"x" * 300_000}\n'),
+    ],
+)
+def test_what_all_parts_repeat_cannot_be_long(name: str, content: str, tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / name).write_text(content)
+    (folder / "other.md").write_text("# Salt Bay\n\nA town.\n")
+    report = build_graph([folder], tmp_path / "out", options=BuildOptions())
+    assert report.documents == 1
+    (left,) = report.unreadable
+    assert left.file == str(folder / name)
+    assert "its parts come to more than 20 times its text" in left.reason
+
+
+def test_blocks_have_an_end() -> None:
+    blocks = Blocks([Prose("a")] * (MOST_BLOCKS - 1))
+    blocks.append(Prose("b"))
+    with pytest.raises(BadInput, match="more than 1,000,000 paragraphs"):
+        blocks.append(Prose("c"))
+
+
+def test_lines_have_an_end() -> None:
+    with pytest.raises(BadInput, match="more than 10,000,000 lines"):
+        read_plain("\n" * 10_000_001)
