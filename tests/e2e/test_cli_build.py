@@ -134,7 +134,7 @@ def test_info_says_what_was_extracted_and_by_what(cli, docs):
 @pytest.mark.parametrize("command", [["info"], ["search", "ferry"]])
 def test_what_a_killed_build_left_is_told_as_that(cli, home, command):
     left = home / "graph"
-    (left / ".new-shelf-a").mkdir(parents=True)
+    (left / ".new-shelf-a0_bcdef").mkdir(parents=True)
     (left / ".lock").touch()
     ran = cli(command[0], left, *command[1:])
     assert (ran.code, ran.out) == (2, "")
