@@ -181,7 +181,8 @@ def _to_integer(arguments: Sequence[Value]) -> Value:
     check_kind("toInteger", arguments[0], "text")
     text = f"cast({text}, 'STRING')"
     whole = f"cast({texts.matching(text, _WHOLE, 1)}, 'INT64')"
-    return Value(f"coalesce({whole}, {_truncated(_number(text, _NOT_WHOLE))})", INTEGER)
+    found = f"coalesce({whole}, {_truncated(_number(text, _NOT_WHOLE))})"
+    return Value(f"cast({found}, 'INT64')", INTEGER)  # the null of a constant would be a text
 
 
 def _number(text: str, pattern: str) -> str:

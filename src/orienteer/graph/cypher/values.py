@@ -143,7 +143,13 @@ class Writer:
             raise BadQuery("IN with nodes is not supported: collect ids, as in a.id IN collect(b.id)")
         if right.kind.item is not None and right.kind.item.name:
             compared("=", left, Value("item", right.kind.item))  # only to check their kinds
-        return Value(f"({left.text} IN {right.text})", BOOLEAN)
+        if right.kind.name == "null":
+            return Value("NULL", NULL)
+        found = f"{left.text} IN {right.text}"
+        if right.text[0] in "[$":  # what is written out or given is seldom empty, and an index may find it
+            return Value(f"({found})", BOOLEAN)
+        repeated("IN", right)
+        return Value(f"({found} AND size({right.text}) > 0)", BOOLEAN)  # of null the engine cannot tell it of no list
 
     def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
         operator = expression.operator
@@ -231,19 +237,23 @@ class Writer:
 
     @_written.register
     def _(self, expression: syntax.Case) -> Value:
-        whens, results = [], []
-        for condition, result in expression.whens:
-            test = self.condition(condition)
-            results.append(self.write(result))
-            whens.append(f"WHEN {test} THEN {results[-1].text}")
-        otherwise = "" if expression.otherwise is None else self.write(expression.otherwise)
-        if isinstance(otherwise, Value):
-            results.append(otherwise)
-            otherwise = f" ELSE {otherwise.text}"
+        tests = [self._test(condition) for condition, _ in expression.whens]
+        results = [self.write(result) for _, result in expression.whens]
+        if expression.otherwise is not None:
+            results.append(self.write(expression.otherwise))
         kind = common([value.kind for value in results], "CASE")
         if self.scope.local and kind.is_text:
             raise BadQuery(f"CASE cannot make texts inside [ ] or any(): {_LIST_ADVICE}")
-        return Value(f"CASE {' '.join(whens)}{otherwise} END", kind)
+        # Of results of two kinds of numbers the engine rounds to the first.
+        given = [f"cast({one.text}, 'DOUBLE')" if kind == FLOAT != one.kind else one.text for one in results]
+        whens = " ".join(f"WHEN {test} THEN {text}" for test, text in zip(tests, given, strict=False))
+        otherwise = "" if expression.otherwise is None else f" ELSE {given[-1]}"
+        return Value(f"CASE {whens}{otherwise} END", kind)
+
+    def _test(self, condition: Expression) -> str:
+        """Return a condition of a CASE: one that is a CASE itself the engine reads from other rows."""
+        test = self.condition(condition)
+        return f"({test}) = true" if test.startswith("CASE ") else test
 
     @_written.register
     def _(self, expression: syntax.Comprehension) -> Value:
