@@ -8,6 +8,7 @@ from functools import singledispatchmethod
 
 from orienteer.errors import BadQuery
 from orienteer.graph.cypher import functions, syntax, texts
+from orienteer.graph.cypher.arithmetic import LIST_ADVICE, calculated, total
 from orienteer.graph.cypher.comparing import check_expression, compared
 from orienteer.graph.cypher.functions import AGGREGATES, LAST, check_count, check_graph_kind, check_kind, item
 from orienteer.graph.cypher.joining import UNSURE, conjuncts, is_unsure, joined, parts_of
@@ -33,7 +34,6 @@ from orienteer.graph.cypher.syntax import Expression
 from orienteer.graph.cypher.typing import TYPE_CALLS, Typing
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
-_LIST_ADVICE = "UNWIND the list first, as in UNWIND nodes(p) AS x WITH x WHERE toLower(x.name) = 'a'"
 LONGEST_WRITTEN = 100_000  # characters of the engine's text
 TOO_LONG = "the query becomes too long for the engine: name what stands in it several times by WITH ... AS x"
 _DATE_PARTS = {"year": "year", "month": "month", "day": "day"}
@@ -83,7 +83,7 @@ class Writer:
         if self.scope.local and expression.name not in self.scope.local:
             # The engine reads such a variable from the wrong row.
             raise BadQuery(
-                f"{expression.name!r} comes from outside the list that [ ] or any() goes through: {_LIST_ADVICE}"
+                f"{expression.name!r} comes from outside the list that [ ] or any() goes through: {LIST_ADVICE}"
             )
         return value
 
@@ -125,7 +125,7 @@ class Writer:
             conditions = map(self.condition, _operands(expression))
             return Value(f"({f' {operator} '.join(conditions)})", BOOLEAN)
         if operator == "+":
-            return self._sum(_operands(expression))
+            return total(map(self.write, _operands(expression)), may_join_texts=not self.scope.local)
         if (about_types := self._typing.condition(expression)) is not None:
             return about_types
         left, right = self.write(expression.left), self.write(expression.right)
@@ -135,7 +135,7 @@ class Writer:
             return self._in(left, right)
         if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
             return self._text_condition(expression, left, right)
-        return self._arithmetic(operator, left, right)
+        return calculated(operator, left, right)
 
     def _in(self, left: Value, right: Value) -> Value:
         check_kind("IN", right, "list")
@@ -153,6 +153,8 @@ class Writer:
 
     def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
         operator = expression.operator
+        if "null" in (left.kind.name, right.kind.name):
+            return Value("NULL", NULL)
         check_kind(operator, left, "text")
         check_kind(operator, right, "text")
         if operator == "=~":
@@ -164,33 +166,6 @@ class Writer:
             repeated(operator, left, right)
             return Value(texts.contains(left, right), BOOLEAN)
         return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
-
-    def _sum(self, operands: list[Expression]) -> Value:
-        total, parts = self.write(operands[0]), list[Value]()
-        for value in map(self.write, operands[1:]):
-            if {total.kind.name, value.kind.name} & {"list", "null"} or not (total.kind.is_text or value.kind.is_text):
-                total, parts = self._arithmetic("+", total, value), []
-                continue
-            if self.scope.local:
-                raise BadQuery(f"texts cannot be joined inside [ ] or any(): {_LIST_ADVICE}")
-            parts = [*(parts or [_as_text(total)]), _as_text(value)]
-            total = Value("", TEXT)  # what the parts make is written at the end, at once
-        return Value(texts.sum_of(parts), TEXT) if parts else total
-
-    def _arithmetic(self, operator: str, left: Value, right: Value) -> Value:
-        kinds = (left.kind, right.kind)
-        if any(kind.name == "null" for kind in kinds):
-            return Value("NULL", NULL)
-        if operator == "+" and any(kind.name == "list" for kind in kinds):
-            if not all(kind.name in ("list", "") for kind in kinds):
-                raise BadQuery("a list and a value are added as list + [value]")
-            return Value(f"list_concat({left.text}, {right.text})", common(list(kinds), "a list"))
-        for value in (left, right):
-            check_kind(operator, value, "number")
-        if operator == "^":
-            return Value(f"({left.text} ^ {right.text})", FLOAT)
-        kind = common(list(kinds), operator) if all(one.is_number for one in kinds) else UNKNOWN
-        return Value(f"({left.text} {operator} {right.text})", kind)
 
     # --------------------------------------------------------------------------------------------- lists, cases
 
@@ -243,7 +218,7 @@ class Writer:
             results.append(self.write(expression.otherwise))
         kind = common([value.kind for value in results], "CASE")
         if self.scope.local and kind.is_text:
-            raise BadQuery(f"CASE cannot make texts inside [ ] or any(): {_LIST_ADVICE}")
+            raise BadQuery(f"CASE cannot make texts inside [ ] or any(): {LIST_ADVICE}")
         # Of results of two kinds of numbers the engine rounds to the first.
         given = [f"cast({one.text}, 'DOUBLE')" if kind == FLOAT != one.kind else one.text for one in results]
         whens = " ".join(f"WHEN {test} THEN {text}" for test, text in zip(tests, given, strict=False))
@@ -259,6 +234,8 @@ class Writer:
     def _(self, expression: syntax.Comprehension) -> Value:
         source = self.write(expression.source)
         check_kind("a list comprehension", source, "list")
+        if source.kind.name == "null":
+            return source
         text, kind = _afresh(source), source.kind.item or UNKNOWN
         name = self.scope.fresh()
         local = {expression.variable: Value(name, kind)}
@@ -281,7 +258,7 @@ class Writer:
         with self.scope.inner(local, local=local):
             value = self.write(result)
         if value.kind.name not in ("integer", "float", "boolean") and not isinstance(result, syntax.Variable):
-            raise BadQuery(f"[x IN list | ...] can give a property, a type, a number or a condition: {_LIST_ADVICE}")
+            raise BadQuery(f"[x IN list | ...] can give a property, a type, a number or a condition: {LIST_ADVICE}")
         return value
 
     @_written.register
@@ -307,7 +284,7 @@ class Writer:
     @_written.register
     def _(self, expression: syntax.Subquery) -> Value:
         if self.scope.local:
-            raise BadQuery(f"patterns inside [ ] or any() are not supported: {_LIST_ADVICE}")
+            raise BadQuery(f"patterns inside [ ] or any() are not supported: {LIST_ADVICE}")
         if len(parts_of(path.variables for path in expression.paths)) > 1:
             kind = expression.kind
             raise BadQuery(f"{kind} {{ }} must hold one pattern, the engine loses rows of several parts: write several")
@@ -345,7 +322,7 @@ class Writer:
         arguments = [self.write(one) for one in expression.arguments]
         if self.scope.local and name != "size" and any(one.kind.is_text for one in arguments):
             # Two such calls in one RETURN spoil each other's texts.
-            raise BadQuery(f"{name}() of a text is not supported inside [ ] or any(): {_LIST_ADVICE}")
+            raise BadQuery(f"{name}() of a text is not supported inside [ ] or any(): {LIST_ADVICE}")
         return functions.call(name, arguments)
 
     def _aggregating(self, name: str) -> AbstractContextManager[None]:
@@ -421,10 +398,6 @@ def _operands(expression: syntax.Binary) -> list[Expression]:
         found.append(left.right)
         left = left.left
     return [left, *reversed(found)]
-
-
-def _as_text(value: Value) -> Value:
-    return value if value.kind.is_text else functions.call("tostring", [value])
 
 
 def _afresh(source: Value) -> str:
