@@ -23,8 +23,15 @@ settings.register_profile(
 settings.load_profile("orienteer")
 
 
+def pytest_collection_modifyitems(items):
+    """Note the corpus that the tests of a file are of: `pytestmark = pytest.mark.corpus(name)`."""
+    for item in items:
+        if (mark := item.get_closest_marker("corpus")) is not None:
+            item.user_properties.append(("corpus", *mark.args))
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Print how many cases of each corpus held: a test names its corpus by `record_property("corpus", name)`."""
+    """Print how many cases of each corpus held: by its mark, or by `record_property("corpus", name)` in a test."""
     passed = [report for report in terminalreporter.getreports("passed") if report.when == "call"]
     held = Counter(value for report in passed for name, value in report.user_properties if name == "corpus")
     for corpus, number in sorted(held.items()):
