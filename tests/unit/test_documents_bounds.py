@@ -98,12 +98,10 @@ def test_nodes_are_no_more_than_a_few_times_their_document(read: Callable[[str],
         text = write(size)
         try:
             nodes = Making(BuildConfig()).nodes(Document("d", "t", read(text)))
-        except BadInput as error:
-            assert "its parts come to more than 20 times its text" in str(error)
-        else:
-            assert sum(len(node.name) + len(node.text) for node in nodes) <= FREE + MOST_SAID * (
-                MOST * len(text) + LEAST
-            )
+        except BadInput:
+            continue  # it was told that it comes to too much
+        most = FREE + MOST_SAID * (MOST * len(text) + LEAST)
+        assert sum(len(node.name) + len(node.text) for node in nodes) <= most
 
 
 def test_words_of_a_spanned_cell_that_is_long_stand_in_its_first_column_alone() -> None:
