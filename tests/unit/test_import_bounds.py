@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.build.bounds import DEEPEST, MOST_HELD, MOST_RECORD, in_memory, parsed
+from orienteer.build.bounds import DEEPEST, MOST_HELD, in_memory, parsed
 from orienteer.build.importers.delimited import Delimited
 from orienteer.build.importers.files import opened
 from orienteer.build.importers.jsonl import FEWEST_CELLS, MOST_EMPTY, JsonLines
@@ -270,7 +270,7 @@ def test_a_batch_of_large_rows_is_handed_on_early(name: str, reader, row: str, t
         for batch in reader.batches(path, rows=5_000, drop=pytest.fail, header=True)
     ]
     assert sum(held) == count * size
-    assert max(held) <= 2 * MOST_HELD + MOST_RECORD // 2
+    assert max(held) <= 2 * MOST_HELD + 2 * size
 
 
 # ----------------------------------------------------------------------------------------------------------- pickles
