@@ -102,7 +102,7 @@ def _taken(reader: Iterator[list[str]], rows: int, text: Measured) -> list[list[
         if not some:
             break
         taken += some
-        step = max(1, min(MOST_STEP, MOST_HELD * len(some) // (text.given - before + 1)))
+        step = max(1, min(2 * step, MOST_STEP, MOST_HELD * len(some) // (text.given - before + 1)))
     return taken
 
 
