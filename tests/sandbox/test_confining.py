@@ -138,6 +138,32 @@ def test_a_system_without_landlock_opens_nothing_at_all(opened, without_landlock
     assert interpreter.run("import sqlite3").missing == "module sqlite3"
 
 
+LYING = """
+import ctypes, struct, sys
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 446), (6, 0, 0, 0x50000), (6, 0, 0, 0x7FFF0000)]
+program = b"".join(struct.pack("=HBBI", *step) for step in steps)
+class Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+system = ctypes.CDLL(None)
+system.prctl(38, 1, 0, 0, 0)
+if system.prctl(22, 2, ctypes.byref(Program(len(steps), program)), 0, 0):
+    sys.exit("no filter")
+from orienteer.sandbox.cpython import CPythonInterpreter
+from orienteer.sandbox.interpreter import Limits
+interpreter = CPythonInterpreter({}, Limits())
+print(interpreter.run("open('/etc/passwd')").error.splitlines()[-1])
+print("landlock" in interpreter.held, "no opening" in interpreter.held)
+"""
+
+
+@pytest.mark.skipif(
+    confining.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known"
+)
+def test_a_system_that_says_landlock_holds_and_does_not_hold_is_found_out():
+    ran = subprocess.run([sys.executable, "-c", LYING], capture_output=True, text=True, check=True)
+    assert ran.stdout == "PermissionError: [Errno 13] Permission denied: '/etc/passwd'\nFalse True\n", ran.stderr
+
+
 def test_a_process_that_cannot_be_made_is_told_and_leaves_no_descriptor(opened, monkeypatch):
     place = Path("/proc/self/fd")
     monkeypatch.setattr(sys, "executable", str(Path(__file__).with_name("no-such-program")))
