@@ -15,6 +15,8 @@ from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
 from orienteer.records import Node
 
+pytestmark = pytest.mark.corpus("groups of Cypher values against brute force")
+
 pytest.importorskip("ladybug")
 
 ROWS = 160

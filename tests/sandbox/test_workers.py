@@ -17,7 +17,10 @@ from orienteer.sandbox import workers
 from orienteer.sandbox.pipe import Broken, Ended, TooLate
 from orienteer.sandbox.workers import PYTHON, Worker
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc, which Linux has")
+pytestmark = [
+    pytest.mark.corpus("attacks on workers"),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc, which Linux has"),
+]
 SECRET = "sk-" + "0dd5eed"
 ECHO = """
 import struct, sys

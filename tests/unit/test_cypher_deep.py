@@ -13,6 +13,8 @@ from orienteer.graph.cypher.tokens import LONGEST
 from orienteer.graph.store import Graph
 from orienteer.tools.code_cypher import ServedCypher
 
+pytestmark = pytest.mark.corpus("deep or long statements")
+
 pytest.importorskip("ladybug")
 
 

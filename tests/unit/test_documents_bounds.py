@@ -16,6 +16,8 @@ from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.build.documents.webpage import read_html
 from orienteer.errors import BadInput
 
+pytestmark = pytest.mark.corpus("attacks by files")
+
 SIZES = (2_000, 20_000, 100_000)
 MOST, LEAST = 8, 2_000
 """Characters that a character of a file may come to in blocks, beyond so many."""

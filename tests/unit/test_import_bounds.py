@@ -22,6 +22,8 @@ from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.reading import rows as questions
 from orienteer.graph.store import Graph
 
+pytestmark = pytest.mark.corpus("attacks by files")
+
 MB = 1 << 20
 LINES = ("x" * 1023 + "\n") * 1024
 GRAPHML = (

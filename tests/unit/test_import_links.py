@@ -12,6 +12,8 @@ from orienteer.errors import BadInput
 from orienteer.evaluation.datasets import load
 from orienteer.graph.store import Graph
 
+pytestmark = pytest.mark.corpus("attacks by files")
+
 ROWS = "id,type,name\n{0},t,{0}\n"
 
 

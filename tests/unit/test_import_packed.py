@@ -13,6 +13,8 @@ from orienteer.build.importers.pages import pages
 from orienteer.build.importers.parquet import Parquet
 from orienteer.errors import BadInput
 
+pytestmark = pytest.mark.corpus("attacks by files")
+
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
 ROWS = 2_000

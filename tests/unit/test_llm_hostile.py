@@ -19,6 +19,8 @@ from orienteer.llm.transport import LARGEST_REPLY
 from orienteer.records import Message, ToolSpec, Usage
 from orienteer.tools import Toolbox
 
+pytestmark = pytest.mark.corpus("attacks by servers")
+
 ASKED = (Message(role="user", content="hello"),)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"

@@ -147,6 +147,7 @@ def downloaded(tmp_path, monkeypatch):
 ELSEWHERE = "http://elsewhere.example/v1"
 
 
+@pytest.mark.corpus("attacks by a working directory")
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -176,6 +177,7 @@ def test_a_downloaded_folder_may_name_a_server_of_this_machine(downloaded, addre
     assert found.open_model("m").base_url == address
 
 
+@pytest.mark.corpus("attacks by a working directory")
 def test_a_model_that_only_a_downloaded_folder_names_is_asked_nowhere_else(downloaded):
     for key in ({}, {"OPENAI_API_KEY": "secret"}, {"OPENAI_BASE_URL": ELSEWHERE}):
         found = downloaded('model = "m"\nembedder = "openai:e"', **key)
@@ -198,6 +200,7 @@ def test_a_key_goes_to_an_address_that_the_person_chose(downloaded, tmp_path, va
         assert found.open_model("m").config.api_key == "k"
 
 
+@pytest.mark.corpus("attacks by a working directory")
 @pytest.mark.parametrize("name", ["evil:X", "this:s", "sage:evil:X", "a.b:C", "sage:", ":"])
 def test_a_downloaded_folder_names_methods_of_the_table_alone(downloaded, tmp_path, name):
     (tmp_path / "evil.py").write_text("raise SystemExit('imported')")
