@@ -202,3 +202,18 @@ def test_the_picture_is_of_the_demo():
     named = {node.id: node.name for node in nodes}
     for node in demo_questions()[1].nodes:
         assert named[node] in words
+
+
+def test_security_names_tests_that_are_there():
+    text = (DOCS.parent / "SECURITY.md").read_text(encoding="utf-8")
+    named = {
+        name
+        for cell in re.findall(r"\| (`[^|]*\.py`|`sandbox/`.*?) \|$", text, re.MULTILINE)
+        for name in re.findall(r"`([\w/.*]+)`", cell)
+    }
+    assert len(named) > 9
+    tests = DOCS.parent / "tests"
+    for name in named:
+        assert list(tests.glob(name)) or list(tests.glob(f"unit/{name}")), (
+            f"SECURITY.md names {name}, which is not there"
+        )
