@@ -10,10 +10,10 @@ from contextlib import closing
 import pytest
 
 from fakes.openai_server import Answer, FakeServer
-from orienteer.errors import BudgetExhausted, ModelError, ModelLate, ModelRefused
+from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate, ModelRefused
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
-from orienteer.llm.calls import MOST_CALLS, arguments_of, metered
+from orienteer.llm.calls import MOST_CALLS, arguments_of, call, metered
 from orienteer.llm.spoken import calls_in, object_in
 from orienteer.llm.transport import LARGEST_REPLY
 from orienteer.records import Message, ToolSpec, Usage
@@ -335,3 +335,98 @@ def test_a_proxy_of_the_environment_is_used_elsewhere_and_never_for_this_machine
         with FakeServer(lambda body, before: Answer(content="straight")) as own, model_at(own.url) as model:
             assert model.chat(ASKED).message.content == "straight"
             assert len(own.requests) == 1
+
+
+@pytest.mark.parametrize("charset", ["bz2_codec", "rot13", "punycode", "idna", "undefined", "utf-16"])
+@pytest.mark.parametrize("status", [b"200 OK", b"400 Bad Request"])
+def test_a_reply_is_read_as_utf_8_whatever_it_says_of_itself(hostile, charset, status):
+    head = b"HTTP/1.1 %s\r\ncontent-type: text/plain; charset=%s\r\n" % (status, charset.encode())
+    with model_at(hostile(whole(head, said("é")))) as model:
+        if status.startswith(b"200"):
+            assert model.chat(ASKED).message.content == "é"
+        else:
+            with pytest.raises(ModelRefused, match="400"):
+                model.chat(ASKED)
+
+
+@pytest.mark.parametrize("year", [99999, 10**19])
+def test_a_pause_until_no_date_is_none(hostile, year):
+    head = b"HTTP/1.1 429 Slow Down\r\nretry-after: Fri, 31 Dec %d 23:59:59 GMT\r\n" % year
+    with model_at(hostile(whole(head, b"{}"))) as model, pytest.raises(ModelError, match="limits the rate"):
+        model.chat(ASKED)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [(400, "x-should-retry: true\r\nretry-after: 59\r\n"), (429, "retry-after-ms: soon\r\nretry-after: 59\r\n")],
+)
+def test_no_server_says_to_the_sdk_when_to_ask_again(hostile, status, headers, monkeypatch):
+    slept = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    reply = whole(f"HTTP/1.1 {status} No\r\n{headers}".encode(), b"{}")
+    with model_at(hostile(reply), retries=1, timeout_seconds=120) as model, pytest.raises(ModelError):
+        model.chat(ASKED, seconds=5)
+    assert not slept
+
+
+def test_gzip_of_several_members_is_read_and_what_follows_them_is_bounded(hostile):
+    packed = HEAD + b"content-encoding: gzip\r\n"
+    half = len(said()) // 2
+    with model_at(hostile(whole(packed, gzip.compress(said()[:half]) + gzip.compress(said()[half:])))) as model:
+        assert model.chat(ASKED).message.content == "hi"
+    nothing = endless(packed + b"connection: close\r\n\r\n", gzip.compress(b"") * 4000)
+    with model_at(hostile(nothing)) as model, pytest.raises(ModelError, match="more than 16 MB"):
+        model.chat(ASKED)
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "ftp://127.0.0.1:9", "http://[::1", "://"])
+def test_a_proxy_that_is_not_spoken_is_refused_by_name(proxy, monkeypatch):
+    monkeypatch.setenv("http_proxy", proxy)
+    with model_at("http://192.0.2.1/v1") as model, pytest.raises(ModelRefused, match="proxy"):
+        model.chat(ASKED)
+
+
+def test_no_proxy_of_this_machine_carries_a_question_elsewhere_while_offline(monkeypatch):
+    with FakeServer(lambda body, before: Answer(content="by proxy")) as server:
+        monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+        monkeypatch.setenv("ORIENTEER_OFFLINE", "1")
+        with model_at("http://192.0.2.1/v1") as model, pytest.raises(ModelRefused, match="another machine"):
+            model.chat(ASKED)
+        assert not server.requests
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://[::1].example.com/v1", "http://[::1%25eth0]/v1", "http://a%2f.localhost/v1", "http://a\\b.localhost/v1"]
+    + [f"http://{'x' * 70}.localhost/v1", "http://a..localhost/v1", "http://a b.localhost/v1"],
+)
+def test_what_readers_of_addresses_differ_about_is_no_address(url):
+    with pytest.raises(BadOption, match="base URL"):
+        OpenAIConfig(base_url=url)
+
+
+def test_an_address_that_the_client_does_not_take_is_refused():
+    with model_at("http://\ufb00.localhost/v1") as model, pytest.raises(ModelRefused, match="no address"):
+        model.chat(ASKED)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{f"a{place}": 1 for place in range(1000)}, {"names": [1] * 1000}, {"x" * 100_000: 1}]
+)
+def test_what_is_said_of_a_wrong_call_has_a_bound_however_wrong_it_is(arguments):
+    tool = ToolSpec(
+        name="find",
+        description="",
+        parameters={
+            "properties": {"names": {"type": "array", "items": {"type": "string"}}},
+            "additionalProperties": False,
+        },
+    )
+    asked = []
+
+    def wrong(messages, tools, sampling):
+        asked.append(messages)
+        return [("find", arguments)]
+
+    call(ScriptedModel(wrong), ASKED, run=Allowance(), tools=(tool,))
+    assert len(asked[1][-1].content) < 3_000

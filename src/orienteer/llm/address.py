@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit, urlunsplit
 
@@ -11,6 +12,7 @@ from orienteer.errors import BadOption
 
 OFFLINE = "ORIENTEER_OFFLINE"
 """The variable that allows this machine's own addresses only."""
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]\\%:\s]+)(:\d*)?")  # readers of addresses differ about all others
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -18,7 +20,9 @@ def is_address(url: str) -> bool:
     """Tell whether a text is an address as of http://localhost:8000/v1."""
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        (parts.hostname or "").encode("idna")
+        is_sound = _HOST.fullmatch(parts.netloc.rpartition("@")[2]) is not None
+        return parts.scheme in ("http", "https") and is_sound and (parts.port is None or parts.port > 0)
     except ValueError:
         return False
 

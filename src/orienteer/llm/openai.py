@@ -9,7 +9,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -297,42 +297,52 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
     from orienteer.llm.transport import Transport, give_up_in_time
 
     def judge(response: httpx2.Response) -> None:
+        """Say to the SDK whether to try again, and when: it would believe the server, and sleep for up to a minute."""
         pause = _pause(response.headers)
-        if response.status_code in _TRIED_AGAIN or response.status_code >= 500:
+        is_passing = response.status_code in _TRIED_AGAIN or response.status_code >= 500
+        if is_passing:
             asks = f" and asks to wait {pause:g} s" if pause else ""
             give_up_in_time(f"{show(base_url)} answered {response.status_code}{asks}", pause)
-        if pause > config.timeout_seconds:  # the SDK would sleep for up to two minutes
-            response.headers["x-should-retry"] = "false"
+        response.headers["x-should-retry"] = "true" if is_passing and pause <= config.timeout_seconds else "false"
+        response.headers["retry-after-ms"] = f"{pause * 1000:.0f}"
 
     base_url = config.base_url or OPENAI_URL
     client = httpx2.Client(
         transport=Transport(base_url), follow_redirects=False, trust_env=False, event_hooks={"response": [judge]}
     )
-    return openai.OpenAI(
-        base_url=base_url,
-        api_key=config.api_key or "none",
-        timeout=config.timeout_seconds,
-        max_retries=config.retries,
-        http_client=client,
-    )
+    try:
+        return openai.OpenAI(
+            base_url=base_url,
+            api_key=config.api_key or "none",
+            timeout=config.timeout_seconds,
+            max_retries=config.retries,
+            http_client=client,
+        )
+    except httpx2.InvalidURL as error:
+        raise ModelRefused(f"{show(base_url)} is no address of a server: {error}") from error
 
 
 def _pause(headers: Mapping[str, str]) -> float:
     """Return the seconds that a server asks to wait before the next attempt, 0 where it asks for none."""
-    try:
-        if "retry-after-ms" in headers:
-            return float(headers["retry-after-ms"]) / 1000
-        return float(headers.get("retry-after", 0))
-    except ValueError:
-        return _until(headers["retry-after"]) if "retry-after" in headers else 0.0
+    after = headers.get("retry-after", "")
+    for said, unit in ((headers.get("retry-after-ms", ""), 1000), (after, 1)):
+        with suppress(ValueError):
+            seconds = float(said) / unit
+            return seconds if seconds > 0 else 0.0  # nor does it ask for "nan"
+    with suppress(ValueError, OverflowError):
+        return _until(after)
+    return 0.0
 
 
 def _until(date: str) -> float:
-    """Return the seconds until a date as HTTP writes it, 0 where it is none."""
+    """Return the seconds until a date as HTTP writes it, 0 where it is none, or over.
+
+    Raises `ValueError`, `OverflowError`.
+    """
     from email.utils import mktime_tz, parsedate_tz
 
     parsed = parsedate_tz(date)
-    return mktime_tz(parsed) - time.time() if parsed is not None else 0.0
+    return max(0.0, mktime_tz(parsed) - time.time()) if parsed is not None else 0.0
 
 
 def _host(url: str) -> str:

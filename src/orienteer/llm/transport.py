@@ -25,7 +25,7 @@ from orienteer.llm.address import OFFLINE, is_loopback, is_of_this_machine, is_o
 
 LARGEST_REPLY = 16 << 20
 """Bytes of a reply, unpacked: 64 vectors of 8,192 dimensions take about 10 MB as JSON, a book of text one."""
-_AT_ONCE = 1 << 16  # bytes that are unpacked at one time
+_AT_ONCE = 1 << 16  # bytes that are unpacked, or sent, at one time
 _CONNECTIONS = 1_000  # more than any `concurrency`: calls wait for their place before they come here
 _FIRST_PAUSE = 0.5  # seconds that the SDK waits before it tries again, twice as many each time
 
@@ -73,6 +73,7 @@ class Transport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the reply, read and unpacked."""
+        _refuse_another(request.url.host)  # a proxy of this machine would carry it elsewhere
         limit, seconds = _limit.get(), request.extensions["timeout"]["read"]
         attempt = math.inf if seconds is None else time.monotonic() + seconds
         if limit.left() <= 0:
@@ -111,6 +112,7 @@ class Transport(httpx2.BaseTransport):
             reply.close()
         for name in ("content-encoding", "content-length", "transfer-encoding"):
             told.pop(name, None)
+        told["content-type"] = "application/json"  # which is UTF-8: a server could name a codec that unpacks, or hangs
         return httpx2.Response(reply.status, headers=told, content=body)
 
 
@@ -140,8 +142,7 @@ class _Network(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        if is_offline() and not is_of_this_machine(host):
-            raise ModelRefused(f"{host} is another machine, and {OFFLINE} allows this one only: unset it")
+        _refuse_another(host)
         connect = super().connect_tcp
         return _Stream(connect(host, port, _rest(timeout, httpcore2.ConnectTimeout), local_address, socket_options))
 
@@ -154,7 +155,8 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.read(max_bytes, _rest(timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, _rest(timeout, httpcore2.WriteTimeout))
+        for start in range(0, len(buffer), _AT_ONCE):  # each part may be taken a little at a time, within the time-out
+            self._inner.write(buffer[start : start + _AT_ONCE], _rest(timeout, httpcore2.WriteTimeout))
 
     def close(self) -> None:
         self._inner.close()
@@ -167,6 +169,12 @@ class _Stream(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> object:
         return self._inner.get_extra_info(info)
+
+
+def _refuse_another(host: str) -> None:
+    """Raise `ModelRefused` for another machine while offline."""
+    if is_offline() and not is_of_this_machine(host):
+        raise ModelRefused(f"{host} is another machine, and {OFFLINE} allows this one only: unset it")
 
 
 def _rest(timeout: float | None, late: type[httpcore2.TimeoutException]) -> float | None:
@@ -182,24 +190,37 @@ def _whole(parts: Iterable[bytes], headers: httpx2.Headers, url: str) -> bytes:
     packing = headers.get("content-encoding", "identity").strip().casefold()
     if packing not in ("identity", "gzip", "x-gzip", ""):
         raise ModelError(f"{url} answered packed as {packing!r}, which it was not asked for: only gzip is read")
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing.endswith("gzip") else None
-    body = bytearray()
+    unpack = _Unpacking() if packing.endswith("gzip") else None
+    body, sent = bytearray(), 0
     try:
         for part in parts:
-            for piece in (part,) if unpack is None else _unpacked(unpack, part):
+            sent += len(part)  # what is packed may unpack to nothing
+            for piece in (part,) if unpack is None else unpack.pieces(part):
                 body += piece
-                if len(body) > LARGEST_REPLY:
+                if max(len(body), sent) > LARGEST_REPLY:
                     raise ModelError(f"{url} answered with more than {LARGEST_REPLY >> 20} MB, which is no reply to us")
     except zlib.error as error:
         raise ModelError(f"{url} answered with what is no gzip ({error})") from error
     return bytes(body)
 
 
-def _unpacked(unpack: zlib._Decompress, part: bytes) -> Iterator[bytes]:
-    """Yield what a packed part holds, so little at a time that whoever counts can stop."""
-    while part:
-        yield unpack.decompress(part, _AT_ONCE)
-        part = unpack.unconsumed_tail
+class _Unpacking:
+    """Unpacks gzip, of one member or of several, as it comes."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    def pieces(self, part: bytes) -> Iterator[bytes]:
+        """Yield what a part holds, so little at a time that whoever counts can stop, and at least once."""
+        while True:
+            yield self._member.decompress(part, _AT_ONCE)
+            part = self._member.unconsumed_tail
+            if self._member.eof:
+                part = self._member.unused_data
+                if part:
+                    self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            if not part:
+                return
 
 
 def _authorities(base_url: str) -> ssl.SSLContext:
@@ -218,10 +239,23 @@ def _proxy_of(base_url: str) -> str | None:
 
 
 def _as_proxy(address: str) -> httpcore2.Proxy:
-    proxy = httpx2.Proxy(address if "://" in address else f"http://{address}")
+    """Return a proxy. Raises `ModelRefused` for one that is not spoken here."""
+    try:
+        proxy = httpx2.Proxy(address if "://" in address else f"http://{address}")
+    except (ValueError, httpx2.InvalidURL) as error:
+        raise _unspoken(address) from error
     url = proxy.url
+    if url.scheme not in ("http", "https"):
+        raise _unspoken(address)
     return httpcore2.Proxy(
         httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
         auth=proxy.raw_auth,
         headers=proxy.headers.raw,
+    )
+
+
+def _unspoken(address: str) -> ModelRefused:
+    return ModelRefused(
+        f"the environment names the proxy {show(address)!r}, which is none of http:// or https://: name another, or "
+        "leave the server out of it with NO_PROXY"
     )
