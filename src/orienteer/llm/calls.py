@@ -16,6 +16,8 @@ Check: TypeAlias = Callable[[JsonValue], Sequence[str]]
 
 MOST_CALLS = 32
 """Calls of tools that one message may make: a question takes some twenty in all."""
+_LONGEST_FAULT = 2_000
+"""Characters of what is said about a message: it repeats the model's names, of any length, and is paid for."""
 _NOT_RUN = "Not run, for another call of this message is wrong. Send all calls again."
 
 
@@ -133,7 +135,7 @@ def _fault(call: ToolCall, tools: Sequence[ToolSpec]) -> str | None:
     try:
         arguments_of(call, tools)
     except ValueError as error:
-        return f"{error} Call it again, right."
+        return f"{_cut(str(error))} Call it again, right."
     return None
 
 
@@ -143,6 +145,10 @@ def _schema_fault(text: str, schema: Mapping[str, JsonValue], check: Check | Non
     except ValueError as error:
         return f"Your reply is no JSON: {error}."
     if found := faults(value, schema):
-        return f"Your reply does not fit its schema: {'; '.join(found)}."
+        return f"Your reply does not fit its schema: {_cut('; '.join(found))}."
     wrong = check(value) if check is not None else ()
-    return f"Your reply cannot be used: {'; '.join(wrong)}." if wrong else None
+    return f"Your reply cannot be used: {_cut('; '.join(wrong))}." if wrong else None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_FAULT else f"{text[:_LONGEST_FAULT]} ..."

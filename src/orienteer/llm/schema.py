@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeAlias
 
 from orienteer.errors import BadOption, nearest
@@ -20,6 +21,8 @@ _ANNOTATIONS = frozenset({"$schema", "title", "description", "default", "example
 _DEEPEST = 64
 """Levels of lists and objects: no tool of ours takes more than three."""
 _TOO_DEEP = f"it nests too deeply: at most {_DEEPEST} levels are read"
+_MOST_FAULTS = 12
+"""That are named: a value may be wrong in a million places."""
 _SHOWN = 80
 """Characters of a value that a message repeats."""
 
@@ -38,14 +41,16 @@ def decode(text: str) -> JsonValue:
 
 
 def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:
-    """Say what is wrong with the value, a sentence for each fault; nothing where it fits the schema."""
+    """Say what is wrong with the value, a sentence for each of the first faults; nothing where it fits the schema."""
     found: list[str] = []
     for keyword, rule in schema.items():
+        if len(found) == _MOST_FAULTS:
+            break
         if keyword in _ANNOTATIONS:
             continue
         if keyword not in _CHECKS:
             raise BadOption(f"the JSON schema keyword {keyword!r} is not understood; there are {', '.join(_CHECKS)}")
-        found.extend(_CHECKS[keyword](value, rule, schema, path))
+        found.extend(islice(_CHECKS[keyword](value, rule, schema, path), _MOST_FAULTS - len(found)))
         if keyword == "type" and found:
             break  # what follows would complain of the same thing in other words
     return tuple(found)
