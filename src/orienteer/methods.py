@@ -356,21 +356,23 @@ def options_by_method(settings: Settings) -> Mapping[str, Mapping[str, Any]]:
         if ":" not in name:  # somebody's own is looked up when it is asked for
             method_of(name)
         if settings.origins.get("methods") == FILE:
-            for text in (name, *(value for value in options.values() if isinstance(value, str))):
-                _refuse_import(text)
+            _refuse_import(name, "--method")
+            for option, value in options.items():
+                if isinstance(value, str):
+                    _refuse_import(value, f"--set {option}=...")
     return settings.methods
 
 
 def method_of_settings(settings: Settings) -> str:
     """Return the name of the method that is set. Raises `BadOption` for one that a file may not name."""
     if settings.origins.get("method") == FILE:
-        _refuse_import(settings.method)
+        _refuse_import(settings.method, "--method")
     return settings.method
 
 
-def _refuse_import(text: str) -> None:
+def _refuse_import(text: str, flag: str) -> None:
     """Raise `BadOption` for an import path in a file of the working directory: the code there may be anyone's."""
     if ":" in text and not all(part in METHODS for part in text.split(":")):
         raise BadOption(
-            f"{FILE} of the working directory names {text!r}, which is no method of the table: name it with --method"
+            f"{FILE} of the working directory names {text!r}, which is no method of the table: name it with {flag}"
         )

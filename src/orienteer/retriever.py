@@ -60,8 +60,9 @@ class Retriever:
         settings = read_settings() if settings is None else settings
         self.graph = graph if isinstance(graph, Graph) else Graph.open(graph, embedder=settings.open_embedder)
         self.budget = settings.limits() if budget is None else budget
-        named = model if model is not None else settings.model
-        self.model = settings.open_model(named) if isinstance(named, str) else named
+        if isinstance(model, str) or (model is None and settings.model is not None):
+            model = settings.open_model(model)
+        self.model = model
         if self.model is not None:
             self.budget.require_price(self.model.name, getattr(self.model, "price", None))
         asked_for = method if method is not None else method_of_settings(settings)

@@ -2,7 +2,7 @@
 
 The file is `orienteer.toml`, of the working directory, else of the user's configuration folder; the two never mix.
 One of the working directory may be anyone's: it names servers of this machine and methods of the table only, and no
-key, no cache and no file of a model.
+key, no cache and no file of a model; and `offline` and `[budget]` of the user's own hold all the same.
 
     model = "gpt-5.2"                       as its server spells it; without one, nothing is ever spent
     base_url = "http://localhost:8000/v1"
@@ -90,11 +90,18 @@ class Settings:
         given = {name: value for name, value in flags.items() if value is not None}
         return Budget(**check(Budget, {**self.budget, **given}, where="[budget] "))
 
-    def open_model(self, name: str) -> OpenAIModel:
-        """Return a model by its name, at the address and with the key that are set. Raises `BadOption`."""
+    def open_model(self, name: str | None = None) -> OpenAIModel:
+        """Return a model by its name, else the one that is set, at the address and with the key that are set.
+
+        Raises `BadOption`.
+        """
         from orienteer.llm import OpenAIModel
 
-        return OpenAIModel(name, self._served(name, "base_url", price=self._price()))
+        if name is None and self.model is None:
+            raise BadOption("no model is named: name one with --model or in ORIENTEER_MODEL")
+        named_by = "--model" if name is None and self.origins.get("model") == FILE else None
+        name = name or self.model or ""
+        return OpenAIModel(name, self._served(name, "base_url", named_by, price=self._price()))
 
     def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
         """Return an embedder by its name, a served one at the address and with the key that are set.
@@ -105,10 +112,16 @@ class Settings:
 
         if not name.startswith(SERVED):
             return open_embedder(name, threads=threads)
-        return open_embedder(name, config=self._served(name, "embedder_url" if self.embedder_url else "base_url"))
+        named_by = "--embedder" if name == self.embedder and self.origins.get("embedder") == FILE else None
+        setting = "embedder_url" if self.embedder_url else "base_url"
+        return open_embedder(name, config=self._served(name, setting, named_by))
 
-    def _served(self, name: str, setting: str, *, price: Price | None = None) -> OpenAIConfig:
-        """Return where and how patiently a model is asked whose address is this setting. Raises `BadOption`."""
+    def _served(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
+        """Return where and how patiently a model is asked whose address is this setting. Raises `BadOption`.
+
+        With a flag only a file of the working directory names the model, and it may be anyone's: of a folder that was
+        downloaded, for one. It is then asked on this machine or nowhere.
+        """
         from orienteer.llm.openai import OpenAIConfig
 
         url: str | None = getattr(self, setting)
@@ -121,22 +134,12 @@ class Settings:
                 f"the model {name!r} is at {_shown(url)}, and {OFFLINE} allows this machine only: "
                 f"unset it, or name a local server with {_FLAGS[setting]}"
             )
-        if not is_own:
-            self._refuse_unnamed(name, setting)
+        if not is_own and flag is not None:
+            raise BadOption(
+                f"{FILE} of the working directory alone names {name!r}, which would be asked at {_shown(url)}, not on "
+                f"this machine: name it with {flag}, or in {_user_folder() / FILE}"
+            )
         return replace(config, retries=_OWN_RETRIES) if is_own and "retries" not in self.server else config
-
-    def _refuse_unnamed(self, name: str, setting: str) -> None:
-        """Raise `BadOption` where a model elsewhere would be asked that the person has not named.
-
-        A file in the working directory may be anyone's: of a folder that was downloaded, for one.
-        """
-        for chosen, flag in (("model", "--model"), ("embedder", "--embedder")):
-            if self.origins.get(chosen) == FILE and name == getattr(self, chosen):
-                url = _shown(getattr(self, setting))
-                raise BadOption(
-                    f"{FILE} of the working directory alone names {name!r}, which would be asked at {url}, not on this "
-                    f"machine: name it with {flag}, or in {_user_folder() / FILE}"
-                )
 
     def _price(self) -> Price | None:
         from orienteer.llm import Price
@@ -153,11 +156,15 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
     """Return what the environment and the first `orienteer.toml` of these folders set. Raises `BadOption`."""
     environment = os.environ if environment is None else environment
     folders = (Path(), _user_folder()) if folders is None else folders
-    file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
-    values = {} if file is None else _read_file(file)
-    if file is not None and file.parent == Path():
+    files = [folder / FILE for folder in folders if (folder / FILE).is_file()]
+    values = _read_file(files[0]) if files else {}
+    origins = dict.fromkeys(values, str(files[0]) if files else "")
+    if files and files[0].parent == Path():
         _check_folder_file(values)
-    origins = dict.fromkeys(values, str(file))
+        for file in files[1:]:
+            kept = _limits_of(_read_file(file), values)
+            values |= kept
+            origins |= dict.fromkeys(kept, str(file))
     for name, variables in _VARIABLES.items():
         variable = next((one for one in variables if environment.get(one)), None)
         if variable is not None:
@@ -214,6 +221,14 @@ def _check_folder_file(values: Mapping[str, Any]) -> None:
             f"embedder in {FILE} of the working directory is the file {embedder!r}, which may be anyone's: name it "
             f"with --embedder, or in {user_file}"
         )
+
+
+def _limits_of(users: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a person's own file says of being offline and of budgets: no file of a folder lifts that."""
+    kept: dict[str, Any] = {"offline": True} if users.get("offline") else {}
+    if "budget" in users:
+        kept["budget"] = {**values.get("budget", {}), **users["budget"]}
+    return kept
 
 
 def _shown(url: str | None) -> str:

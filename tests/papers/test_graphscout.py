@@ -1117,7 +1117,8 @@ def test_search_gives_the_ranking_without_the_answer(asking):
 def test_a_reply_of_very_many_calls_is_read_in_part_and_said_so(text):
     found = heard(Message(role="assistant", content=text * 40_000), turn=0)
     assert len(found.message.tool_calls) == 32
-    assert "first 32 calls" in found.broken[-1]
+    assert found.left_out > 0
+    assert found.broken == ()
 
 
 def test_marks_without_end_are_read_in_part():

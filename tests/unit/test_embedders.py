@@ -117,21 +117,21 @@ BAD = [
     (Answer(vectors=[[1.0, float("nan")]]), ModelError, "no list of embeddings"),
     (Answer(vectors=[[1.0, 1e39]]), ModelError, "no list of embeddings"),
     (Answer(vectors=[[]]), ModelError, "for 1 texts"),
-    (Answer(status=401, message="bad key KEY"), ModelRefused, "API key"),
+    (Answer(status=401, message="bad key sk-secret"), ModelRefused, "API key"),
     (Answer(status=404, message="no model"), ModelRefused, "'fake'"),
     (Answer(status=400, message="too long"), ModelRefused, "too long"),
-    (Answer(status=500, message="down"), ModelError, "500 in each of 1 tries"),
+    (Answer(status=500, message="down"), ModelError, "500 in each of 1 attempts"),
 ]
 
 
 @pytest.mark.parametrize(("answer", "error", "said"), BAD)
 def test_a_server_that_fails_is_told_in_one_line(answer, error, said):
     with FakeServer(lambda *_: answer) as server:
-        embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, api_key="KEY", retries=0))
+        embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, api_key="sk-secret", retries=0))
         with pytest.raises(error, match=said) as told:
             embedder.embed(["a text"], kind="query")
         embedder.close()
-    assert "KEY" not in str(told.value).replace("API key", "")
+    assert "sk-secret" not in str(told.value)
     assert embedder.usage.calls == 0
 
 

@@ -182,11 +182,11 @@ def test_a_model_that_only_a_downloaded_folder_names_is_asked_nowhere_else(downl
     for key in ({}, {"OPENAI_API_KEY": "secret"}, {"OPENAI_BASE_URL": ELSEWHERE}):
         found = downloaded('model = "m"\nembedder = "openai:e"', **key)
         with pytest.raises(BadOption, match="--model"):
-            found.open_model("m")
+            found.open_model()
         with pytest.raises(BadOption, match="--embedder"):
             found.open_embedder("openai:e")
-        assert found.with_flags(model="m").open_model("m").name == "m"
-        assert found.open_model("another, by a flag").name == "another, by a flag"
+        assert found.with_flags(model="m").open_model().name == "m"
+        assert found.open_model("m").name == "m"  # named by whoever calls
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "ORIENTEER_API_KEY"])
@@ -235,3 +235,16 @@ def test_an_embedder_is_opened_where_it_is_set(read):
 def test_offline_no_embedder_elsewhere_is_asked(read):
     with pytest.raises(BadOption, match="ORIENTEER_EMBEDDER_URL"):
         read(ORIENTEER_OFFLINE="1", ORIENTEER_EMBEDDER_URL=ELSEWHERE).open_embedder("openai:e")
+
+
+def test_offline_and_budgets_of_the_user_hold_in_any_folder(downloaded, tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "orienteer.toml").write_text("model = 'u'\noffline = true\n[budget]\ncalls = 3")
+    found = downloaded("offline = false\n[budget]\ncalls = 1000\nseconds = 9")
+    assert (found.offline, found.limits().calls, found.limits().seconds, found.model) == (True, 3, 9, None)
+    assert found.origins["offline"].endswith("config/orienteer.toml")
+
+
+def test_no_model_is_opened_where_none_is_named(read):
+    with pytest.raises(BadOption, match="--model"):
+        read().open_model()

@@ -125,7 +125,7 @@ def evaluate(
         raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
     examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     if model is None:
-        model = _model(asked, config, budget, settings)
+        model = _model(asked, config, settings)
     replies = Replies(path)
     asker = Asker(
         graph,
@@ -251,13 +251,13 @@ def _side_by_side(asker: Asker, tasks: Iterable[Task], at_once: int) -> Outcomes
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _model(methods: Sequence[Variant], config: RunConfig, budget: Budget, settings: Settings) -> LanguageModel | None:
+def _model(methods: Sequence[Variant], config: RunConfig, settings: Settings) -> LanguageModel | None:
     """Open the model that is set, where anything is asked of it, with a place for each call that may be under way."""
     if settings.model is None or not (config.answers or any(one.method.needs_model for one in methods)):
         return None
     places = (config.workers or WORKERS) * max(one.agents for one in methods)
     server = {"concurrency": max(_FEWEST_PLACES, places), **settings.server}
-    return replace(settings, server=server).open_model(settings.model)
+    return replace(settings, server=server).open_model()
 
 
 def _manifest(

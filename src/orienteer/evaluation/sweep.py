@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from orienteer.errors import BadOption
-from orienteer.methods import AUTO, Method, method_of
+from orienteer.methods import AUTO, Method, method_of, options_by_method
 from orienteer.options import check, options_of, pairs_of, unknown_option
 from orienteer.settings import Settings
 
@@ -104,7 +104,7 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
         raise BadOption(f"{AUTO} is one method today and another tomorrow: name the one that is meant")
     method = method_of(name)
     config, over = method.config(), method.over
-    seeds = {} if over is None else settings.methods.get(over.name, {})
+    seeds = {} if over is None else options_by_method(settings).get(over.name, {})
     if over is not None and (inner := over.config()) is not None:
         seeds = check(inner, seeds, where=f"{over.name}.")
     if config is None:
@@ -113,8 +113,8 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
         return Variant(" ".join(text.split()), method, {})
     known = {one.name for one in options_of(config)}
     given = {name: value for name, value in options.items() if name in known}
-    outer = {} if over is None else settings.methods.get(name.partition(":")[0], {})
-    set_ = {**outer, **settings.methods.get(name, {}), **given, **pairs_of(own)}
+    outer = {} if over is None else options_by_method(settings).get(name.partition(":")[0], {})
+    set_ = {**outer, **options_by_method(settings).get(name, {}), **given, **pairs_of(own)}
     return Variant(" ".join(text.split()), method, check(config, set_, where=f"{name}."), seeds)
 
 

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import urlsplit, urlunsplit
 
 from orienteer.errors import BadOption
@@ -51,8 +52,9 @@ def is_offline(environment: Mapping[str, str] | None = None) -> bool:
 
 def show(url: str) -> str:
     """Return an address as it may be shown and written down: without user name, password, query and fragment."""
-    try:
-        parts = urlsplit(url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    except ValueError:  # no address at all: what stands before an @ may still be a password
-        return url.rpartition("@")[2].partition("?")[0]
+    bare = url.partition("#")[0].partition("?")[0]
+    with suppress(ValueError):
+        parts = urlsplit(bare)
+        if parts.netloc:
+            return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return bare.rpartition("@")[2]  # no whole address: what stands before an @ may still be a password

@@ -100,7 +100,7 @@ def left_out(reply: Reply) -> str | None:
     """Return what the model is to be told of calls that were left out of its message, None where none were."""
     if not reply.calls_left_out:
         return None
-    return f"Only the first {MOST_CALLS} calls were run: {reply.calls_left_out:,} more were left out. Make fewer."
+    return f"Only the first {MOST_CALLS} calls were run; the others were left out. Make fewer."
 
 
 def _bounded(reply: Reply) -> Reply:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
@@ -54,6 +54,10 @@ class OpenAIConfig:
     def __post_init__(self) -> None:
         if self.base_url is not None and not is_address(self.base_url):
             raise BadOption(f"the base URL must look like http://localhost:8000/v1, is {show(self.base_url)!r}")
+        if self.base_url is not None and ("?" in self.base_url or "#" in self.base_url):
+            raise BadOption(
+                f"the base URL {show(self.base_url)!r} goes on with ? or #: leave that out, keys belong in api_key"
+            )
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise BadOption("the API key holds characters that no key has; was it copied whole?")
         if not (math.isfinite(self.timeout_seconds) and self.timeout_seconds > 0):
@@ -154,11 +158,11 @@ class OpenAIModel:
                 if lacking is None:
                     # A way that fails as well shows that the first refusal was about something else.
                     is_same = refusal is not None and error.status_code in (400, 422)
-                    raise self._failure(refusal if is_same and refusal else error) from error
+                    raise self.failure(refusal if is_same and refusal else error) from error
                 refusal = refusal or error
                 lacks |= {lacking}
             except openai.OpenAIError as error:
-                raise self._failure(error) from error
+                raise self.failure(error) from error
             else:
                 self._learn(asked, lacks, read)
                 return read
@@ -232,8 +236,8 @@ class OpenAIModel:
         usd = self.price.usd(**spent) if self.price is not None else None
         return Usage(calls=1, seconds=seconds, usd=usd, **spent)
 
-    def _failure(self, error: openai.OpenAIError) -> ModelError:
-        """Say in our words what the server or the way to it did, and what to do about it."""
+    def failure(self, error: openai.OpenAIError, *, offers: str = "chat completions") -> ModelError:
+        """Say in our words what a server of these or the way to it did, and what to do about it."""
         import openai
 
         tries = f"{self.config.retries + 1} attempts"
@@ -244,11 +248,11 @@ class OpenAIModel:
                 "budget of seconds where that is less"
             )
         if isinstance(error, openai.APIStatusError):
-            return self._status_failure(error, tries)
+            return self._status_failure(error, tries, offers)
         cause = _short(str(error.__cause__ or error))
         return ModelError(f"{self.base_url} cannot be reached after {tries} ({cause}); is the server running?")
 
-    def _status_failure(self, error: openai.APIStatusError, tries: str) -> ModelError:
+    def _status_failure(self, error: openai.APIStatusError, tries: str, offers: str) -> ModelError:
         body = error.body
         words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
         said = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
@@ -267,7 +271,7 @@ class OpenAIModel:
                 return ModelRefused(f"{self.base_url} does not let this API key use {self._name!r}: {said}")
             case 404:
                 return ModelRefused(
-                    f"{self.base_url} has no model {self._name!r}, or no chat completions there; check the model's "
+                    f"{self.base_url} has no model {self._name!r}, or no {offers} there; check the model's "
                     f"name and the base URL, which usually ends in /v1: {said}"
                 )
             case 429 if error.code == "insufficient_quota":
@@ -307,12 +311,17 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
         response.headers["retry-after-ms"] = f"{pause * 1000:.0f}"
 
     base_url = config.base_url or OPENAI_URL
+    parts = urlsplit(base_url)
     client = httpx2.Client(
-        transport=Transport(base_url), follow_redirects=False, trust_env=False, event_hooks={"response": [judge]}
+        transport=Transport(base_url),
+        auth=(unquote(parts.username), unquote(parts.password or "")) if parts.username else None,
+        follow_redirects=False,
+        trust_env=False,
+        event_hooks={"response": [judge]},
     )
     try:
         return openai.OpenAI(
-            base_url=base_url,
+            base_url=show(base_url),  # a password in it would stand in the log of the HTTP client
             api_key=config.api_key or "none",
             timeout=config.timeout_seconds,
             max_retries=config.retries,

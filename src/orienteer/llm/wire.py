@@ -14,8 +14,8 @@ Way: TypeAlias = Literal["tools", "schema", "text"]
 """How a call is asked for: as a tool call, as JSON held to a schema, in words."""
 Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is read
 
-_MOST_TOKENS = 1 << 40
-"""That one call may have taken: beyond it a server's count is no count."""
+_MOST_TOKENS = 1 << 24
+"""That one call may have taken, more than any model reads or writes: beyond it a server's count is no count."""
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
 
 

@@ -20,7 +20,7 @@ from orienteer.tools.render import Reply
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.session import REPLY_TOKENS, Session
 
-OVER = "Not run: the time of the question is over."
+OVER = "Not run: the question is over."
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
 
 

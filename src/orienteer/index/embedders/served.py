@@ -42,7 +42,8 @@ class ServedEmbedder:
         self.base_url = show(self.config.base_url or OPENAI_URL)
         self.fingerprint = hashlib.sha256(f"{self.base_url}\0{model}\0{LONGEST}".encode()).hexdigest()
         self.concurrency = self.config.concurrency
-        self.price = OpenAIModel(model, self.config).price
+        self._server = OpenAIModel(model, self.config)
+        self.price = self._server.price
         """What the model costs, None where that is not known."""
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
@@ -97,7 +98,7 @@ class ServedEmbedder:
             create = self._connect().embeddings.with_raw_response.create
             said: str = create(model=self._model, input=sent, encoding_format="float").text
         except openai.OpenAIError as error:
-            raise self._failure(error) from error
+            raise self._server.failure(error, offers="embeddings") from error
         vectors, tokens = self._read(said, len(texts))
         seconds, price = time.monotonic() - started, self.price if tokens is not None else None
         usd = None if price is None else price.usd(prompt_tokens=tokens or 0, cached_tokens=0, completion_tokens=0)
@@ -136,26 +137,3 @@ class ServedEmbedder:
                 self._client = open_client(self.config)
                 weakref.finalize(self, self._client.close)
             return self._client
-
-    def _failure(self, error: openai.OpenAIError) -> ModelError:
-        """Say in our words what the server or the way to it did."""
-        import openai
-
-        if not isinstance(error, openai.APIStatusError):
-            cause = str(error.__cause__ or error)[:_SHORT]
-            return ModelError(f"{self.base_url} cannot be reached ({cause}); is the server running?")
-        body, status = error.body, error.status_code
-        words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
-        key = self.config.api_key
-        said = " ".join((words.replace(key, "***") if key else words).split())[:_SHORT]
-        if status == 401:
-            return ModelRefused(f"{self.base_url} does not accept the API key: {said}")
-        if status == 404:
-            return ModelRefused(
-                f"{self.base_url} has no embedding model {self._model!r}, or no /embeddings there; check both: {said}"
-            )
-        if status in (408, 409, 429) or status >= 500:
-            return ModelError(
-                f"{self.base_url} failed with {status} in each of {self.config.retries + 1} tries: {said}"
-            )
-        return ModelRefused(f"{self.base_url} refused the texts for {self._model!r} with {status}: {said}")

@@ -230,7 +230,7 @@ def judge(
     configured = model.settings()
     if configured.model is None:
         raise BadOption("no model is named to judge: add --model, or set ORIENTEER_MODEL")
-    opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model(configured.model)
+    opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
     spent = Judging(out)
     with _going_on(out, path), file_trouble("check the path and its permissions"):

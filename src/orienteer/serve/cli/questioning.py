@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.llm import Allowance
     from orienteer.protocols import LanguageModel
-    from orienteer.settings import Settings
 
 GROUPS: Mapping[str, str] = {}
 STANDARD = Path("-")
@@ -50,7 +49,9 @@ def questions(
     _check_target(out, target)
     budget = Budget(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd)
     configured = settings().with_flags(base_url=base_url)
-    talker = _open(configured, model, budget_seconds)  # what is wrong with a model is told before the work begins
+    talker = (
+        None if model is None else configured.open_model(model)
+    )  # what is wrong with a model is told before the work begins
     if talker is not None:
         budget.require_price(talker.name, getattr(talker, "price", None))
     graph = open_graph(directory, out)
@@ -80,10 +81,6 @@ def _check_target(out: Output, target: Path) -> None:
     if target.is_dir() or not target.absolute().parent.is_dir():
         what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
         raise BadInput(f"{target} {what}: name a file that can be written with -o")
-
-
-def _open(configured: Settings, model: str | None, seconds: float | None) -> LanguageModel | None:
-    return None if model is None else configured.open_model(model)
 
 
 def _paraphrased(

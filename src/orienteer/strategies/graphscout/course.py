@@ -107,7 +107,8 @@ class Course:
         reply = self._asked(run, begun, elide(asked, self._elided), is_last=is_last)
         # In the last turn words count alone: no call is run, and the answer may stand behind one.
         said = Heard(reply.message) if is_last else heard(reply.message, turn=len(self.steps))
-        reply = reply.model_copy(update={"message": renamed(said.message, self._messages)})
+        message, more = renamed(said.message, self._messages), reply.calls_left_out + said.left_out
+        reply = reply.model_copy(update={"message": message, "calls_left_out": more})
         self._messages = [*asked, reply.message]
         if said.feigned:
             self.notes.append(_FEIGNED)

@@ -50,6 +50,8 @@ class Heard(NamedTuple):
     """What is wrong with calls that could not be read, a sentence for each."""
     feigned: bool = False
     """It went on to write what a tool gives; that part was left out."""
+    left_out: int = 0
+    """Calls in words beyond those that one turn may make."""
 
 
 def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
@@ -101,13 +103,13 @@ def heard(message: Message, *, turn: int) -> Heard:
     else:
         parts, broken = _marked(spoken)
         text = text if broken and not parts else _before(text, begin)
-    if len(parts) > MOST_CALLS:
-        broken.append(f"Only the first {MOST_CALLS} calls of a reply are read")
+    left_out = max(0, len(parts) - MOST_CALLS)
     calls = tuple(
         ToolCall(id=f"call_{turn}_{place}", name=name, arguments=arguments)
         for place, (name, arguments) in enumerate(parts[:MOST_CALLS])
     )
-    return Heard(Message(role="assistant", content=text or None, tool_calls=calls), tuple(broken), bool(feigned))
+    said = Message(role="assistant", content=text or None, tool_calls=calls)
+    return Heard(said, tuple(broken), bool(feigned), left_out)
 
 
 def harmless(text: str) -> str:
