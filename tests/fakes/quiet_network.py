@@ -109,7 +109,7 @@ def main() -> None:
         asked = sorted(set(seen[before:]))
         ran.append({"command": command, "code": done.returncode, "said": done.stderr[-2000:], "asked": asked})
     if beside is not None:
-        beside.wait()
+        ran.append({"command": beside.args, "code": beside.wait(), "said": "", "asked": []})
     time.sleep(0.5)
     Path(sys.argv[2]).write_text(json.dumps({"ran": ran, "asked": sorted(set(seen))}))
 
