@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.build.bounds import DEEPEST, MOST_HELD, in_memory, parsed
+from orienteer.build.importers import delimited
 from orienteer.build.importers.delimited import Delimited
 from orienteer.build.importers.files import opened
 from orienteer.build.importers.jsonl import FEWEST_CELLS, MOST_EMPTY, JsonLines
@@ -273,6 +274,28 @@ def test_a_batch_of_large_rows_is_handed_on_early(name: str, reader, row: str, t
     ]
     assert sum(held) == count * size
     assert max(held) <= 2 * MOST_HELD + 2 * size
+
+
+@pytest.mark.parametrize("name", ["nodes.csv", "nodes.tsv"])
+def test_rows_of_any_size_below_the_largest_are_read_whatever_came_before(name: str, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(delimited, "MOST_RECORD", MB)
+    monkeypatch.setattr(delimited, "MOST_HELD", MB // 4)
+    path = tmp_path / name
+    separator = "," if name.endswith("csv") else "\t"
+    sizes = [1] * 300 + [MB // 100] * 600 + [3, MB - 1_000, 2, MB - 1_000, 1]
+    path.write_text(f"id{separator}name\n" + "".join(f"{size}{separator}{'x' * size}\n" for size in sizes))
+    batches = Delimited().batches(path, rows=5_000, drop=pytest.fail, header=True)
+    assert [len(one) for batch in batches for one in batch.columns["name"]] == sizes
+
+
+@pytest.mark.parametrize("before", [0, 1, 300])
+def test_one_row_that_is_too_large_is_refused_wherever_it_stands(before: int, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(delimited, "MOST_RECORD", MB)
+    monkeypatch.setattr(delimited, "MOST_HELD", MB // 4)
+    path = tmp_path / "nodes.csv"
+    path.write_text("id,name\n" + "a,b\n" * before + "a" + f',"{LINES[: MB // 8]}"' * 32 + "\n")
+    with pytest.raises(BadInput, match="a row of more than"):
+        list(Delimited().batches(path, rows=5_000, drop=pytest.fail, header=True))
 
 
 # ----------------------------------------------------------------------------------------------------------- pickles

@@ -15,16 +15,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from orienteer.build.bounds import MOST_HELD, MOST_RECORD
-from orienteer.build.importers.files import Measured, measured, opened_text, suffix
+from orienteer.build.importers.files import READ, Measured, measured, opened_text, suffix
 from orienteer.build.importers.table import Batch, Drop, shown, undecodable
 from orienteer.errors import BadInput
 
 SAMPLE = 1 << 20
 """Characters from which the quoting is told."""
-MOST_STEP = 256
-"""Rows that are taken at once where those before were small."""
-MOST_STEP_BYTES = 2 * MOST_RECORD
-"""Bytes that they may have together: a field that is quoted spans lines, and a row has any number of those."""
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t,;", ".tab": "\t", ".sif": "\t ", ".txt": "\t"}
 """What may separate the fields; where several do in the first line the commonest, else the first."""
 OPENING_QUOTE = re.compile(r'(?:^|[\t\n])"')
@@ -57,7 +53,7 @@ class Delimited:
         """Return the fields of the first row."""
         dialect = self._dialect or _dialect(path)
         with opened_text(path) as text:
-            measured(text).allow(MOST_STEP_BYTES)
+            measured(text).allow(MOST_RECORD + READ)
             try:
                 first: Sequence[str] = next(dialect.reader(text), [])
                 return tuple(field.encode("utf-8", "replace").decode() for field in first)
@@ -92,17 +88,17 @@ class Delimited:
 
 
 def _taken(reader: Iterator[list[str]], rows: int, text: Measured) -> list[list[str]]:
-    """Return the next rows, fewer where they are large: a step at a time, so that large rows are noticed soon."""
+    """Return the next rows, fewer where they are large. A single one that is too large is refused while it is read.
+
+    Quoted fields span lines, and a row has any number of those, so that no bound on lines or fields is one on rows.
+    """
     taken: list[list[str]] = []
-    first, step = text.given, 1
-    while len(taken) < rows and text.given - first <= MOST_HELD:
-        before = text.given
-        text.allow(MOST_STEP_BYTES)
-        some = list(islice(reader, min(step, rows - len(taken))))
-        if not some:
+    enough = text.given + MOST_HELD
+    text.allow(MOST_HELD + MOST_RECORD + READ)
+    for row in islice(reader, rows):
+        taken.append(row)
+        if text.given > enough:
             break
-        taken += some
-        step = max(1, min(2 * step, MOST_STEP, MOST_HELD * len(some) // (text.given - before + 1)))
     return taken
 
 
