@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,28 @@ def test_a_folder_with_other_files_is_never_replaced(graph: Graph, tmp_path: Pat
         export_graph(graph, "jsonl", tmp_path / "source", force=True)
     with pytest.raises(BadOption, match="jsonl, graphml"):
         export_graph(graph, "rdf", tmp_path / "out")
+
+
+@pytest.mark.parametrize("to", ["jsonl", "graphml"])
+@pytest.mark.parametrize("kind", ["a folder", "a linked file", "a linked folder", "linked", "dangling", "pipe"])
+def test_what_is_no_export_is_never_replaced(kind: str, to: str, graph: Graph, tmp_path: Path) -> None:
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    mine.mkdir()
+    (mine / "nodes.jsonl").write_text("mine")
+    if kind == "pipe":
+        os.mkfifo(out)
+    elif kind in ("linked", "dangling"):
+        out.symlink_to(mine if kind == "linked" else tmp_path / "nowhere")
+    else:
+        out.mkdir()
+        place = out / "nodes.jsonl"
+        mine.rename(place) if kind == "a folder" else place.symlink_to(
+            mine / "nodes.jsonl" if kind == "a linked file" else mine
+        )
+    before = sorted((str(path), path.lstat().st_mode) for path in tmp_path.rglob("*"))
+    with pytest.raises(BadInput, match="name another path"):
+        export_graph(graph, to, out, force=True)
+    assert sorted((str(path), path.lstat().st_mode) for path in tmp_path.rglob("*")) == before
 
 
 def test_a_dump_of_a_newer_version_or_without_a_part_or_a_node_is_refused(graph: Graph, tmp_path: Path) -> None:

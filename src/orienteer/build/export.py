@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ import orienteer
 from orienteer.build import portable
 from orienteer.build.importers.exported import JSON, PROPERTY, is_json
 from orienteer.errors import BadInput, BadOption
+from orienteer.graph.format import is_link
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, JsonValue, Node
 
@@ -23,19 +23,22 @@ Target = Literal["jsonl", "graphml"]
 
 ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
+PARTS = (portable.META, portable.NODES, portable.EDGES)
 GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 
 
 def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> None:
     """Write the graph as a folder of JSON lines, or as one GraphML file. It appears whole or not at all.
 
-    Raises `BadInput` where the path is taken and `force` was not given.
+    Raises `BadInput` where the path is taken and `force` was not given, or what lies there is no earlier export.
     """
     writers: Mapping[str, Callable[[Graph, Path], None]] = {"jsonl": _write_jsonl, "graphml": _write_graphml}
     if to not in writers:
         raise BadOption(f"No export format {to!r}. There are: {', '.join(writers)}.")
     if (out.exists() or out.is_symlink()) and not force:
         raise BadInput(f"{out} exists already: replace it with --force, or name another path")
+    if is_link(out) or (out.exists() and not out.is_file() and not out.is_dir()):
+        raise BadInput(f"{out} is a link, or no ordinary file: name another path")
     if out.is_dir() and not _is_replaceable(out):
         raise BadInput(f"{out} is a folder with other files: name another path")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +46,9 @@ def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> No
         made = Path(folder) / "made"
         writers[to](graph, made)
         if out.is_dir():
-            shutil.rmtree(out)
+            for name in PARTS:
+                (out / name).unlink(missing_ok=True)
+            out.rmdir()
         elif made.is_dir():
             with suppress(FileNotFoundError):
                 out.unlink()
@@ -51,8 +56,8 @@ def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> No
 
 
 def _is_replaceable(folder: Path) -> bool:
-    """Say whether a folder holds nothing but an earlier export."""
-    return {path.name for path in folder.iterdir()} <= {portable.META, portable.NODES, portable.EDGES}
+    """Say whether a folder holds nothing but an earlier export: files of its names, no links and no folders."""
+    return all(path.name in PARTS and path.is_file() and not is_link(path) for path in folder.iterdir())
 
 
 def _meta(graph: Graph) -> dict[str, Any]:
