@@ -209,3 +209,28 @@ def test_a_link_in_the_cache_is_somebodys_own(cli, clubs, home):
     assert cli("cache", "info", "--json").json["graphs"] == []
     assert cli("cache", "clear", "--json").json["removed"] == 0
     assert (graphs / "mine" / "orienteer.json").exists()
+
+
+def test_nothing_is_removed_through_a_linked_folder_of_the_cache(cli, clubs, home, tmp_path):
+    graphs = home.parent / "cache" / "graphs"
+    graphs.parent.mkdir(exist_ok=True)
+    shutil.copytree(clubs, tmp_path / "mine" / "clubs-0123456789ab")
+    graphs.symlink_to(tmp_path / "mine", target_is_directory=True)
+    before = sorted((tmp_path / "mine").rglob("*"))
+    ran = cli("cache", "clear")
+    assert ran.code == 2
+    assert "is a link" in ran.err
+    assert sorted((tmp_path / "mine").rglob("*")) == before
+
+
+@pytest.mark.parametrize("place", ["mine", "generations/mine", "pieces/mine"])
+def test_what_somebody_put_into_a_graph_of_the_cache_stays(cli, clubs, home, place):
+    made = home.parent / "cache" / "graphs" / "clubs-0123456789ab"
+    shutil.copytree(clubs, made)
+    mine = made / place / "thesis.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    assert cli("cache", "clear", "--json").json["removed"] == 1
+    assert mine.read_text() == "mine"
+    assert sorted(one for one in made.rglob("*") if one.is_file()) == [mine]
+    assert cli("cache", "clear", "--json").json["removed"] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import ModelError
+from orienteer.errors import BadInput, ModelError
+from orienteer.graph.format import DEBRIS, GENERATION, GENERATIONS, LOCK, PIECES, POINTER, is_graph, is_link, no_link
+from orienteer.graph.publishing import remove
 from orienteer.llm.address import show
 from orienteer.serve.cli.arguments import file_trouble, graph_of, settings
 from orienteer.serve.cli.checkup import examine, is_damaged, lines
@@ -68,10 +71,13 @@ def cache_clear(
     folder = settings().cache
     kinds = ["graphs", *(["vectors"] if vectors else []), *(["replies"] if replies else [])]
     found = {kind: {path: _size(path) for path in _cached(folder, kind)} for kind in _KINDS}
+    for kind in kinds:
+        if is_link(folder / kind):
+            raise BadInput(f"{folder / kind} is a link, which nothing is removed through: empty it by hand")
     removed = {path: size for kind in kinds for path, size in found[kind].items()}
     for path in removed:
         with file_trouble("remove it by hand"):
-            shutil.rmtree(path)
+            _remove(path)
     kept = {kind: sum(found[kind].values()) for kind in _KINDS if kind not in kinds and found[kind]}
     if out.as_json:
         out.json({"path": str(folder), "removed": len(removed), "bytes": sum(removed.values()), "kept": kept})
@@ -80,6 +86,22 @@ def cache_clear(
     out.print(f"removed {told}, {counted(sum(removed.values()), 'byte')}")
     for kind, size in kept.items():
         out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of the cache; of a graph what a writer of graphs leaves, so that anybody's else stays."""
+    if not is_graph(folder):
+        shutil.rmtree(folder)
+        return
+    for name in (GENERATIONS, PIECES):
+        remove(no_link(folder / name), GENERATION)
+        with suppress(OSError):  # there is none, or it holds something else
+            (folder / name).rmdir()
+    remove(folder, DEBRIS)
+    (folder / LOCK).unlink(missing_ok=True)
+    (folder / POINTER).unlink()  # the last of it: what is broken off before is a graph still, and removed next time
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def doctor(
