@@ -203,6 +203,36 @@ def test_a_linked_folder_is_refused_and_nothing_is_removed_through_it(copy, vict
     assert tree(victim) == before
 
 
+@pytest.mark.parametrize("name", ["generations", "generations/ID", "pieces", "pieces/ID", "pieces/ID/NAME"])
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_a_folder_that_is_none_is_told(copy, name, kind):
+    made = pieces.publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
+    place = copy / name.replace("ID", made.parent.name).replace("NAME", made.name)
+    shutil.rmtree(place)
+    place.write_text("mine") if kind == "file" else os.mkfifo(place)
+    with pytest.raises(NotAGraph, match=f"{place.name} is damaged .it is no folder.: (remove it|run orienteer embed)"):
+        Graph.open(copy) if name.startswith("generations") else pieces.piece(copy, "vectors")
+    publish_anything(copy)  # no error but ours
+    if place.name == made.name:
+        return
+    place.unlink(missing_ok=True)
+    publish_anything(copy)
+    assert list(Graph.open(copy).ids) == ["b"]
+
+
+def test_a_linked_pointer_is_refused(copy, tmp_path):
+    file = copy / "orienteer.json"
+    file.rename(tmp_path / "private")
+    file.symlink_to(tmp_path / "private")
+    with pytest.raises(NotAGraph, match=r"orienteer\.json is no ordinary file"):
+        Graph.open(copy)
+    before = (tmp_path / "private").read_text()
+    publish_anything(copy)
+    assert list(Graph.open(copy).ids) == ["b"]
+    assert not file.is_symlink()
+    assert (tmp_path / "private").read_text() == before
+
+
 @pytest.mark.parametrize("name", ["generations/thesis", "pieces/thesis", ".new-thesis", "generations/20200101", "mine"])
 def test_what_is_not_ours_outlives_every_change(copy, victim, name):
     pieces.publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)

@@ -38,6 +38,7 @@ DEBRIS = re.compile(r"\.new-(shelf-)?[a-z0-9_]{8}")  # a shelf is of a build
 FILE = re.compile("[a-z0-9_]+([.][a-z0-9_]+)*")
 CHANGED = "it is not what was written"
 AGAIN = "import the graph again with --force"
+ANEW = f"remove it, and {AGAIN}"
 
 GenerationName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{GENERATION.pattern}$")]
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{FILE.pattern}$")]
@@ -186,6 +187,7 @@ def read_pointer(path: Path) -> Pointer:
                 "or with orienteer build where it holds documents"
             )
         raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}")
+    size_of(file)
     try:
         content = json.loads(file.read_bytes())
         if int(content["format"]) > FORMAT:
@@ -198,7 +200,7 @@ def read_pointer(path: Path) -> Pointer:
 
 
 def generation_of(path: Path, pointer: Pointer) -> Path:
-    """Return the folder of the generation that a pointer names. Raises `NotAGraph` where it is a link."""
+    """Return the folder of the generation that a pointer names. Raises `NotAGraph` where it is a link or a file."""
     return no_link(no_link(path / GENERATIONS) / pointer.generation)
 
 
@@ -243,10 +245,15 @@ def size_of(file: Path, remedy: str = AGAIN) -> int:
     return status.st_size
 
 
-def no_link(folder: Path) -> Path:
-    """Return a folder of a graph as it is. Raises `NotAGraph` where it is a link: what it leads to is not ours."""
+def no_link(folder: Path, remedy: str = ANEW) -> Path:
+    """Return a folder of a graph as it is, or is not yet.
+
+    Raises `NotAGraph` where it is a link, for what that leads to is not ours, and where it is no folder.
+    """
     if is_link(folder):
         raise NotAGraph(f"{folder} is a link, which a graph is not read or written through: put what it leads to there")
+    if folder.exists() and not folder.is_dir():
+        raise damaged(folder, "it is no folder", remedy)
     return folder
 
 

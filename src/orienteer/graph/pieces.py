@@ -33,6 +33,7 @@ from orienteer.graph.publishing import Digests, publishing, remove, replace_poin
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # what the system says where nothing may be written
 _BETWEEN_TRIES = 0.1  # seconds
 _SMALL = 1 << 16  # bytes: what a file may have whose hash is taken each time it is opened
+_REMOVE = "remove it, and make again what orienteer doctor says is gone"
 _COMMANDS = {"vectors": "embed", "similar": "link"}
 """What makes those pieces that no question makes by itself."""
 Found = TypeVar("Found")
@@ -138,12 +139,13 @@ def _is_whole(file: Path, record: FileRecord) -> bool:
 
 
 def folder_of(path: Path, pointer: Pointer, name: str) -> Path:
-    """Return the folder of a piece that a pointer names. Raises `NotAGraph` where it is a link."""
-    return no_link(_folder(path, pointer, pointer.pieces[name].folder))
+    """Return the folder of a piece that a pointer names. Raises `NotAGraph` where it is a link or a file."""
+    folder = _folder(path, pointer, pointer.pieces[name].folder)
+    return no_link(folder, remedy(path, folder))
 
 
 def _folder(path: Path, pointer: Pointer, folder: str) -> Path:
-    return no_link(no_link(path / PIECES) / pointer.generation) / folder
+    return no_link(no_link(path / PIECES, _REMOVE) / pointer.generation, _REMOVE) / folder
 
 
 def is_free(name: str) -> bool:
