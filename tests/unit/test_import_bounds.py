@@ -328,6 +328,15 @@ def test_sets_keep_their_members(kind: Callable, protocol: int, tmp_path: Path) 
     assert {type(key) for key in raw} <= {str, bytes}
 
 
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_members_of_different_types_are_different(protocol: int, tmp_path: Path) -> None:
+    members = [1, "1", "None", None, 1.5, "1.5", "True", b"x", "b'x'", "x", 0, "0", "str 'x'"]
+    path = tmp_path / "p.pkl"
+    path.write_bytes(pickle.dumps(set(members), protocol))
+    expected = sorted((one.decode() if isinstance(one, bytes) else one for one in set(members)), key=repr)
+    assert sorted(load(path), key=repr) == expected
+
+
 # ------------------------------------------------------------------------------------------------------------- memory
 
 

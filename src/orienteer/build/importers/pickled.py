@@ -31,7 +31,7 @@ class Refused(BadInput):
 
 
 class Members(dict[Any, Any]):
-    """A set: its members by what they are found by."""
+    """A set: its members by their types and texts, for 1 and "1" are two."""
 
 
 class Named:
@@ -141,7 +141,7 @@ def _dictionary(pairs: Any = ()) -> dict[Any, Any]:
 
 def members(found: Any = ()) -> Members:
     """Return a set. Raises `ValueError` for a member that is no plain value."""
-    return Members((key_of(one), one) for one in found)
+    return Members((f"{type(one).__name__} {key_of(one)!r}", one) for one in found)
 
 
 def _never(*arguments: Any) -> NoReturn:
@@ -165,8 +165,9 @@ CALLS: Calls = {
 
 
 def key_of(key: Any) -> str | bytes:
-    """Return a plain value as it is found again: as text, which is what JSON makes of keys.
+    """Return a plain value as it is found again: as text, as `str` has it. Raises `ValueError` for any other.
 
+    JSON makes text of keys too, but for `True` and `None`, which stay as Python spells them, and bytes, which stay.
     Numbers hash to themselves, so that whoever writes a file can choose keys that all meet; texts and bytes hash by a
     number that each process draws for itself.
     """
