@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.build.bounds import DEEPEST, MOST_HELD, in_memory, parsed
-from orienteer.build.importers import delimited
+from orienteer.build.importers import delimited, xml_stream
 from orienteer.build.importers.delimited import Delimited
 from orienteer.build.importers.files import opened
 from orienteer.build.importers.jsonl import FEWEST_CELLS, MOST_EMPTY, JsonLines
@@ -171,6 +171,29 @@ def test_lists_of_gephi_may_be_long_and_broken(tmp_path: Path) -> None:
     graph = Graph.open(tmp_path / "out")
     assert [len(one) for one in graph.node("a").properties["t"]] == [200_000]
     assert graph.node("b").properties["t"] == ["c d", "e"]
+
+
+def test_texts_that_begin_alike_are_not_one_long_text(tmp_path: Path, monkeypatch) -> None:
+    chunk, count = 5_000, 30
+    monkeypatch.setattr(xml_stream, "CHUNK", chunk)
+    monkeypatch.setattr(xml_stream, "MOST_RECORD", 5 * chunk)
+    head, tail = GRAPHML.format("", "|").split("|")
+    blocks = [head]
+    for number in range(count):  # each chunk ends within a text, of one part more than the one before
+        text = "x<b/>" * number + "y" * 4_000
+        blocks.append("</data></node>" * bool(number) + f'<node id="{number}"><data key="d">{text}')
+    padded = [
+        block.replace("<node", " " * (chunk - len(block)) + "<node") if number else block + " " * (chunk - len(block))
+        for number, block in enumerate(blocks)
+    ]
+    assert {len(block) for block in padded} == {chunk}
+    path = tmp_path / "g.graphml"
+    path.write_text("".join(padded) + "</data></node>" + tail)
+    assert import_graph([path], tmp_path / "out").nodes == count
+    monkeypatch.setattr(xml_stream, "MOST_RECORD", chunk)
+    path.write_text("".join(padded) + "x" * chunk + "</data></node>" + tail)
+    with pytest.raises(BadInput, match="a text of more than"):
+        import_graph([path], tmp_path / "again")
 
 
 # ------------------------------------------------------------------------------------------------------------- depth

@@ -36,6 +36,17 @@ class Names(dict[str, str]):
         return short
 
 
+class Text(list[str]):
+    """Character data in parts as they come, and how much of it has been counted."""
+
+    counted = characters = 0
+
+    def clear(self) -> None:
+        """Begin a new text."""
+        super().clear()
+        self.counted = self.characters = 0
+
+
 class XmlStream(ABC, Generic[Element]):
     """Reads one XML file. A format says what the begin and the end of an element mean, and fills `found`."""
 
@@ -46,13 +57,12 @@ class XmlStream(ABC, Generic[Element]):
         self.path = path
         self.found: list[Element] = []
         """What has been read and not yet been handed out."""
-        self.text: list[str] = []
+        self.text = Text()
         """Character data since it was last cleared."""
         self.names = Names("")
         self.defaulted = 0
         """Characters that elements have been given because a default says so: one text for any number of them."""
         self._has_begun = False
-        self._counted, self._characters, self._first = 0, 0, ""  # of the text that is read
 
     @abstractmethod
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -106,13 +116,11 @@ class XmlStream(ABC, Generic[Element]):
         return found
 
     def _check_text(self) -> None:
-        """Raise `BadInput` where a text goes on too long. It is the same one while its first part is."""
+        """Raise `BadInput` where a text goes on too long."""
         text = self.text
-        if not text or text[0] is not self._first or len(text) < self._counted:
-            self._counted, self._characters, self._first = 0, 0, text[0] if text else ""
-        self._characters += sum(map(len, text[self._counted :]))
-        self._counted = len(text)
-        if self._characters > MOST_RECORD:
+        text.characters += sum(map(len, text[text.counted :]))
+        text.counted = len(text)
+        if text.characters > MOST_RECORD:
             raise too_long(self.path, f"line {self.line:,}", "text")
 
     def _check_namespace(self, prefix: str | None, address: str | None) -> None:
