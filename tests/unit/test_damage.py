@@ -101,6 +101,24 @@ def test_any_damage_is_told_or_changes_an_answer_and_nothing_else(copy, kind, re
     record_property("corpus", f"damage: {kind}")
 
 
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_a_failure_is_looked_into_once_for_each_graph(copy, whole, is_inside):
+    generation = Graph.open(copy).manifest.generation
+
+    @damage.damage_told(copy, generation)
+    def fail():
+        try:
+            with damage.damage_told(copy if is_inside else whole, generation):
+                raise ZeroDivisionError
+        finally:  # who looked into it once more would find this
+            (copy / "generations" / generation / "text.utf8").write_bytes(b"other")
+
+    with pytest.raises(ZeroDivisionError if is_inside else NotAGraph) as caught:
+        fail()
+    if not is_inside:
+        assert "text.utf8 is damaged" in str(caught.value)
+
+
 # ------------------------------------------------------------------------------------------------- names and links
 
 

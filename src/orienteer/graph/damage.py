@@ -29,6 +29,7 @@ from orienteer.graph.format import (
 )
 from orienteer.graph.pieces import damaged_among, folder_of, is_free, remedy
 
+_LOOKED = "_orienteer_looked"
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -98,8 +99,15 @@ def damage_told(path: Path, generation: str) -> Iterator[None]:
 
 
 def tell_damage(path: Path, generation: str, error: Exception) -> None:
-    """Raise `NotAGraph` where a failure is one over what is damaged of a graph."""
-    if not isinstance(error, Error) and (found := find_damage(path, generation)) is not None:
+    """Raise `NotAGraph` where a failure is one over what is damaged of a graph.
+
+    To look takes as long as reading all of the graph: the failure keeps that it was done, for the boundaries outside.
+    """
+    looked: set[tuple[Path, str]] = error.__dict__.setdefault(_LOOKED, set())
+    if isinstance(error, Error) or (path, generation) in looked:
+        return
+    looked.add((path, generation))
+    if (found := find_damage(path, generation)) is not None:
         raise found from error
 
 

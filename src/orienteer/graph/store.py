@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format, meeting, paths, pieces, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
-from orienteer.graph.damage import damage_told, telling_damage
+from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.format import Manifest
 from orienteer.graph.nodes import Nodes
 from orienteer.graph.searching import OpenEmbedder, Searchers
@@ -97,8 +97,9 @@ class Graph(Nodes):
                 if latest.generation == pointer.generation:
                     raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force") from error
                 pointer = latest
-            except (ValueError, LookupError, TypeError) as error:  # files that do not fit one another
-                raise format.damaged(path, error) from error
+            except Exception as error:  # files that do not fit one another
+                tell_damage(path, pointer.generation, error)
+                raise
 
     @classmethod
     def from_records(
