@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from orienteer.build import bounds
 from orienteer.build.bounds import DEEPEST, MOST_HELD, in_memory, parsed
 from orienteer.build.importers import delimited, xml_stream
 from orienteer.build.importers.delimited import Delimited
@@ -83,11 +85,15 @@ def test_what_unpacks_to_hundreds_of_times_its_size_is_refused(name: str, head: 
         assert "more than 200 times its size" in said
 
 
-def test_an_honest_packed_table_is_read(tmp_path: Path) -> None:
+def test_an_honest_packed_table_is_read(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(bounds, "SMALL", 0)
     path = tmp_path / "edges.tsv.gz"
     text = "source\ttype\ttarget\n" + "".join(f"hub\tlinks_to\tn{number}\n" for number in range(2_000))
     path.write_bytes(gzip.compress(text.encode()))
     assert import_graph([path], tmp_path / "out").edges == 2_000
+    monkeypatch.setattr(bounds, "MOST_RATIO", 1)  # so it was measured
+    with pytest.raises(BadInput, match="more than 1 times its size"):
+        import_graph([path], tmp_path / "again")
 
 
 @pytest.mark.parametrize(
@@ -218,18 +224,28 @@ def test_json_that_nests_without_end_is_refused_with_its_line(deep: str, tmp_pat
 
 @pytest.mark.parametrize("deep", DEEP)
 @pytest.mark.parametrize(
-    ("name", "content"),
+    ("name", "content", "reason"),
     [
-        ("graph.json", '{"a_nodes":{"1":{"features":{"name":%s},"neighbors":{}}}}'),
-        ("x_corpus.json", '[{"title":"t","text":%s}]'),
-        ("meta.json", '{"format":"orienteer-dump","version":%s}'),
+        ("graph.json", '{"a_nodes":{"1":{"features":{"name":%s},"neighbors":{}}}}', "values in values|values within"),
+        ("x_corpus.json", '[{"title":"t","text":%s}]', "more than 100 values within values"),
+        ("meta.json", '{"format":"orienteer-dump","version":%s}', "holds no table"),  # it is not taken for a dump
     ],
 )
-def test_no_layout_nests_without_end(name: str, content: str, deep: str, tmp_path: Path) -> None:
+def test_no_layout_nests_without_end(name: str, content: str, reason: str, deep: str, tmp_path: Path) -> None:
     folder = tmp_path / "source"
     folder.mkdir()
     (folder / name).write_text(content % deep)
-    refused(folder, tmp_path)
+    assert re.search(reason, refused(folder, tmp_path))
+
+
+@pytest.mark.parametrize("version", ['"' + "x" * MB + '"', nested(90)])
+def test_a_version_that_is_shown_is_cut(version: str, tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "meta.json").write_text(f'{{"format":"orienteer-dump","version":{version}}}')
+    said = refused(folder, tmp_path).replace(str(folder), "")
+    assert "is a dump of version" in said
+    assert len(said) < 120
 
 
 @pytest.mark.parametrize("deep", DEEP)

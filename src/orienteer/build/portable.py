@@ -74,7 +74,7 @@ def found(sources: Sequence[Path]) -> Dump | None:
         return None
     if meta.get("version") != VERSION:
         raise BadInput(
-            f"{sources[0]} is a dump of version {meta.get('version')}; this reads {VERSION}: upgrade orienteer"
+            f"{sources[0]} is a dump of version {meta.get('version')!s:.40}; this reads {VERSION}: upgrade orienteer"
         )
     dump = Dump(sources[0], meta)
     missing = next((path for path in dump.files if not path.is_file()), None)
