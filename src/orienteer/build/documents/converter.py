@@ -26,6 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO, NamedTuple
 
+from orienteer.build.bounds import MOST_RATIO
 from orienteer.build.documents.blocks import Block, Grid, Place, Prose
 from orienteer.build.documents.markdown import MOST_COLUMNS, read_markdown
 from orienteer.errors import BadInput
@@ -37,9 +38,8 @@ LONGEST = 2 * MOST_CHARACTERS
 """Bytes of an answer."""
 MOST_UNPACKED = 1 << 30
 """Bytes that an archive may unpack to."""
-MOST_RATIO = 200
-"""How many times its own size an archive of more than some megabytes may unpack to."""
 SMALL = 16 << 20
+"""Bytes that any archive may unpack to, whatever its ratio: less than a table's, for it is held as a whole."""
 MOST_MEMORY = 4 << 30
 """Bytes of memory that a conversion may take, where the system can hold it to that."""
 _SLIDE = re.compile(r"<!-- Slide number: (\d+) -->")
