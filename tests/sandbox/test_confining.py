@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
@@ -379,7 +380,9 @@ def test_a_program_that_is_launched_is_held_and_who_launched_it_is_not(tmp_path)
                 [cat, *files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
 
-        return launched(start, cat, longest=longest).communicate(said)
+        started, held = launched(start, cat, longest=longest)
+        assert held == {"seccomp"} | ({"landlock"} if confining.landlock_version() else set())
+        return started.communicate(said)
 
     assert printed(10, said=b"short") == (b"short", b"")
     assert printed(10, said=b"not as short") != (b"not as short", b"")
@@ -394,6 +397,34 @@ def test_a_program_that_is_launched_is_held_and_who_launched_it_is_not(tmp_path)
 def test_what_fails_in_a_launch_is_raised():
     with pytest.raises(ZeroDivisionError):
         launched(lambda: 1 / 0, Path(sys.executable), longest=1)
+
+
+def test_nothing_is_collected_while_any_of_two_launches_runs():
+    first_is_there, second_is_there, first_is_over = (threading.Event() for _ in range(3))
+    collects = []
+
+    def first():
+        first_is_there.set()
+        second_is_there.wait(0.5)  # it never is, where they take turns
+
+    def second():
+        second_is_there.set()
+        assert first_is_over.wait(20)
+        collects.append(gc.isenabled())
+
+    def launch_first():
+        launched(first, Path(sys.executable), longest=1)
+        first_is_over.set()
+
+    threads = [threading.Thread(target=launch_first)]
+    threads[0].start()
+    assert first_is_there.wait(20)
+    threads.append(threading.Thread(target=launched, args=(second, Path(sys.executable)), kwargs={"longest": 1}))
+    threads[1].start()
+    for thread in threads:
+        thread.join()
+    assert collects == [False]
+    assert gc.isenabled()
 
 
 @pytest.mark.skipif(

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadQuery, MissingExtra, UnsafeSandbox
-from orienteer.sandbox.confining import launch_program
+from orienteer.sandbox.confining import landlock_version, launch_program
 from orienteer.sandbox.interpreter import Limits
 from orienteer.sandbox.opening import open_interpreter
 
@@ -351,10 +351,17 @@ def test_the_worker_is_held_by_the_kernel_as_well(monty):
     held = dict(line.split(":\t", 1) for line in status.splitlines())
     assert int(held["CapEff"], 16) == int(held["CapPrm"], 16) == int(held["CapInh"], 16) == 0
     assert held["NoNewPrivs"] == "1"
-    if launch_program(longest=1) is not None:
+    assert ("seccomp" in monty.held) == (launch_program(longest=1) is not None)
+    if "seccomp" in monty.held:
         assert held["Seccomp"] == "2"
+    assert ("landlock" in monty.held) == (landlock_version() > 0)
+    limits = Path(f"/proc/{worker_of(monty)}/limits").read_text()
+    assert ("limits" in monty.held) == bool(re.search(r"Max open files +0 +0 ", limits))
+    assert "lifeline" in monty.held
     own = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
     assert own["Seccomp"] != "2" or os.environ.get("CI")  # who started it is not held
+    monty.close()
+    assert monty.held == frozenset()
 
 
 @LINUX

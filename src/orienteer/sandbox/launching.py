@@ -20,41 +20,46 @@ T = TypeVar("T")
 
 _LOADERS = ("/lib64/ld-*.so*", "/lib/ld-*.so*", "/lib/*-linux-gnu/ld-*.so*")  # they start whatever is not in one piece
 _PROGRAM = confining.READ_FILE | confining.EXECUTE
+_TURN = threading.Lock()  # collection is the whole process's: one launch would switch it on while another runs
 
 
-def launched(start: Callable[[], T], program: Path, *, longest: int) -> T:
-    """Return what `start` gives, and have the program that it starts held where the system can do so.
+def launched(start: Callable[[], T], program: Path, *, longest: int) -> tuple[T, frozenset[str]]:
+    """Return what `start` gives, and by name what holds the program that it starts: what this system can do of it.
 
     The program opens itself and shared libraries, for reading, and nothing else; has no network and no signals; starts
     nothing; and writes at most `longest` bytes at once. Raises what `start` raises.
     """
     if not sys.platform.startswith("linux"):
-        return start()
+        return start(), frozenset()
     left = _left(program)
     given: list[T] = []
     failed: list[BaseException] = []
+    held: set[str] = set()
 
     def run() -> None:
         try:
             confining.drop_privileges()
-            confining.keep_files(left)
-            confining.filter_launch(longest=longest)
+            if confining.keep_files(left):
+                held.add("landlock")
+            if confining.filter_launch(longest=longest):
+                held.add("seccomp")
             given.append(start())
         except BaseException as error:  # noqa: BLE001  # whoever waits for the thread raises it
             failed.append(error)
 
-    collects = gc.isenabled()
-    gc.disable()  # it would run in that thread, too, where what others have left cannot be ended or removed
-    try:
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
-    finally:
-        if collects:
-            gc.enable()
+    with _TURN:
+        collects = gc.isenabled()
+        gc.disable()  # it would run in that thread, too, where what others have left cannot be ended or removed
+        try:
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+        finally:
+            if collects:
+                gc.enable()
     if failed:
         raise failed[0]
-    return given[0]
+    return given[0], frozenset(held)
 
 
 @cache

@@ -72,6 +72,7 @@ class MontyInterpreter:
         self._functions, self._limits = functions, limits
         self._held = ExitStack()
         self._session: MontySession | None = None
+        self._walls: frozenset[str] = frozenset()
         self._aside: ThreadPoolExecutor | None = None
         weakref.finalize(self, self._held.close)
 
@@ -79,6 +80,11 @@ class MontyInterpreter:
     def tier(self) -> Tier:
         """The first."""
         return "monty"
+
+    @property
+    def held(self) -> frozenset[str]:
+        """What the kernel holds the worker by that is there now, by name; nothing where none is."""
+        return frozenset() if self._session is None else self._walls
 
     def run(self, code: str) -> Ran:
         """Run code within the limits' wall time and at most one call of a function more."""
@@ -151,18 +157,18 @@ class MontyInterpreter:
         if self._session is None:
             self._aside = self._held.enter_context(ThreadPoolExecutor(1, "monty"))
             try:
-                self._session = self._checked_out()
+                self._session, walls = self._checked_out()
             except (OSError, RuntimeError) as error:
                 raise UnsafeSandbox(
                     f"the sandbox monty does not start: {error}; install it again: pip install 'orienteer[sandbox]'"
                 ) from error
-            _confine(self._session.worker_pid)
+            self._walls = walls | _confine(self._session.worker_pid)
             self._held.callback(_signal, self._session, _GO_ON)  # or it could not hear that it is to end
         _signal(self._session, _GO_ON)
         return self._session
 
-    def _checked_out(self) -> MontySession:
-        """Return a session of a worker that is held, and that ends with this process."""
+    def _checked_out(self) -> tuple[MontySession, frozenset[str]]:
+        """Return a session of a worker that is held, by what, and that ends with this process."""
         from pydantic_monty import Monty
         from pydantic_monty._binary import find_monty_binary
 
@@ -182,13 +188,13 @@ class MontyInterpreter:
         self._held.callback(os.close, ours)
         try:
             os.set_inheritable(theirs, True)
-            session = launched(checkout.__enter__, program, longest=_LONGEST)
+            session, walls = launched(checkout.__enter__, program, longest=_LONGEST)
             self._held.push(checkout)
-            if session.worker_pid is not None:
-                tie(session.worker_pid, theirs)
+            if session.worker_pid is not None and tie(session.worker_pid, theirs):
+                walls |= {"lifeline"}
         finally:
             os.close(theirs)
-        return session
+        return session, walls
 
 
 class _Run:
@@ -293,17 +299,21 @@ def _signal(session: MontySession | None, number: signal.Signals) -> None:
         return
 
 
-def _confine(worker: int | None) -> None:
-    """Let a worker open, write and start nothing more: it has its pipes, and code needs no more of the system."""
+def _confine(worker: int | None) -> frozenset[str]:
+    """Let a worker open, write and start nothing more: it has its pipes, and code needs no more of the system.
+
+    Returns the name of what holds it by then; none where the system does not let it.
+    """
     if sys.platform != "linux" or worker is None:
-        return
+        return frozenset()
     import resource  # Linux alone limits another process
 
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_CORE):
         try:
             resource.prlimit(worker, limit, (0, 0))
         except PermissionError:  # a container that forbids it: the interpreter is what holds code, there as elsewhere
-            return
+            return frozenset()
+    return frozenset({"limits"})
 
 
 def _stub(name: str) -> Callable[[], None]:
