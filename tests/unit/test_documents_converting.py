@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -180,6 +181,13 @@ ATTACKS = {  # what a file could have its parser do, if it had a fault; each pri
     "know a key": "os.environ['ORIENTEER_API_KEY']",
     "write where libraries keep things": "tempfile.TemporaryFile()",
 }
+REFUSED = {  # what an attack dies of, where that is not a PermissionError: one that is misspelt dies of something else
+    "start a thread": "RuntimeError: can't start new thread",
+    "take all memory": "takes too much memory",
+    "import a package of the person's": "ModuleNotFoundError: No module named 'mine'",
+    "know a key": "KeyError: 'ORIENTEER_API_KEY'",
+    "write where libraries keep things": "FileNotFoundError: [Errno 2] No usable temporary directory",
+}
 READER = """
 import os, resource, socket, subprocess, sys, tempfile, threading
 import pdfminer
@@ -226,7 +234,7 @@ def test_a_parser_that_was_taken_over_has_nothing_to_take(parser, name, record_p
     assert parser("1 + 1") == "2"
     if not {"landlock", "seccomp", "memory"} <= parser.held():
         pytest.skip("this kernel has not all walls")
-    with pytest.raises(BadInput, match=r"takes too much memory|Error"):
+    with pytest.raises(BadInput, match=re.escape(REFUSED.get(name, "(PermissionError: "))):
         parser(ATTACKS[name])
     record_property("corpus", "attacks on the converter")
 
