@@ -7,7 +7,6 @@ import sys
 import textwrap
 import threading
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -196,10 +195,3 @@ def test_the_kernel_kills_when_the_other_end_closes_though_it_be_stopped():
         assert process.poll() is None
         os.close(ours)
         assert process.wait(20) == -signal.SIGKILL
-
-
-def test_there_are_no_other_ways_to_start_a_worker():
-    """Whoever adds one ties it, and gives it an environment of its own, by `Worker`."""
-    package = Path(find_spec("orienteer").origin).parent
-    others = [one for one in package.rglob("*.py") if "Popen(" in one.read_text(encoding="utf-8")]
-    assert [one.name for one in others] == ["workers.py"]
