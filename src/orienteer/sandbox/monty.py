@@ -49,7 +49,7 @@ _VALUELESS = "\nNone"  # what code ends with, so that the value of its last line
 _LOST = "what earlier code defined is lost"
 _PROBE = "'x' * (4 << 20)\nNone"  # without so much room nothing can be run
 _MEGABYTE = 1 << 20
-_LONGEST = 16 * _MEGABYTE  # bytes that the worker may write at once, which is a message where it is honest: text of a call is less
+_LONGEST = 16 * _MEGABYTE  # bytes that the worker may write at once: a message, if it is honest; text of a call is less
 
 
 class _Failure(NamedTuple):
