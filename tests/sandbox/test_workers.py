@@ -14,7 +14,7 @@ import pytest
 import office_files as office
 from orienteer.sandbox import workers
 from orienteer.sandbox.pipe import Broken, Ended, TooLate
-from orienteer.sandbox.workers import PYTHON, Worker
+from orienteer.sandbox.workers import PYTHON, NotReady, Worker
 
 pytestmark = [
     pytest.mark.corpus("attacks on workers"),
@@ -135,9 +135,43 @@ def test_one_that_stands_still_is_ended_too(echo, becomes):
 
 def test_its_end_is_told(echo):
     worker = echo("raise SystemExit(3)")
-    with pytest.raises(Ended):
+    with pytest.raises(Ended) as raised:
         exchanged(worker, {})
-    assert worker.died() == "it ended with exit code 3"
+    assert worker.cause(raised.value) == "it ended with exit code 3"
+
+
+SAYS = """
+import json, os, struct, sys, time
+def say(content):
+    data = json.dumps(content).encode()
+    os.write(1, struct.pack("!I", len(data)) + data)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("sys.exit(3)", "it ended with exit code 3"),
+        ("os.kill(os.getpid(), 11)", "it died of SIGSEGV"),
+        ("os.write(1, b'garbage'); time.sleep(60)", "it sent a message of more than 1,000 bytes"),
+        ("say([]); time.sleep(60)", "it sent what is no message"),
+        ("say({}); time.sleep(60)", "it did not say what holds it"),
+        ("say({'ready': 1}); time.sleep(60)", "it did not say what holds it"),
+        ("say({'extra': 'docs'})", "it lacks the extra docs"),
+        ("os.close(1); time.sleep(60)", "it ended"),
+        ("time.sleep(60)", "it was not ready after 0.5 s"),
+    ],
+)
+def test_one_that_is_never_ready_is_ended_and_told_why(echo, program, why):
+    worker = echo(SAYS + program)
+    with pytest.raises(NotReady) as raised:
+        worker.ready(0.5 if "after" in why else 20)
+    assert str(raised.value) == why
+    assert not worker.is_running
+
+
+def test_one_that_is_ready_says_what_holds_it(echo):
+    assert echo(SAYS + "say({'ready': ['a', 'b']}); time.sleep(60)").ready(20) == {"a", "b", "lifeline"}
 
 
 def test_a_message_that_is_too_long_is_not_read(echo):

@@ -546,9 +546,15 @@ def test_a_dead_worker_is_started_again(demo):
 
 
 def test_a_worker_that_breaks_is_an_error_and_started_again(process):
-    with pytest.raises(QueryStopped, match="broke the Cypher engine"):
+    with pytest.raises(QueryStopped, match=r"broke the Cypher engine \(it died of SIG"):
         ask(process, "RETURN id(null)")
     assert ask(process, "RETURN 1").rows == [[1]]
+
+
+def test_a_worker_that_is_late_is_not_said_to_have_died(process, monkeypatch):
+    monkeypatch.setattr("orienteer.graph.cypher.process._START", 1e-6)
+    with pytest.raises(QueryStopped, match=r"did not start on .* \(it was not ready after 1e-06 s\)"):
+        ask(process, "RETURN 1")
 
 
 def test_what_takes_too_long_is_stopped(demo):

@@ -17,7 +17,7 @@ from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
 from orienteer.sandbox.pipe import Broken, Ended, Pipe, TooLate
 from orienteer.sandbox.printed import Printed
 from orienteer.sandbox.serving import serve
-from orienteer.sandbox.workers import PYTHON, Worker
+from orienteer.sandbox.workers import PYTHON, NotReady, Worker
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _START = 30.0  # seconds
@@ -147,8 +147,7 @@ class CPythonInterpreter:
             error = f"TimeoutError: the code took longer than {self._limits.seconds:g} s and was stopped; {_LOST}"
             printed, left_out = self._printed_before(self._worker)
         else:
-            died = self._worker.died() if isinstance(fault, Ended) else None
-            error = f"the interpreter broke: {died or fault}; {_LOST}"
+            error = f"the interpreter broke: {self._worker.cause(fault)}; {_LOST}"
         self.close()
         return Ran(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
 
@@ -178,23 +177,12 @@ class _Worker(Worker):
         longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
         try:
             super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(told)], longest=longest)
-        except OSError as error:
+            self.held = self.ready(_START)
+        except (OSError, NotReady) as error:
             raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({error})")) from error
-        self.held = self._held()
-
-    def _held(self) -> frozenset[str]:
-        try:
-            ready = self.pipe.receive(time.monotonic() + _START).get("ready")
-        except (Broken, TooLate) as fault:
-            died = self.died()
-            self.end()
-            raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({died})")) from fault
-        assert isinstance(ready, list)  # it is our own program that speaks: no code has run yet
-        held = frozenset(str(one) for one in ready) | ({"lifeline"} if self.is_tied else set())
-        if refusal := unheld(held):
+        if refusal := unheld(self.held):
             self.end()
             raise UnsafeSandbox(_refusal(refusal))
-        return held
 
 
 def unheld(held: Collection[str]) -> str | None:

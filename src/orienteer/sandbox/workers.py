@@ -13,11 +13,12 @@ import signal
 import site
 import subprocess
 import sys
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orienteer.sandbox.pipe import Pipe
+from orienteer.sandbox.pipe import Broken, Ended, Pipe, TooLate
 
 PYTHON = ("-P", "-B", "-X", "utf8")
 """How Python is started: what lies in the working directory is no part of us, and nothing is written beside code."""
@@ -26,6 +27,15 @@ _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # where Python itself may lie
 _KEPT_ON_WINDOWS = ("SYSTEMROOT", "PATH")  # without which no library is found there
 _DYING = 0.2  # seconds that a process may take to be gone once its pipe is
 _SET_SIGNAL = 10  # F_SETSIG of fcntl, which Python names from 3.13 on
+
+
+class NotReady(Exception):
+    """A worker did not come so far that it could be asked; the message says why."""
+
+    def __init__(self, why: str, *, extra: str | None = None) -> None:
+        super().__init__(why)
+        self.extra = extra
+        """The extra that it lacks, where it is that."""
 
 
 class Worker:
@@ -63,6 +73,27 @@ class Worker:
         assert self.popen.stdout is not None
         self.pipe = Pipe(self.popen.stdin, self.popen.stdout, longest=longest, kill=self.popen.kill)
 
+    def ready(self, seconds: float) -> frozenset[str]:
+        """Return what holds it, by name, as it says when it can be asked. Raises `NotReady`, and has ended it then."""
+        try:
+            return self._held(seconds)
+        except BaseException:
+            self.end()
+            raise
+
+    def _held(self, seconds: float) -> frozenset[str]:
+        try:
+            said = self.pipe.receive(time.monotonic() + seconds)
+        except TooLate as fault:
+            raise NotReady(f"it was not ready after {seconds:g} s") from fault
+        except Broken as fault:
+            raise NotReady(self.cause(fault)) from fault
+        if isinstance(extra := said.get("extra"), str):
+            raise NotReady(f"it lacks the extra {extra}", extra=extra)
+        if not isinstance(ready := said.get("ready"), list):
+            raise NotReady("it did not say what holds it")
+        return frozenset(map(str, ready)) | ({"lifeline"} if self.is_tied else set())
+
     @property
     def is_running(self) -> bool:
         """Tell whether it is there to be asked."""
@@ -78,12 +109,14 @@ class Worker:
         if sys.platform != "win32":
             self.popen.send_signal(signal.SIGCONT)
 
-    def died(self) -> str | None:
-        """Return what it died of, if it did so by itself."""
+    def cause(self, fault: Broken) -> str:
+        """Return what it died of, where it is gone by itself, or else what it did wrong. To be asked before its end."""
+        if not isinstance(fault, Ended):
+            return str(fault)
         try:
             code = self.popen.wait(_DYING)
         except subprocess.TimeoutExpired:
-            return None
+            return str(fault)
         return f"it died of {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
 
     def end(self) -> None:

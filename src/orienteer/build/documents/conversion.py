@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -16,7 +15,7 @@ from orienteer.build.documents.files import File
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.records import Record
 from orienteer.sandbox.pipe import Broken, Ended, TooLate
-from orienteer.sandbox.workers import PYTHON, Worker, packages
+from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
 
 MOST_BYTES = 1 << 30
 """Bytes of a file that is converted: a process takes all of it into its memory, which may have four times this."""
@@ -128,19 +127,12 @@ class Converter:
         command = [sys.executable, *PYTHON, "-m", _MODULE, kind]
         try:
             worker = Worker(command, longest=LONGEST, environment=packages() | _ENVIRONMENT)
-        except OSError as error:
+            self.held = worker.ready(max(_START, self._seconds))
+        except (OSError, NotReady) as error:
+            if isinstance(error, NotReady) and error.extra is not None:
+                raise MissingExtra(f"reading {suffix} files", error.extra) from error
             raise BadInput(f"the process that would convert it did not start ({error})") from error
         self._workers[kind] = worker
-        try:
-            said: dict[str, Any] = worker.pipe.receive(time.monotonic() + max(_START, self._seconds))
-        except (Broken, TooLate) as fault:
-            died = worker.died()
-            self._end(kind)
-            raise BadInput(f"the process that would convert it did not start ({died or fault})") from fault
-        if "extra" in said:
-            self._end(kind)
-            raise MissingExtra(f"reading {suffix} files", said["extra"])
-        self.held = frozenset(said["ready"]) | ({"lifeline"} if worker.is_tied else set())
         return worker
 
     def _end(self, kind: str) -> None:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from orienteer.errors import QueryStopped
 from orienteer.graph.cypher.table import Bounds
 from orienteer.records import JsonValue
-from orienteer.sandbox.pipe import Broken, Ended, TooLate
-from orienteer.sandbox.workers import PYTHON, Worker, packages
+from orienteer.sandbox.pipe import Broken, TooLate
+from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _GRACE = 1.0  # seconds: the engine's own limit bounds neither its planner nor its lists
@@ -52,8 +52,9 @@ class Process:
             self.close()
             raise QueryStopped(_too_long(seconds)) from fault
         except Broken as fault:
+            cause = worker.cause(fault)
             self.close()
-            raise QueryStopped(_broken(worker, fault)) from fault
+            raise QueryStopped(_broken(cause)) from fault
         except BaseException:  # somebody wants to stop: its answer would be taken for the next one's
             self.close()
             raise
@@ -84,14 +85,9 @@ class Process:
         command = [sys.executable, *PYTHON, str(_PROGRAM), str(self.file.absolute())]
         worker = Worker(command, longest=_LONGEST, environment=packages(), folder=self.file.parent)
         try:
-            ready = worker.pipe.receive(time.monotonic() + _START)["ready"]
-        except (Broken, TooLate) as fault:
-            worker.end()
-            raise QueryStopped(
-                f"the Cypher engine did not start on {self.file} (exit code {worker.popen.returncode})"
-            ) from fault
-        assert isinstance(ready, list)  # it is our own program that speaks
-        self.held = frozenset(str(one) for one in ready) | ({"lifeline"} if worker.is_tied else set())
+            self.held = worker.ready(_START)
+        except NotReady as fault:
+            raise QueryStopped(f"the Cypher engine did not start on {self.file} ({fault})") from fault
         self._worker = worker
         return worker
 
@@ -105,10 +101,9 @@ def _answer(message: Mapping[str, Any]) -> Answer:  # Any: JSON
     return Answer(rows, total, error)
 
 
-def _broken(worker: Worker, fault: Broken) -> str:
-    how = f"exit code {worker.popen.returncode}" if isinstance(fault, Ended) else str(fault)
+def _broken(cause: str) -> str:
     return (
-        f"the query broke the Cypher engine ({how}): it has been started again; "
+        f"the query broke the Cypher engine ({cause}): it has been started again; "
         "ask for less, with types in the pattern and a LIMIT"
     )
 
