@@ -46,7 +46,7 @@ class Ladybug:
         self.names = Names(graph.schema, catalog)
         self._viewed: dict[View | None, Results] = {None: Results(graph, self.names)}
         self.process = Process(folder / DATABASE)
-        self._is_known_whole = False
+        self._was_looked_into = False
         weakref.finalize(self, self.process.close)
 
     def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
@@ -101,9 +101,9 @@ class Ladybug:
 
     def _made_anew(self) -> bool:
         """Make a copy that is damaged anew, and tell whether it was: looked into once, when the engine first fails."""
-        if self._is_known_whole:
+        if self._was_looked_into:
             return False
-        self._is_known_whole = True
+        self._was_looked_into = True
         graph, folder = self._held, self.folder
         if not is_damaged(graph.path, folder):
             return False
