@@ -44,7 +44,7 @@ class Pipe:
         self.send_bytes(json.dumps(content).encode(), deadline)
 
     def send_bytes(self, data: bytes, deadline: float) -> None:
-        """Send bytes that are no message, as of a file, behind their number. Raises `Broken`, `TooLate`."""
+        """Send bytes as they are, of a message or of a file, behind their number. Raises `Broken`, `TooLate`."""
         left = memoryview(struct.pack("!I", len(data)) + data)
         with self._until(deadline):
             while left:
