@@ -262,11 +262,13 @@ def test_many_descriptors_of_ours_are_no_fault(opened):
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard < 1_300:
+    needed = 4_000  # other tests of this process hold graphs open
+    if hard != resource.RLIM_INFINITY and hard < needed:
         pytest.skip("not so many descriptors may be open here")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1_300, hard))
-    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
+    held = []
     try:
+        held += (os.open(os.devnull, os.O_RDONLY) for _ in range(1_100))
         assert opened({"one": lambda: 1}).run("print(one())").printed == "1\n"
     finally:
         for one in held:
