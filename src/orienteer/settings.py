@@ -2,7 +2,8 @@
 
 The file is `orienteer.toml`, of the working directory, else of the user's configuration folder; the two never mix.
 One of the working directory may be anyone's: it names servers of this machine and methods of the table only, and no
-key, no cache and no file of a model; and `offline` and `[budget]` of the user's own hold all the same.
+key, no cache, no file of a model, and no price of one elsewhere; and `offline` and `[budget]` of the user's own hold
+all the same.
 
     model = "gpt-5.2"                       as its server spells it; without one, nothing is ever spent
     base_url = "http://localhost:8000/v1"
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 FILE = "orienteer.toml"
 _TABLES = ("budget", "server", "price", "methods")
+_LARGEST_FILE = 1 << 15  # bytes: three pages; reading long names takes time by their square
+_SERVER = ("timeout_seconds", "retries", "concurrency", "mode")
 _TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url")
 _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "model": ("ORIENTEER_MODEL",),
@@ -125,6 +128,9 @@ class Settings:
         from orienteer.llm.openai import OpenAIConfig
 
         url: str | None = getattr(self, setting)
+        for one in self.server:
+            if one not in _SERVER:
+                raise unknown_option(repr(f"[server] {one}"), one, _SERVER)
         config = OpenAIConfig(
             base_url=url, api_key=self.api_key, price=price, **check(OpenAIConfig, self.server, where="[server] ")
         )
@@ -138,6 +144,13 @@ class Settings:
             raise BadOption(
                 f"{FILE} of the working directory alone names {name!r}, which would be asked at {_shown(url)}, not on "
                 f"this machine: name it with {flag}, or in {_user_folder() / FILE}"
+            )
+        if (
+            not is_own and price is not None and self.origins.get("price") == FILE
+        ):  # one too low keeps no budget of money
+            raise BadOption(
+                f"{FILE} of the working directory gives the price of {name!r}, which is at {_shown(url)}, not on "
+                f"this machine: give it in {_user_folder() / FILE}"
             )
         return replace(config, retries=_OWN_RETRIES) if is_own and "retries" not in self.server else config
 
@@ -171,7 +184,10 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
             values[name] = is_offline(environment) if name == "offline" else environment[variable]
             origins[name] = variable
     if "cache" in values:
-        values["cache"] = Path(values["cache"]).expanduser()
+        try:
+            values["cache"] = Path(values["cache"]).expanduser()
+        except RuntimeError as error:
+            raise BadOption(f"{origins['cache']} names {values['cache']!r}, a home that there is not") from error
     return Settings(origins=origins, **values)
 
 
@@ -180,7 +196,12 @@ def _read_file(file: Path) -> dict[str, Any]:
 
     try:
         with file.open("rb") as stream:
-            values = tomllib.load(stream)
+            text = stream.read(_LARGEST_FILE + 1)
+        if len(text) > _LARGEST_FILE:
+            raise BadOption(f"{file} cannot be read: it is larger than {_LARGEST_FILE:,} bytes")
+        values = tomllib.loads(text.decode())
+    except RecursionError as error:
+        raise BadOption(f"{file} cannot be read: it nests too deeply") from error
     except (OSError, ValueError) as error:
         raise BadOption(f"{file} cannot be read: {error}") from error
     known = [one.name for one in fields(Settings) if one.name not in ("origins", "options")]

@@ -458,3 +458,10 @@ def test_what_is_said_of_a_wrong_call_has_a_bound_however_wrong_it_is(arguments)
 
     call(ScriptedModel(wrong), ASKED, run=Allowance(), tools=(tool,))
     assert len(asked[1][-1].content) < 3_000
+
+
+@pytest.mark.parametrize("file", ["/nonexistent", "/dev/null"])
+def test_certificates_that_are_none_are_told(file, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", file)
+    with model_at("https://192.0.2.1/v1") as model, pytest.raises(ModelRefused, match="SSL_CERT_FILE"):
+        model.chat(ASKED)

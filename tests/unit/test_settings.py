@@ -248,3 +248,32 @@ def test_offline_and_budgets_of_the_user_hold_in_any_folder(downloaded, tmp_path
 def test_no_model_is_opened_where_none_is_named(read):
     with pytest.raises(BadOption, match="--model"):
         read().open_model()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"x = {'[' * 3000}{']' * 3000}", "too deeply"),
+        (f"[{'.'.join('a' * 40_000)}]", "larger"),
+        ('[server]\nbase_url = "http://elsewhere.example/v1"', "There is no option"),
+        ('[server]\napi_key = "k"', "There is no option"),
+        ("[server]\ntimeout_seconds = 1e300", "at most"),
+        ("[server]\nretries = 1000000000000", "from 0 to"),
+    ],
+)
+def test_a_hostile_file_is_told_in_a_line(read, text, words):
+    with pytest.raises(BadOption, match=words) as raised:
+        read(text, ORIENTEER_BASE_URL="http://localhost:1/v1").open_model("m")
+    assert len(str(raised.value)) < 300
+
+
+def test_a_home_that_there_is_not_is_told(read):
+    with pytest.raises(BadOption, match="ORIENTEER_CACHE"):
+        read(ORIENTEER_CACHE="~nobody-of-this-name/cache")
+
+
+def test_a_downloaded_folder_gives_no_price_of_a_model_elsewhere(downloaded):
+    found = downloaded("[price]\nprompt = 0\ncompletion = 0", OPENAI_API_KEY="k")
+    with pytest.raises(BadOption, match="price"):
+        found.open_model("m")
+    assert found.with_flags(base_url="http://localhost:1/v1").open_model("m").price is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import threading
 import time
 import weakref
@@ -28,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
 _TRIED_AGAIN = (408, 409, 429)  # by the SDK, as are all from 500 up
+_LONGEST_TIMEOUT = 1_000_000  # seconds: systems wait for a connection no longer than twice as long
+_MOST_RETRIES = 100
 _PROSE_BEFORE_DOUBT = 2
 """Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked."""
 
@@ -60,10 +61,16 @@ class OpenAIConfig:
             )
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise BadOption("the API key holds characters that no key has; was it copied whole?")
-        if not (math.isfinite(self.timeout_seconds) and self.timeout_seconds > 0):
-            raise BadOption(f"timeout_seconds must be a number above 0, is {self.timeout_seconds!r}")
-        if self.retries < 0 or self.concurrency < 1:
-            raise BadOption(f"retries must be >= 0 and concurrency >= 1, are {self.retries} and {self.concurrency}")
+        if not 0 < self.timeout_seconds <= _LONGEST_TIMEOUT:
+            raise BadOption(
+                f"timeout_seconds must be a number above 0, and at most {_LONGEST_TIMEOUT:,}, is "
+                f"{self.timeout_seconds!r}"
+            )
+        if not 0 <= self.retries <= _MOST_RETRIES or self.concurrency < 1:
+            raise BadOption(
+                f"retries must be from 0 to {_MOST_RETRIES} and concurrency >= 1, are {self.retries} and "
+                f"{self.concurrency}"
+            )
 
 
 class OpenAIModel:
@@ -137,7 +144,7 @@ class OpenAIModel:
     @contextmanager
     def _place(self, seconds: float | None) -> Iterator[None]:
         """Hold one of the places of calls that are under way. Raises `ModelLate` where none is free in time."""
-        if not self._places.acquire(timeout=None if seconds is None else max(0.0, seconds)):
+        if not self._places.acquire(timeout=None if seconds is None else min(max(0.0, seconds), threading.TIMEOUT_MAX)):
             raise ModelLate(f"{self.base_url} was still answering other calls when the budget of seconds ended")
         try:
             yield

@@ -224,9 +224,19 @@ class _Unpacking:
 
 
 def _authorities(base_url: str) -> ssl.SSLContext:
-    """Return whose certificates count. Plain http to this machine checks none, and to load the list takes 80 ms."""
+    """Return whose certificates count. Plain http to this machine checks none, and to load the list takes 80 ms.
+
+    Raises `ModelRefused` where the environment names a list that is none.
+    """
     is_plain = urlsplit(base_url).scheme == "http" and is_loopback(base_url)
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context()
+    if is_plain:
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise ModelRefused(
+            f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {error}"
+        ) from error
 
 
 def _proxy_of(base_url: str) -> str | None:
