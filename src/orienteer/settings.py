@@ -192,18 +192,7 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
 
 
 def _read_file(file: Path) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        with file.open("rb") as stream:
-            text = stream.read(_LARGEST_FILE + 1)
-        if len(text) > _LARGEST_FILE:
-            raise BadOption(f"{file} cannot be read: it is larger than {_LARGEST_FILE:,} bytes")
-        values = tomllib.loads(text.decode())
-    except RecursionError as error:
-        raise BadOption(f"{file} cannot be read: it nests too deeply") from error
-    except (OSError, ValueError) as error:
-        raise BadOption(f"{file} cannot be read: {error}") from error
+    values = _loaded(file)
     known = [one.name for one in fields(Settings) if one.name not in ("origins", "options")]
     for name, value in values.items():
         if name not in known:
@@ -218,6 +207,21 @@ def _read_file(file: Path) -> dict[str, Any]:
         if name == "offline" and not isinstance(value, bool):
             raise BadOption(f"offline in {file} must be true or false, is {value!r}")
     return values
+
+
+def _loaded(file: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(_LARGEST_FILE + 1)
+        if len(text) > _LARGEST_FILE:
+            raise BadOption(f"{file} cannot be read: it is larger than {_LARGEST_FILE:,} bytes")
+        return tomllib.loads(text.decode())
+    except RecursionError as error:
+        raise BadOption(f"{file} cannot be read: it nests too deeply") from error
+    except (OSError, ValueError) as error:
+        raise BadOption(f"{file} cannot be read: {error}") from error
 
 
 def _check_folder_file(values: Mapping[str, Any]) -> None:
