@@ -134,25 +134,25 @@ class Settings:
         config = OpenAIConfig(
             base_url=url, api_key=self.api_key, price=price, **check(OpenAIConfig, self.server, where="[server] ")
         )
-        is_own = url is not None and is_loopback(url)
-        if self.offline and not is_own:
+        if url is not None and is_loopback(url):
+            return config if "retries" in self.server else replace(config, retries=_OWN_RETRIES)
+        if self.offline:
             raise BadOption(
                 f"the model {name!r} is at {_shown(url)}, and {OFFLINE} allows this machine only: "
                 f"unset it, or name a local server with {_FLAGS[setting]}"
             )
-        if not is_own and flag is not None:
+        users_file = _user_folder() / FILE
+        if flag is not None:
             raise BadOption(
                 f"{FILE} of the working directory alone names {name!r}, which would be asked at {_shown(url)}, not on "
-                f"this machine: name it with {flag}, or in {_user_folder() / FILE}"
+                f"this machine: name it with {flag}, or in {users_file}"
             )
-        if (
-            not is_own and price is not None and self.origins.get("price") == FILE
-        ):  # one too low keeps no budget of money
+        if price is not None and self.origins.get("price") == FILE:  # one too low keeps no budget of money
             raise BadOption(
                 f"{FILE} of the working directory gives the price of {name!r}, which is at {_shown(url)}, not on "
-                f"this machine: give it in {_user_folder() / FILE}"
+                f"this machine: give it in {users_file}"
             )
-        return replace(config, retries=_OWN_RETRIES) if is_own and "retries" not in self.server else config
+        return config
 
     def _price(self) -> Price | None:
         from orienteer.llm import Price
