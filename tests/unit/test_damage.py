@@ -472,6 +472,126 @@ def test_any_damage_of_a_piece_is_told_or_mended(library, tmp_path, monkeypatch,
     record_property("corpus", f"damage of pieces, {is_hashed=}")
 
 
+# --------------------------------------------------------------------------------------- malice under right hashes
+
+
+def rehash(graph):
+    """Write the hashes of what is there: whoever makes a graph makes its hashes too."""
+    pointer = json.loads((graph / "orienteer.json").read_text())
+    folder = graph / "generations" / pointer["generation"]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"] = {name: record_of(folder / name) for name in manifest["files"]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    pieces_of = pointer["pieces"].values()
+    for one in pieces_of:
+        folder_of = graph / "pieces" / pointer["generation"] / one["folder"]
+        about = folder_of / f"{one['folder'].rpartition('-')[0]}.json"
+        said = json.loads(about.read_text())
+        if "files" in said:
+            said["files"] = {name: (folder_of / name).stat().st_size for name in said["files"]}
+            about.write_text(json.dumps(said))
+        one["files"] = {name: record_of(folder_of / name) for name in one["files"]}
+    replace(graph, manifest=record_of(folder / "manifest.json")["sha256"], pieces=pointer["pieces"])
+
+
+def record_of(file):
+    return {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+
+
+def hostile(file):
+    """Return contents that no import writes, by the kind of a file."""
+    content = file.read_bytes()
+    yield b""
+    yield content[: len(content) // 16 * 8]
+    yield bytes(len(content))
+    yield b"\xff" * len(content)
+    if file.suffix == ".utf8":
+        yield (b"null" * len(content))[: len(content)]
+        yield (b"[" * len(content))[: len(content)]
+        return
+    values = np.frombuffer(content, f"<{file.suffix[1:]}").copy()
+    if not len(values):
+        return
+    yield values[::-1].tobytes()
+    yield np.random.default_rng(len(values)).permutation(values).tobytes()
+    for value in (len(values) * 1000, -1, np.iinfo(values.dtype).max if values.dtype.kind in "iu" else np.inf):
+        changed = values.copy()
+        changed[len(values) // 2] = np.array(value).astype(values.dtype)
+        yield changed.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers that are none are counted with
+def test_what_cannot_be_under_right_hashes_is_told_and_nothing_else_is_raised(copy, record_property):
+    (generation,) = (copy / "generations").iterdir()
+    told = held = 0
+    for number, file in enumerate(sorted(one for one in generation.iterdir() if one.name != "manifest.json")):
+        content = file.read_bytes()
+        for other in list(hostile(file))[number % 3 :: 3]:
+            if other == content:
+                continue
+            file.write_bytes(other)
+            rehash(copy)
+            assert damage.damaged_files(copy) == []
+            found = read(copy)
+            told += sum(isinstance(one, NotAGraph) and "damaged" in str(one) for one in found.values())
+            held += 1
+        file.write_bytes(content)
+    assert held > 80
+    assert told > 300
+    record_property("corpus", "malice under right hashes")
+
+
+def alternating(graph, name, entries):
+    """Let every second part of a file hold all of its entries, and those between end before they begin."""
+    (generation,) = (graph / "generations").iterdir()
+    file = generation / name
+    count = file.stat().st_size // 8
+    offsets = np.zeros(count, np.int64)
+    offsets[1::2] = entries
+    offsets[-1] = entries
+    file.write_bytes(offsets.tobytes())
+    rehash(graph)
+
+
+@pytest.mark.parametrize(
+    ("name", "reading"),
+    [
+        ("text.at.i8", lambda graph: list(graph.texts)),
+        ("aliases.at.i8", lambda graph: [graph.aliases_at(row) for row in range(len(graph))]),
+        ("indptr.i8", lambda graph: list(graph.iter_edges())),
+        ("indptr.i8", lambda graph: [graph.adjacency.neighbors(row) for row in range(len(graph))]),
+        ("indptr.i8", lambda graph: graph.adjacency.entries(np.arange(0, len(graph), 2, dtype=np.int32))),
+        ("property_at.i8", lambda graph: [graph.properties.of(row) for row in range(len(graph))]),
+    ],
+)
+def test_nothing_is_read_twice_of_parts_that_overlap(copy, name, reading):
+    (generation,) = (copy / "generations").iterdir()
+    whole = {"text": "text.utf8", "aliases": "aliases.utf8", "indptr": "kind.u1", "property_at": "property_row.i4"}
+    file = generation / whole[name.partition(".")[0]]
+    alternating(copy, name, file.stat().st_size // int(file.suffix[2:] if file.suffix != ".utf8" else 1))
+    with pytest.raises((IndexError, ValueError, NotAGraph)):
+        reading(Graph.open(copy))
+    assert damage.find_damage(copy, format.read_pointer(copy).generation) is not None
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_cannot_be_in_a_piece_under_right_hashes_is_told(library, tmp_path, record_property):
+    path, held = tmp_path / "graph", 0
+    for file in sorted(one.relative_to(library) for one in (library / "pieces").rglob("*.*") if one.suffix != ".json"):
+        for other in hostile(library / file):
+            if other == (library / file).read_bytes():
+                continue
+            shutil.rmtree(path, ignore_errors=True)
+            shutil.copytree(library, path)
+            (path / file).write_bytes(other)
+            rehash(path)
+            for reading in PIECE_READINGS.values():
+                told(path, reading)
+            held += 1
+    assert held > 60
+    record_property("corpus", "malice in pieces")
+
+
 # ------------------------------------------------------------------------------------------------------ provenance
 
 

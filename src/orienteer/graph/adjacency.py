@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Array, Folder, Rows, check_counts, create, save
+from orienteer.index.arrays import Array, Folder, Rows, check_counts, check_ends, create, save
 
 KindMask = NDArray[np.bool_]
 """One entry a kind (edge type * 2 + incoming): which edges may be walked."""
@@ -45,19 +45,27 @@ class Adjacency:
         self.neighbor = folder.array("neighbor", "i4")
         self.kind = folder.array("kind", "u1", "u2")
         self._numbers = folder.array("extra_number", "i4") if folder.has("extra_number.i4") else None
+        for column in (self.neighbor, self.kind, *([] if self._numbers is None else [self._numbers])):
+            check_ends(self.indptr, len(column), "edges")
 
     def degree(self, rows: Rows) -> NDArray[np.int64]:
         """Count the edge ends of each row."""
         return self.indptr[rows + 1] - self.indptr[rows]
 
+    def ends(self, row: int) -> tuple[int, int]:
+        """Return where the edge ends of a row begin and end. Who takes those of every row takes none of them twice."""
+        begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
+        if not 0 <= begin <= end <= len(self.neighbor):
+            raise IndexError(f"edges {begin} to {end}, of {len(self.neighbor)}")
+        return begin, end
+
     def entries(self, rows: Rows, kinds: KindMask | None = None) -> Entries:
         """Return the edges of these rows, in row order, loops left out."""
         if len(rows) == 1:
             row = int(rows[0])
-            begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
+            begin, end = self.ends(row)
             neighbor, kind = self.neighbor[begin:end], self.kind[begin:end]
-            at = np.arange(begin, begin + len(neighbor))  # the slice is short where the numbers are damaged
-            found = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, at)
+            found = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, np.arange(begin, end))
             low, high = span(neighbor, row)
             has_loop = low < high
         else:
@@ -73,12 +81,12 @@ class Adjacency:
     def around(self, rows: Rows) -> NDArray[np.int32]:
         """Return the other ends of all edges of these rows, repeats and loops kept."""
         if len(rows) == 1:
-            return self.neighbor[int(self.indptr[rows[0]]) : int(self.indptr[rows[0] + 1])]
+            return self.neighbor[slice(*self.ends(int(rows[0])))]
         return self.neighbor[self._all(rows)[1]]
 
     def neighbors(self, row: int) -> NDArray[np.int32]:
         """Return the neighbours of one row, sorted, itself left out; one that several edges lead to is repeated."""
-        around = self.neighbor[int(self.indptr[row]) : int(self.indptr[row + 1])]
+        around = self.neighbor[slice(*self.ends(row))]
         own, end = span(around, row)
         return around if own == end else np.concatenate([around[:own], around[end:]])
 
@@ -101,7 +109,7 @@ class Adjacency:
 
     def between(self, row: int, other: int) -> Entries:
         """Return the edges of one row that lead to another."""
-        begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
+        begin, end = self.ends(row)
         low, high = span(self.neighbor[begin:end], other)
         here = slice(begin + low, begin + high)
         return Entries(

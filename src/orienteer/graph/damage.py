@@ -2,7 +2,8 @@
 
 Opening a graph reads next to nothing of it, so that a wrong byte is met anywhere: as an index that is too large, as a
 text that is no UTF-8, as JSON that ends early. Such a failure is looked into at the boundary: where a hash tells of
-damage it is that, with its remedy; else it is a fault of ours and stays what it is.
+damage, or the files contradict one another under hashes that are right, it is that, with its remedy; else it is a fault
+of ours and stays what it is.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from orienteer.graph.format import (
     Manifest,
     damaged,
     generation_of,
+    read_manifest,
     read_pointer,
     sha256_of,
     size_of,
 )
 from orienteer.graph.pieces import damaged_among, folder_of, is_free, remedy
+from orienteer.graph.soundness import contradiction
 
 _LOOKED = "_orienteer_looked"
 _P = ParamSpec("_P")
@@ -57,6 +60,17 @@ def damaged_files(path: Path) -> list[str]:
     return [*wrong, *damaged_among(folder, manifest.files)]
 
 
+def contradicting(path: Path) -> NotAGraph | None:
+    """Return the error for a generation whose files are what was published, and cannot be what they are.
+
+    None where they fit one another. Raises `NotAGraph`, `FileNotFoundError`.
+    """
+    pointer = read_pointer(path)
+    folder = generation_of(path, pointer)
+    found = contradiction(folder, read_manifest(path, pointer))
+    return None if found is None else damaged(folder / found[0], found[1], AGAIN)
+
+
 def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
     """Return the folder of each piece with its files that are not what was published.
 
@@ -83,9 +97,11 @@ def find_damage(path: Path, generation: str) -> NotAGraph | None:
         for folder, names in damaged_pieces(path).items():
             if names:
                 return damaged(folder / names[0], CHANGED, remedy(path, folder))
+        return contradicting(path)
     except NotAGraph as error:
         return error
-    return None
+    except FileNotFoundError:  # it is being replaced
+        return None
 
 
 @contextmanager

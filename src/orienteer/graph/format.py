@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from orienteer.errors import NotAGraph
 from orienteer.records import Record
@@ -43,6 +43,8 @@ ANEW = f"remove it, and {AGAIN}"
 GenerationName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{GENERATION.pattern}$")]
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{FILE.pattern}$")]
 """The name of a file of ours: no folder, no drive, nothing hidden."""
+Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 48)]
+"""How many there are of something: rooms are made for as many."""
 PieceName: TypeAlias = Annotated[str, StringConstraints(pattern="^[a-z]+$")]
 PieceFolder: TypeAlias = Annotated[str, StringConstraints(pattern="^[a-z]+-[0-9a-f]{8}$")]
 
@@ -60,7 +62,7 @@ class EdgeCount(Record):
     source: str
     type: str
     target: str
-    count: int
+    count: Count
 
 
 TEXT_TYPES = "text_types"
@@ -88,11 +90,11 @@ class Manifest(Record):
     made_by: str
     """The version of Orienteer that wrote it."""
     tokenizer: str
-    nodes: int
-    edges: int
-    node_types: dict[str, int]
+    nodes: Count
+    edges: Count
+    node_types: dict[str, Count]
     """In the order of their numbers in the arrays."""
-    edge_types: dict[str, int]
+    edge_types: dict[str, Count]
     triples: tuple[EdgeCount, ...]
     symmetric: tuple[str, ...] = ()
     labels: dict[str, str] = {}

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from orienteer.errors import NotAGraph
 from orienteer.graph import format, pieces
-from orienteer.index.arrays import Folder, Rows, check_counts, save
+from orienteer.index.arrays import Folder, Rows, check_counts, check_ends, save
 from orienteer.records import Record
 
 if TYPE_CHECKING:
@@ -68,12 +67,18 @@ class Alike(NamedTuple):
 class SimilarLayer:
     """The similarity edges of a graph, mapped. Safe to share among threads."""
 
-    def __init__(self, folder: Path, about: LayerAbout) -> None:
+    def __init__(self, folder: Path, about: LayerAbout, nodes: int) -> None:
         arrays = Folder(folder)
         self.about = about
         self._begins = arrays.array("begin", "i8")
         self._neighbors = arrays.array("neighbor", "i4")
         self._weights = arrays.array("weight", "f4")
+        for column in (self._neighbors, self._weights):
+            check_ends(self._begins, len(column), "edges")
+        if len(self._begins) != nodes + 1 or not -1 < self._neighbors.min(initial=0) <= self._neighbors.max(
+            initial=0
+        ) < max(nodes, 1):
+            raise ValueError(f"edges of {len(self._begins) - 1} nodes, of {nodes}")
 
     def around(self, rows: Rows) -> Alike:
         """Return the neighbours of some rows, both ways, each row's in row order."""
@@ -96,9 +101,9 @@ def open_layer(graph: Graph) -> SimilarLayer | None:
         return None
     try:
         about = LayerAbout.model_validate_json((folder / ABOUT).read_bytes())
-    except (FileNotFoundError, ValidationError) as error:
+        return SimilarLayer(folder, about, len(graph)) if about.generation == graph.manifest.generation else None
+    except (FileNotFoundError, ValueError) as error:
         raise format.damaged(folder, error, pieces.remedy(graph.path, folder)) from error
-    return SimilarLayer(folder, about) if about.generation == graph.manifest.generation else None
 
 
 def publish_layer(graph: Graph, about: LayerAbout, joined: Joined) -> None:

@@ -51,8 +51,8 @@ class Nodes:
         """The properties of nodes by column."""
         self._identifiers: dict[str, Identifiers] = {}
         columns = self.ids, self.names, self.texts, self._aliases, self.node_types, self.text_index.lengths
-        if wrong := next((len(one) for one in columns if len(one) != manifest.nodes), None):
-            raise ValueError(f"{wrong} entries for {manifest.nodes} nodes")
+        if any(len(one) != manifest.nodes for one in columns):
+            raise ValueError(f"{', '.join(str(len(one)) for one in columns)} entries for {manifest.nodes} nodes")
 
     def __len__(self) -> int:
         return self.manifest.nodes

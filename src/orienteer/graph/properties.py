@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
-from orienteer.index.arrays import Folder, Rows, StringWriter, encode, save
+from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, save
 from orienteer.records import JsonValue
 
 _BATCH = 50_000  # values handled at once
@@ -185,9 +185,14 @@ class Properties:
         self._nodes = nodes
         self.names = tuple(names)
         self._values = folder.strings("property_value")
-        at, entry_at = folder.array("property_at", "i8").tolist(), folder.array("property_entry_at", "i8").tolist()
+        begins, entry_begins = folder.array("property_at", "i8"), folder.array("property_entry_at", "i8")
         rows, entries = folder.array("property_row", "i4"), folder.array("property_entry", "i4")
         numbers, texts = folder.array("property_number", "f8"), folder.array("property_text", "u8")
+        for offsets, columns in ((begins, (rows, self._values)), (entry_begins, (entries, numbers, texts))):
+            for column in columns:
+                check_ends(offsets, len(column), "properties")
+            check_counts(np.diff(offsets), len(columns[0]))
+        at, entry_at = begins.tolist(), entry_begins.tolist()
         self._columns: dict[str, _Column] = {}
         for place, name in enumerate(names):
             part = slice(entry_at[place], entry_at[place + 1])

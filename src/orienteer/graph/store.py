@@ -70,6 +70,8 @@ class Graph(Nodes):
     ) -> None:
         super().__init__(path, Folder(folder, manifest.files), manifest, compiled=compiled)
         self.adjacency = Adjacency(self._folder)
+        if not manifest.edges <= len(self.adjacency.neighbor) <= 2 * manifest.edges:
+            raise ValueError(f"{len(self.adjacency.neighbor)} ends of {manifest.edges} edges")
         self._making = Lock()
         self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
         # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
@@ -312,8 +314,7 @@ class Graph(Nodes):
         """Return every edge once, by source."""
         with damage_told(self.path, self.manifest.generation):
             for row in range(len(self)):
-                begin, end = int(self.adjacency.indptr[row]), int(self.adjacency.indptr[row + 1])
-                for at in range(begin, end):
+                for at in range(*self.adjacency.ends(row)):
                     kind = int(self.adjacency.kind[at])
                     if not kind & 1:
                         yield self.edge(row, int(self.adjacency.neighbor[at]), kind, at)

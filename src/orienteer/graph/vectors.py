@@ -177,7 +177,10 @@ def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None)
         raise BadOption(f"{path} has no vectors: make them with orienteer embed {path}, or search by words (lexical)")
     if about.generation != generation:
         raise NotAGraph(f"{path} was replaced by another graph since it was opened: open it again")
-    return GraphVectors(folder, about, _open_here if open_ is None else open_)
+    try:
+        return GraphVectors(folder, about, _open_here if open_ is None else open_)
+    except (ValueError, LookupError) as error:  # files that do not fit one another
+        raise format.damaged(folder, error, pieces.remedy(path, folder)) from error
 
 
 def read_about(path: Path) -> VectorsAbout | None:

@@ -51,9 +51,19 @@ def runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
 
 
 def check_counts(counts: NDArray[np.int64], most: int) -> None:
-    """Raise `IndexError` for lengths of parts that are no such: numpy would make room for as many as they say."""
-    if len(counts) and not (int(counts.min()) >= 0 and int(counts.max()) <= most):
+    """Raise `IndexError` for lengths of parts that are no such: numpy would make room for as many as they say.
+
+    Parts do not overlap: together they have no more entries than there are.
+    """
+    if len(counts) and not (int(counts.min()) >= 0 and int(counts.max()) <= most and int(counts.sum()) <= most):
         raise IndexError(f"parts of {counts.min()} to {counts.max()} entries, of {most}")
+
+
+def check_ends(offsets: NDArray[np.int64], most: int, name: str) -> None:
+    """Raise `ValueError` where offsets do not begin at nothing and end with so many entries; what lies between them
+    is checked where it is read."""
+    if not len(offsets) or int(offsets[0]) != 0 or int(offsets[-1]) != most:
+        raise ValueError(f"the offsets of {name} do not fit its {most:,} entries")
 
 
 class Folder:
@@ -81,7 +91,9 @@ class Folder:
 
     def strings(self, name: str) -> Strings:
         """Map strings that `StringWriter` wrote."""
-        return Strings(self.array(f"{name}.at", "i8"), self.bytes(f"{name}.utf8"))
+        offsets, data = self.array(f"{name}.at", "i8"), self.bytes(f"{name}.utf8")
+        check_ends(offsets, len(data), name)
+        return Strings(offsets, data)
 
 
 class Strings(Sequence[str]):
@@ -104,12 +116,17 @@ class Strings(Sequence[str]):
 
     def raw(self, index: int) -> bytes:
         """Return one string as UTF-8."""
-        return self._data[self._offsets[index] : self._offsets[index + 1]]
+        start, end = self._offsets[index], self._offsets[index + 1]
+        if not 0 <= start <= end:  # who reads all of them reads nothing twice
+            raise IndexError(f"a string from {start} to {end}")
+        return self._data[start:end]
 
     def take(self, indexes: NDArray[np.int64]) -> list[bytes]:
         """Return several strings as UTF-8."""
-        starts, ends = self._offsets[indexes].tolist(), self._offsets[indexes + 1].tolist()
-        data = self._data
+        first, last = self._offsets[indexes], self._offsets[indexes + 1]
+        if (last < first).any():
+            raise IndexError("strings that end before they begin")
+        starts, ends, data = first.tolist(), last.tolist(), self._data
         return [data[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def forget(self) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer import compiled
-from orienteer.index.arrays import Folder, Rows
+from orienteer.index.arrays import Folder, Rows, check_ends
 from orienteer.index.postings import BLOCK, K1, B, saturation
 from orienteer.index.words import word_hash
 
@@ -78,6 +78,16 @@ class TextIndex:
         self._blocks = folder.array("block", "i8")
         self._block_best = folder.array("block_best", "f4")
         self.lengths = folder.array("length", "i4")
+        for offsets, column in (
+            (self._begins, self._rows),
+            (self._begins, self._frequencies),
+            (self._blocks, self._block_best),
+        ):
+            check_ends(offsets, len(column), "postings")
+        if not len(self._terms) == len(self._best) == len(self._begins) - 1 == len(self._blocks) - 1:
+            raise ValueError("the columns of the terms are not of one length")
+        if not (math.isfinite(mean_length) and mean_length > 0):
+            raise ValueError(f"a mean length of {mean_length}")
         self.count = len(self.lengths)
         self._texts = self.count if measured is None else int(np.count_nonzero(measured))
         self._local = threading.local()

@@ -121,6 +121,9 @@ class NameIndex:
         }
         self._spelling = folder.strings("spelling")
         self._sketches = folder.array("spelling_sketch", "u8")
+        sizes = [{len(column) for column in table} for table in self._tables.values()]
+        if any(len(one) > 1 for one in sizes) or len(self._spelling) != len(self._sketches):
+            raise ValueError("the columns of the names are not of one length")
 
     def called(self, text: str) -> list[Link]:
         """Return the nodes with just this name, alias or identifier, case and punctuation aside."""
@@ -162,6 +165,9 @@ class NameIndex:
         scored = []
         for at in np.flatnonzero(apart <= 6):
             other = self._spelling[int(at)]
+            # A word of a million letters may have the pairs of a short one: their lengths tell them apart at once.
+            if 2 * min(len(word), len(other)) < ALIKE * (len(word) + len(other)):
+                continue
             ratio = SequenceMatcher(None, word, other, autojunk=False).ratio()
             if ratio >= ALIKE:
                 scored.append((-ratio, other))

@@ -67,6 +67,8 @@ class VectorIndex:
     """Ranks rows by the cosine of their vectors with a query's. Safe to share among threads."""
 
     def __init__(self, folder: Folder, dimension: int, *, is_exact: bool = False) -> None:
+        if dimension < 1:
+            raise ValueError(f"vectors of {dimension} dimensions")
         self.dimension, self.is_exact = dimension, is_exact
         self._signs = folder.array("sign", "u8").reshape(words_of(dimension), -1)
         self._codes = folder.array("code", "i1").reshape(-1, dimension)
@@ -78,6 +80,14 @@ class VectorIndex:
         check_counts(counts, len(self._halves))
         if self._first[-1] != len(self._halves) or self._first[0]:
             raise IndexError(f"{self._first[-1]} vectors of {len(self._halves)}")
+        if not self._signs.shape[1] == len(self._codes) == len(self._halves):
+            raise ValueError(
+                f"{self._signs.shape[1]} signs and {len(self._codes)} bytes of {len(self._halves)} vectors"
+            )
+        if not len(self._center.mean) == len(self._center.scale) == dimension:
+            raise ValueError(f"the middle of the vectors has {len(self._center.mean)} dimensions, of {dimension}")
+        if not (np.isfinite(self._center.mean).all() and np.isfinite(self._center.scale).all()):
+            raise ValueError("the middle of the vectors is nowhere")
         self.rows = np.flatnonzero(counts).astype(np.int32)
         """The rows that have a vector."""
         self._is_plain = len(self) == len(self._first) - 1 == len(self.rows)  # each row has one: row and place agree

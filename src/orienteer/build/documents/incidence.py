@@ -138,22 +138,29 @@ def read_names(folder: Path, generation: str) -> Found | None:
         format.check_sizes(folder, about.files)
         arrays = Folder(folder, about.files)
         held, holders, titled = (Lists(arrays.array(f"{one}_begin", "i8"), arrays.array(one, "i4")) for one in _LISTS)
-    except (FileNotFoundError, ValueError) as error:
+        keys, written = arrays.strings("key"), arrays.strings("written")
+        found = Found(held, holders, titled, keys, arrays.array("number", "i4"), written)
+        if _fits(found, about):
+            return found
+    except (FileNotFoundError, ValueError, LookupError) as error:
         raise format.damaged(folder, error) from error
-    found = Found(held, holders, titled, arrays.strings("key"), arrays.array("number", "i4"), arrays.strings("written"))
-    if not _fits(found, about):
-        raise format.damaged(folder, "its lists do not fit one another")
-    return found
+    raise format.damaged(folder, "its lists do not fit one another")
 
 
 def _fits(found: Found, about: IncidenceAbout) -> bool:
     """Tell whether lists are as many, and their members such, as there are names and passages."""
     sizes = (about.passages, about.names), (about.names, about.passages), (about.names, about.passages)
-    return len(found.keys) == len(found.numbers) and all(
-        len(lists.begins) == things + 1
-        and lists.begins[0] == 0
-        and lists.begins[-1] == len(lists.members)
-        and (np.diff(lists.begins) >= 0).all()
-        and (not len(lists.members) or 0 <= lists.members.min() <= lists.members.max() < width)
-        for lists, (things, width) in zip(found[:3], sizes, strict=True)
+    is_named = not len(found.numbers) or 0 <= found.numbers.min() <= found.numbers.max() < about.names
+    return (
+        is_named
+        and len(found.keys) == len(found.numbers)
+        and len(found.written) == about.names
+        and all(
+            len(lists.begins) == things + 1
+            and lists.begins[0] == 0
+            and lists.begins[-1] == len(lists.members)
+            and (np.diff(lists.begins) >= 0).all()
+            and (not len(lists.members) or 0 <= lists.members.min() <= lists.members.max() < width)
+            for lists, (things, width) in zip(found[:3], sizes, strict=True)
+        )
     )

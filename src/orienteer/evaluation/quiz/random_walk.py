@@ -67,7 +67,7 @@ def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = 
     for _ in range(steps):
         if chance.random() < RETURN:
             here = start
-        begin, end = int(adjacency.indptr[here]), int(adjacency.indptr[here + 1])
+        begin, end = adjacency.ends(here)
         if begin == end:
             break
         here = int(adjacency.neighbor[begin + int(chance.integers(end - begin))])

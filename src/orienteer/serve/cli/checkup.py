@@ -22,13 +22,17 @@ def examine(path: Path) -> dict[str, Any]:
     from orienteer.build.sources import is_stale
     from orienteer.graph.damage import damaged_files
     from orienteer.graph.format import MANIFEST, Manifest, generation_of, read_pointer
+    from orienteer.graph.soundness import contradiction
 
     pointer = read_pointer(path)
     damaged = damaged_files(path)
     if MANIFEST in damaged:  # it says which the others are
         unknown = dict.fromkeys(("files", "stale", "pieces", "vectors", "cypher"))
         return {"path": str(path), **unknown, "damaged": damaged}
-    manifest = Manifest.model_validate_json((generation_of(path, pointer) / MANIFEST).read_bytes())
+    folder = generation_of(path, pointer)
+    manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    if not damaged and (found := contradiction(folder, manifest)) is not None:
+        damaged = [f"{found[0]} ({found[1]})"]
     pieces = _pieces(path)
     return {
         "path": str(path),

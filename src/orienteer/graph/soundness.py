@@ -1,0 +1,173 @@
+"""Whether the files of a generation fit one another: told once a reading has failed over them, or on request.
+
+Hashes tell of damage, not of malice: whoever made a graph made its hashes too. What is wrong within such files, a row
+that no node has or a text that is no UTF-8, is met where it is read, as damage is; then all of it is looked through, so
+that the failure is told as one of the graph and not of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orienteer.graph.format import MANIFEST, Manifest
+from orienteer.index.arrays import Array, Folder, Strings
+from orienteer.index.names import NameKind
+from orienteer.index.postings import BLOCK
+
+_Check = Callable[[Folder, Manifest], Iterator[str]]
+_CARRIED = frozenset(("text", "weight", "properties"))
+
+
+def contradiction(folder: Path, manifest: Manifest) -> tuple[str, str] | None:
+    """Return a file of a generation whose content cannot be, and why; None where all fits."""
+    files = Folder(folder, manifest.files)
+    for name, check in _CHECKS.items():
+        try:
+            if wrong := next(check(files, manifest), None):
+                return name, wrong
+        except (ValueError, LookupError, OverflowError, RecursionError, OSError) as error:
+            return name, str(error)
+    return None
+
+
+def _manifest(files: Folder, manifest: Manifest) -> Iterator[str]:
+    for counts, total in ((manifest.node_types, manifest.nodes), (manifest.edge_types, manifest.edges)):
+        if sum(counts.values()) != total:
+            yield f"{sum(counts.values())} of all types, of {total}"
+    for one in manifest.triples:
+        if not {one.source, one.target} <= manifest.node_types.keys() or one.type not in manifest.edge_types:
+            yield f"it has no type {one.source!r}, {one.type!r} or {one.target!r}"
+    if len(set(manifest.properties)) < len(manifest.properties):
+        yield "two properties of one name"
+    if not 0 < manifest.text["mean_length"] < math.inf:
+        yield "its texts have no length"
+
+
+def _nodes(files: Folder, manifest: Manifest) -> Iterator[str]:
+    ids = files.strings("id")
+    for strings in (ids, files.strings("name"), files.strings("text")):
+        yield from _ascending(strings, manifest.nodes)
+        for _ in strings:  # each is UTF-8, or raises
+            pass
+    raw = [ids.raw(row) for row in range(len(ids))]
+    if any(one >= other for one, other in zip(raw, raw[1:], strict=False)):
+        yield "ids that are out of order, or stand twice"
+    yield from _within(files.array("node_type", "u2"), len(manifest.node_types))
+
+
+def _aliases(files: Folder, manifest: Manifest) -> Iterator[str]:
+    for value in _values(files.strings("aliases"), manifest.nodes, empty=[]):
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            yield "aliases that are no list of texts"
+
+
+def _edges(files: Folder, manifest: Manifest) -> Iterator[str]:
+    begins, neighbor = files.array("indptr", "i8"), files.array("neighbor", "i4")
+    yield from _parts(begins, manifest.nodes, len(neighbor))
+    yield from _within(neighbor, manifest.nodes)
+    yield from _within(files.array("kind", "u1", "u2"), 2 * len(manifest.edge_types))
+    starts = begins[1:-1]
+    apart = np.ones(max(len(neighbor) - 1, 0), np.bool_)
+    apart[starts[(starts > 0) & (starts < len(neighbor))] - 1] = False
+    if (np.diff(neighbor)[apart] < 0).any():
+        yield "neighbours that are out of order"
+
+
+def _carried(files: Folder, manifest: Manifest) -> Iterator[str]:
+    if not files.has("edge_extra.utf8"):
+        return
+    extras = files.strings("edge_extra")
+    if files.has("extra_number.i4"):
+        yield from _within(files.array("extra_number", "i4"), len(extras), least=-1)
+    for value in _values(extras, len(extras)):
+        if not isinstance(value, dict) or not value.keys() <= _CARRIED:
+            yield "an edge that carries what none can"
+        elif not isinstance(value.get("text", ""), str) or not isinstance(value.get("properties", {}), dict):
+            yield "an edge whose text is no text, or whose properties are none"
+        elif not isinstance(value.get("weight", 1.0), int | float):
+            yield "an edge whose weight is no number"
+
+
+def _postings(files: Folder, manifest: Manifest) -> Iterator[str]:
+    terms, begins, blocks = files.array("term", "u8"), files.array("posting", "i8"), files.array("block", "i8")
+    rows, large_at = files.array("row", "i4"), files.array("large_at", "i8")
+    yield from _parts(begins, len(terms), len(rows))
+    yield from _within(rows, manifest.nodes)
+    if not np.array_equal(np.diff(blocks), -(-np.diff(begins) // BLOCK)):
+        yield "blocks that are not those of the postings"
+    if len(large_at) != len(files.array("large", "i4")):
+        yield "large frequencies without a place"
+    if not np.array_equal(large_at, np.flatnonzero(files.array("frequency", "u1") == 255)):
+        yield "large frequencies that are not those of the postings"
+    if (terms[1:] <= terms[:-1]).any():
+        yield "terms that are out of order"
+    if len(files.array("length", "i4")) != manifest.nodes or (files.array("length", "i4") < 0).any():
+        yield "lengths of texts that are none"
+
+
+def _names(files: Folder, manifest: Manifest) -> Iterator[str]:
+    for name in ("exact", "stem"):
+        yield from _within(files.array(f"{name}_row", "i4"), manifest.nodes)
+        yield from _within(files.array(f"{name}_kind", "u1"), len(NameKind))
+    spelling = files.strings("spelling")
+    yield from _ascending(spelling, len(spelling))
+    for _ in spelling:
+        pass
+
+
+def _properties(files: Folder, manifest: Manifest) -> Iterator[str]:
+    count, rows, entries = (
+        len(manifest.properties),
+        files.array("property_row", "i4"),
+        files.array("property_entry", "i4"),
+    )
+    yield from _parts(files.array("property_at", "i8"), count, len(rows))
+    yield from _parts(files.array("property_entry_at", "i8"), count, len(entries))
+    yield from _within(rows, manifest.nodes)
+    yield from _within(entries, manifest.nodes)
+    for _ in _values(files.strings("property_value"), len(rows)):
+        pass
+
+
+_CHECKS: dict[str, _Check] = {
+    MANIFEST: _manifest,
+    "id.utf8": _nodes,
+    "aliases.utf8": _aliases,
+    "neighbor.i4": _edges,
+    "edge_extra.utf8": _carried,
+    "row.i4": _postings,
+    "exact.u8": _names,
+    "property_value.utf8": _properties,
+}
+"""By the file that is named where something of its kind is wrong."""
+
+
+def _values(strings: Strings, count: int, *, empty: Any = None) -> Iterator[Any]:  # Any: JSON
+    """Return the values of strings in JSON. Raises `ValueError` for what is none, `IndexError` for other offsets."""
+    for wrong in _ascending(strings, count):
+        raise IndexError(wrong)
+    for row in range(len(strings)):
+        yield json.loads(strings.raw(row) or json.dumps(empty))
+
+
+def _ascending(strings: Strings, count: int) -> Iterator[str]:
+    if len(strings) != count:
+        yield f"{len(strings)} texts for {count}"
+    for row in range(len(strings)):  # each ends where the next begins, or raises
+        strings.raw(row)
+
+
+def _parts(begins: Array, parts: int, entries: int) -> Iterator[str]:
+    if len(begins) != parts + 1 or begins[0] != 0 or begins[-1] != entries or (begins[1:] < begins[:-1]).any():
+        yield f"parts that do not fit {entries} entries"
+
+
+def _within(values: Array, end: int, *, least: int = 0) -> Iterator[str]:
+    if len(values) and not least <= int(values.min()) <= int(values.max()) < end:
+        yield f"numbers from {values.min()} to {values.max()}, where there are {end}"
