@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orienteer.errors import BadInput
-from orienteer.serve.cli.output import Output
+from orienteer.errors import BadInput, Error
+from orienteer.serve.cli.output import DISK, Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -102,13 +102,17 @@ def graph_of(path: Path, out: Output) -> Path:
 
 @contextmanager
 def file_trouble(advice: str) -> Iterator[None]:
-    """Tell what the system says of a file as an error of the request: no permission, no space, no such folder."""
+    """Tell what the system says of a file as an error of the request: no permission, no such folder.
+
+    A disk that is full, or fails, is none of the request's.
+    """
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise BadInput(f"{error.filename or 'a file'}: {error.strerror or error}; {advice}") from error
+        kind = Error if error.errno in DISK else BadInput
+        raise kind(f"{error.filename or 'a file'}: {error.strerror or error}; {advice}") from error
 
 
 def settings() -> Settings:

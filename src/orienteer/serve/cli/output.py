@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 import typer
 
 from orienteer.display import clean, escape_json
-from orienteer.errors import BadInput
+from orienteer.errors import Error
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -28,7 +28,7 @@ VerboseFlag = Annotated[
 ]
 
 _WIPED = "\r\x1b[2K"
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # it is full, or fails
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # it is full, or fails
 
 
 class Output:
@@ -159,7 +159,7 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
     """Return the exit code of a command.
 
-    Raises `NotAGraph` in place of what damage of a graph has led to, `BadInput` where a disk is full or fails.
+    Raises `NotAGraph` in place of what damage of a graph has led to, `Error` where a disk is full or fails.
     """
     try:
         return function(out=out, **values)
@@ -168,8 +168,8 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
             from orienteer.graph.damage import tell_damage
 
             tell_damage(graph.path, graph.manifest.generation, error)
-        if isinstance(error, OSError) and error.errno in _DISK:
-            raise BadInput(f"{error.filename or 'a file'}: {error.strerror}; see to the disk, and try again") from error
+        if isinstance(error, OSError) and error.errno in DISK:
+            raise Error(f"{error.filename or 'a file'}: {error.strerror}; see to the disk, and try again") from error
         raise
 
 
