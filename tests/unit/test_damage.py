@@ -206,6 +206,20 @@ def test_a_manifest_names_files_of_its_own_folder(copy, victim, name):
     assert damage.damaged_files(copy) == ["manifest.json"]
 
 
+@pytest.mark.parametrize("name", ["indptr.i8", "neighbor.i4"])
+def test_files_that_do_not_fit_one_another_are_told_though_their_hashes_fit(copy, name):
+    (generation,) = (copy / "generations").iterdir()
+    content = (generation / name).read_bytes()[:-1]
+    (generation / name).write_bytes(content)
+    manifest = json.loads((generation / "manifest.json").read_text())
+    manifest["files"][name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    written = json.dumps(manifest).encode()
+    (generation / "manifest.json").write_bytes(written)
+    replace(copy, manifest=hashlib.sha256(written).hexdigest())
+    with pytest.raises(NotAGraph, match="is damaged"):
+        Graph.open(copy)
+
+
 def test_a_manifest_of_another_generation_is_none(copy):
     (generation,) = (copy / "generations").iterdir()
     other = generation.with_name("20200101T000000-01234567")

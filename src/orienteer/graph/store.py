@@ -99,8 +99,10 @@ class Graph(Nodes):
                 if latest.generation == pointer.generation:
                     raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force") from error
                 pointer = latest
-            except Exception as error:  # files that do not fit one another
+            except Exception as error:
                 tell_damage(path, pointer.generation, error)
+                if isinstance(error, ValueError):  # somebody has written other files, and their hashes
+                    raise format.damaged(path, error) from error
                 raise
 
     @classmethod
