@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from orienteer.build.documents.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Prose
+from orienteer.build.documents.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Place, Prose
+from orienteer.build.documents.chunking import _sections
 from orienteer.build.documents.config import BuildConfig
 from orienteer.build.documents.markdown import read_markdown, read_plain
 from orienteer.build.documents.nodes import Making
@@ -157,3 +159,27 @@ def test_blocks_have_an_end() -> None:
 def test_lines_have_an_end() -> None:
     with pytest.raises(BadInput, match="more than 10,000,000 lines"):
         read_plain("\n" * 10_000_001)
+
+
+def test_a_title_of_spaces_is_read_once() -> None:
+    spaces = " " * 2_000_000  # each of them was a place where the title might have ended
+    assert read_markdown(f"---\ntitle: 'a{spaces}b'  \n---\nwords").title == f"a{spaces}b"
+
+
+class Told(NamedTuple):
+    """A sentence without tokens that counts how often it is asked for them."""
+
+    place: Place
+    asked: list[int]
+
+    @property
+    def tokens(self) -> int:
+        self.asked[0] += 1
+        return 0
+
+
+def test_sections_without_words_are_counted_once() -> None:
+    asked = [0]
+    found = [Told(Place(headings=(str(number),)), asked) for number in range(1_000)]
+    assert list(_sections(found, 100)) == [found]
+    assert asked == [1_000]

@@ -13,11 +13,16 @@ import pytest
 
 from orienteer.build import bounds
 from orienteer.build.bounds import DEEPEST, MOST_HELD, in_memory, parsed
-from orienteer.build.importers import delimited, xml_stream
-from orienteer.build.importers.delimited import Delimited
+from orienteer.build.importers import attributed, delimited, xml_stream
+from orienteer.build.importers.delimited import Delimited, named
+from orienteer.build.importers.element import EdgeElement
 from orienteer.build.importers.files import opened
-from orienteer.build.importers.jsonl import FEWEST_CELLS, MOST_EMPTY, JsonLines
+from orienteer.build.importers.graphml import GraphMl
+from orienteer.build.importers.jsonl import JsonLines
+from orienteer.build.importers.neo4j_header import header_of
 from orienteer.build.importers.pickles import load, value
+from orienteer.build.importers.table import FEWEST_CELLS, MOST_EMPTY, Batch
+from orienteer.build.report import Tally
 from orienteer.build.run import import_graph
 from orienteer.build.values import items
 from orienteer.build.values import opened as object_in
@@ -279,6 +284,40 @@ def test_json_of_any_sensible_depth_is_read(depth: int) -> None:
     assert len(parsed("[" + "[1]," * 5_000 + "2]")) == 5_001  # many, not deep
 
 
+def test_defaults_without_a_text_are_counted_by_their_names(tmp_path: Path) -> None:
+    keys = "".join(
+        f'<key id="k{number}" for="node" attr.name="name {number}" attr.type="string"><default></default></key>'
+        for number in range(2_000)
+    )
+    path = tmp_path / "a.graphml"
+    path.write_text(GRAPHML.format("", "").replace("<graph ", f"{keys}<graph ").replace("></graph>", ">{}</graph>"))
+    path.write_text(path.read_text().format("".join(f'<node id="n{number}"/>' for number in range(10_000))))
+    with pytest.raises(BadInput, match="its defaults are long"):
+        import_graph([path], tmp_path / "graph")
+
+
+class Elements(list):
+    """Open elements that count how often they are gone through."""
+
+    walks = 0
+
+    def __reversed__(self):
+        Elements.walks += 1
+        return super().__reversed__()
+
+
+def test_a_node_knows_the_node_around_it(tmp_path: Path, monkeypatch) -> None:
+    depth = 200
+    inner = "<hyperedge>" * depth + '<node id="b"/><graph><node id="c"/></graph>' + "</hyperedge>" * depth
+    path = tmp_path / "a.graphml"
+    path.write_text(GRAPHML.format("", f'<node id="a"><graph>{inner}</graph></node><node id="d"/>'))
+    reader = GraphMl(path, Tally())
+    reader._open = Elements()
+    edges = [(one.source, one.target) for one in reader.elements() if isinstance(one, EdgeElement)]
+    assert edges == [("b", "a"), ("c", "a")]
+    assert not Elements.walks
+
+
 # ----------------------------------------------------------------------------------------------------------- batches
 
 
@@ -291,6 +330,38 @@ def test_rows_of_ever_new_keys_fill_no_square(tmp_path: Path) -> None:
     for batch in batches:
         assert len(batch) * len(batch.columns) <= FEWEST_CELLS + (MOST_EMPTY + 2) * 3 * len(batch)
     assert [row.items() <= found.items() for row, found in zip(rows, _rows(batches), strict=True)] == [True] * len(rows)
+
+
+def test_edges_of_ever_new_attributes_fill_no_square(tmp_path: Path, monkeypatch) -> None:
+    cells = []
+    monkeypatch.setattr(attributed, "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines))
+    edges = "".join(f'<edge source="a" target="b"><data key="k{number}">x</data></edge>' for number in range(3_000))
+    path = tmp_path / "a.graphml"
+    path.write_text(GRAPHML.format("", '<node id="a"/><node id="b"/>' + edges))
+    import_graph([path], tmp_path / "graph")
+    assert len(list(Graph.open(tmp_path / "graph").iter_edges())) == 3_000
+    assert max(sum(map(len, one.values())) for one in cells) < 2 * FEWEST_CELLS
+
+
+class Compared(str):
+    """A text that counts how often it is compared."""
+
+    count = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.count += 1
+        return str(self) == str(other)
+
+
+def test_columns_are_not_compared_each_with_each(tmp_path: Path) -> None:
+    names = [Compared(f"column {number}") for number in range(2_000)]
+    Compared.count = 0
+    assert named(names, tmp_path) == names
+    assert header_of([Compared(":ID"), *names], tmp_path).columns[-1].name == names[-1]
+    assert Compared.count < 20 * len(names)
+    with pytest.raises(BadInput, match="two columns named 'column 7'"):
+        named([*names, names[7], names[9]], tmp_path)
 
 
 def _rows(batches):

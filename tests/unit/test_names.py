@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
+from orienteer.index import names
 from orienteer.index.names import NameKind
 from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node
@@ -114,3 +115,16 @@ def test_names_are_found_without_stemming(scratch):
     assert links(graph, "intractable pain") == {("D1", NameKind.TURNED, True)}
     assert links(graph, "mitochondrial ribosome") == set()
     assert graph.tokenizer.id == Tokenizer(stem=False).id
+
+
+def test_a_word_is_not_compared_with_one_of_a_hundred_times_its_length(build, monkeypatch):
+    graph = build([Node("a", "word", "shi" + "i" * 100_000), Node("b", "word", "shiiiii")])
+    compared = []
+    monkeypatch.setattr(names, "SequenceMatcher", lambda *texts, **given: compared.append(texts) or Ratio())
+    assert graph.name_index.spellings("shiiiiii") == ["shiiiii"]
+    assert [len(other) for _, _, other in compared] == [7]
+
+
+class Ratio:
+    def ratio(self):
+        return 0.9

@@ -1,6 +1,7 @@
 """Many texts at once give the words, hashes and numbers that one text at a time gives."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,3 +99,10 @@ def test_a_vocabulary_grows_and_keeps_its_numbers():
     numbers, new = vocabulary.number(many)
     assert not len(new)
     assert numbers.tolist() == [known[one] for one in many.tolist()]
+
+
+@pytest.mark.parametrize("others", [0, 100])
+def test_words_of_any_length_have_the_hash_of_their_bytes(others):
+    texts = [*("ab" * length for length in (1, 4, 5, 300, 70_000)), *(f"w{number}" for number in range(others))]
+    found = words.split([" ".join(texts), *texts], Tokenizer())
+    assert found.hashes.tolist() == [words.word_hash(text.encode()) for text in [*texts, *texts]]

@@ -132,7 +132,7 @@ class PropertyWriter:
     def values(self) -> Iterator[tuple[int, JsonValue]]:
         """Return each node, as it was numbered, with its value."""
         self._values.close()
-        spooled = Folder(self._spool.parent).strings(self._spool.name)
+        spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # its other files are as many as columns
         return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self.rows))
 
     def sort(self, place: NDArray[np.int32]) -> Iterator[list[bytes]]:
@@ -146,7 +146,7 @@ class PropertyWriter:
         self.entries = array("i", entries[within].tobytes())
         self.numbers = array("d", np.frombuffer(self.numbers)[within].tobytes()) if self.numbers else self.numbers
         self.texts = array("Q", np.frombuffer(self.texts, np.uint64)[within].tobytes()) if self.texts else self.texts
-        spooled = Folder(self._spool.parent).strings(self._spool.name)
+        spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # its other files are as many as columns
         for low in range(0, len(order), _BATCH):
             yield spooled.take(order[low : low + _BATCH])
 

@@ -29,14 +29,19 @@ _FOLD = bytes(
 @lru_cache(maxsize=1 << 16)
 def word_hash(data: bytes) -> int:
     """Return the 64-bit hash of a word; never 0, which marks an empty slot."""
-    value = (_START ^ len(data)) & _MASK
+    value = _mixed((_START ^ len(data)) & _MASK, data)
+    value = value * _PRIME & _MASK
+    value ^= value >> 29
+    return value or 1
+
+
+def _mixed(value: int, data: bytes) -> int:
+    """Return a hash with the blocks of eight bytes mixed in."""
     for at in range(0, len(data), 8):
         value ^= int.from_bytes(data[at : at + 8], "little")
         value = value * _PRIME & _MASK
         value ^= value >> 32
-    value = value * _PRIME & _MASK
-    value ^= value >> 29
-    return value or 1
+    return value
 
 
 def phrase_hash(hashes: Sequence[int]) -> int:
@@ -49,6 +54,7 @@ def phrase_hash(hashes: Sequence[int]) -> int:
     return total & _MASK
 
 
+_FEW = 32  # words that are hashed one by one: to numpy one of a megabyte is a hundred thousand rounds
 _FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 
 
@@ -149,6 +155,11 @@ def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray
     going: NDArray[np.int64] | slice = slice(None)
     at, left = starts, lengths
     while len(at):
+        if len(at) <= _FEW:
+            places = np.arange(len(value))[going].tolist()
+            for place, start, count in zip(places, at.tolist(), left.tolist(), strict=True):
+                value[place] = _mixed(int(value[place]), buffer[start : start + count].tobytes())
+            break
         mixed = (value[going] ^ (blocks[at] & _FIRST_BYTES[np.minimum(left, 8)])) * prime
         mixed ^= mixed >> np.uint64(32)
         value[going] = mixed

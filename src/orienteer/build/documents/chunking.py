@@ -58,14 +58,15 @@ def pieces(blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | No
 def _sections(found: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
     """Part sentences by their headings; short sections stay together."""
     waiting: list[Sentence] = []
+    held = 0
     for _, group in groupby(found, key=lambda one: one.place.headings):
         section = list(group)
         size = sum(one.tokens for one in section)
-        held = sum(one.tokens for one in waiting)
         if waiting and (max(held, size) >= most * SMALL or held + size > most):
             yield waiting
-            waiting = []
-        waiting = waiting + section
+            waiting, held = [], 0
+        waiting += section
+        held += size
     if waiting:
         yield waiting
 

@@ -22,7 +22,7 @@ _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})$
 _DIVIDER = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?$")
 _REFERENCE = re.compile(r" {0,3}\[([^\]]+)\]:\s*<?([^\s>]+)>?(?:\s+[\"'(].*[\"')])?\s*$")
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"^title:(.+)$", re.MULTILINE)
 _QUOTE = re.compile(r" {0,3}>[ ]?")
 
 _CODE_SPAN = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
@@ -142,7 +142,7 @@ class _Reader:
         if front is not None:
             title = _FRONT_TITLE.search(front[1])
             if title is not None:
-                self._found.title = title[1].strip("\"'")
+                self._found.title = title[1].strip(" \t").strip("\"'")
             text = "\n" * front.end() + text[front.end() :]
         lines: list[Line] = []
         for line in _lines(_without_comments(text)):

@@ -6,6 +6,7 @@ get a type of their own, `TYPE (directed)` or `TYPE (undirected)`, for a type is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from orienteer.build import mirror
 from orienteer.build.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly
 from orienteer.build.edges import EdgeMaker
 from orienteer.build.importers.element import EdgeElement, ElementReader, NodeElement
-from orienteer.build.importers.table import EDGE_ROWS, Batch
+from orienteer.build.importers.table import EDGE_ROWS, Batch, is_sparse
 from orienteer.build.labels import Labels
 from orienteer.build.nodes import NodeMaker, add_once, explode
 from orienteer.build.report import Tally
@@ -36,6 +37,10 @@ class Attributed:
         self._nodes = NodeMaker(with_role(columns, "node_type", reader.node_type), tally=tally)
         self._edges, self._type_column = self._edge_maker()
         self._waiting: list[EdgeElement] = []
+        self._names: set[str] = set()
+        """The attributes of those that wait: each of them has a cell for each."""
+        self._filled = 0
+        """Their cells that say something."""
         self._direction: dict[str, bool] = {}
         """Of each edge type whether it is directed."""
         self._second: dict[str, int] = {}
@@ -51,7 +56,9 @@ class Attributed:
     def add_edge(self, element: EdgeElement) -> None:
         """Take an edge, whose nodes were taken before."""
         self._waiting.append(element)
-        if len(self._waiting) == EDGE_ROWS:
+        self._names |= element.fields.keys()
+        self._filled += len(element.fields)
+        if len(self._waiting) == EDGE_ROWS or is_sparse(len(self._names) * len(self._waiting), self._filled):
             self._flush()
 
     def finish(self) -> Labels:
@@ -85,15 +92,16 @@ class Attributed:
     def _flush(self) -> None:
         """Hand the edges so far to the builder."""
         elements, self._waiting = self._waiting, []
+        self._names, self._filled = set(), 0
         if not elements:
             return
         batch = self._edges.of_batch(_batch(elements, self._type_column))
         pairs = [(name, one.is_directed) for name, one in zip(batch.types, elements, strict=True)]
         names = {pair: self._type(*pair) for pair in dict.fromkeys(pairs)}
         types = [names[pair] for pair in pairs]
-        for pair, own in names.items():
-            if own != pair[0]:
-                self._second[own] = self._second.get(own, 0) + pairs.count(pair)
+        for pair, count in Counter(pairs).items():
+            if (own := names[pair]) != pair[0]:
+                self._second[own] = self._second.get(own, 0) + count
         self._builder.add_edges(replace(batch, types=types))
 
     def _type(self, name: str, is_directed: bool) -> str:

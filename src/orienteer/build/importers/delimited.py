@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -112,9 +113,9 @@ def named(first: Sequence[str], path: Path) -> list[str]:
     names = [name or number for name, number in zip(first, numbered(len(first)), strict=True)]
     if undecodable([names]):
         raise BadInput(f"{path} is no UTF-8 (its column names are {shown(' '.join(names))}): save it as UTF-8")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise BadInput(f"{path} has two columns named {twice[0]!r}: rename one of them")
+    twice = min((name for name, count in Counter(names).items() if count > 1), default=None)
+    if twice is not None:
+        raise BadInput(f"{path} has two columns named {twice!r}: rename one of them")
     return names
 
 

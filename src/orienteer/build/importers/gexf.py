@@ -67,7 +67,7 @@ class Gexf(ElementReader):
             self._take_value(attributes)
         elif tag in ("node", "edge"):
             self._open.append(_Open(attributes, self.line))
-            self.defaulted += self._default_size
+            self.default(self._default_size)
         elif tag == "parent" and self._open:
             self._open[-1].outer.append(attributes.get("for", ""))
         elif tag == "graph":
@@ -89,7 +89,7 @@ class Gexf(ElementReader):
         elif tag == "default" and self._attribute:
             one, text = self._attribute, "".join(self.text)
             self._defaults[one.domain][one.title] = self._value(one, text)
-            self._default_size += len(text)
+            self._default_size += len(text) + len(one.title)
         elif tag == "attribute":
             self._attribute = None
 

@@ -56,6 +56,8 @@ class _Open:
     attributes: dict[str, str]
     line: int
     fields: Fields
+    around: _Open | None
+    """The node that it is in."""
     inner: list[str] = field(default_factory=list)
     """The nodes inside of a node."""
     label: str = ""
@@ -87,8 +89,10 @@ class GraphMl(ElementReader):
             self.text.clear()
         elif tag in OWNERS:
             self.text.clear()
-            self._open.append(_Open(tag, attributes, self.line, dict(self._defaults.get(tag, ()))))
-            self.defaulted += self._default_size
+            self.default(self._default_size)
+            above = self._open[-1] if self._open else None
+            around = above.around if above and above.tag != "node" else above
+            self._open.append(_Open(tag, attributes, self.line, dict(self._defaults.get(tag, ())), around))
         elif tag == "key":
             self._key = _declared(attributes)
         elif tag in TEXTS:
@@ -132,7 +136,7 @@ class GraphMl(ElementReader):
             self.edge_names[key.name] = None
         if key.default is not None:
             value = self._value(key, key.default, self.line)
-            self._default_size += len(key.default)
+            self._default_size += len(key.default) + len(key.name)
             for domain in domains:
                 self._defaults[domain][key.name] = value
         for node_type, edge_type in CUSTOMS:
@@ -173,10 +177,8 @@ class GraphMl(ElementReader):
         self.add_node(node_id, fields, ended.line)
         for inner in ended.inner:
             self.add_part(inner, node_id, ended.line)
-        if len(self._open) > 1:
-            outer = next((one for one in reversed(self._open) if one.tag == "node"), None)
-            if outer is not None:
-                outer.inner.append(node_id)
+        if ended.around is not None:
+            ended.around.inner.append(node_id)
 
     def _end_edge(self, ended: _Open) -> None:
         said = ended.attributes

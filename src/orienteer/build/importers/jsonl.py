@@ -11,13 +11,11 @@ from typing import Any
 
 from orienteer.build.bounds import MOST_HELD, parsed
 from orienteer.build.importers.files import opened_text
-from orienteer.build.importers.table import Batch, Drop, is_unicode, shown
+from orienteer.build.importers.table import Batch, Drop, is_sparse, is_unicode, shown
 from orienteer.errors import BadInput
 
 PEEKED = 100
 """Objects whose keys are taken for the table's columns before it is read."""
-MOST_EMPTY, FEWEST_CELLS = 32, 100_000
-"""Cells of a batch for each that says something, beyond so many: rows of ever new keys would fill a square."""
 
 
 class JsonLines:
@@ -90,8 +88,7 @@ class _Rows:
     @property
     def is_full(self) -> bool:
         """Say whether the rows are large already, or their table would be empty for the most part."""
-        cells = len(self.names) * len(self.rows)
-        return self.held > MOST_HELD or cells > FEWEST_CELLS + MOST_EMPTY * self.filled
+        return self.held > MOST_HELD or is_sparse(len(self.names) * len(self.rows), self.filled)
 
     def batch(self) -> Batch:
         return Batch({name: [row.get(name) for row in self.rows] for name in self.names}, self.lines)

@@ -7,6 +7,7 @@ Neo4j operations manual, import, CSV header format: `name:type`, `:ID(space)`, `
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,9 +73,9 @@ def header_of(fields: Sequence[str], path: Path) -> Header:
         raise BadInput(f"{path} has a column without a name: {shown}")
     names = [column.name for column in header.columns if column.name and column.role in ("", "ID")]
     names += [LABELS] if header.has("LABEL") else []
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise BadInput(f"{path} has two columns named {twice[0]!r}: rename one of them")
+    twice = min((name for name, count in Counter(names).items() if count > 1), default=None)
+    if twice is not None:
+        raise BadInput(f"{path} has two columns named {twice!r}: rename one of them")
     return header
 
 

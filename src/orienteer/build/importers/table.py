@@ -11,6 +11,8 @@ EDGE_ROWS = 50_000
 """Rows in a batch of edges: short rows, of which there are many."""
 NODE_ROWS = 5_000
 """Rows in a batch of nodes: their texts may be long."""
+MOST_EMPTY, FEWEST_CELLS = 32, 100_000
+"""Cells of a batch for each that says something, beyond so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,11 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def is_sparse(cells: int, filled: int) -> bool:
+    """Tell whether a batch has too many cells for those that say something: rows of ever new keys fill a square."""
+    return cells > FEWEST_CELLS + MOST_EMPTY * filled
 
 
 def shown(value: object) -> str:

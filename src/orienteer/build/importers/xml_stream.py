@@ -60,8 +60,9 @@ class XmlStream(ABC, Generic[Element]):
         self.text = Text()
         """Character data since it was last cleared."""
         self.names = Names("")
-        self.defaulted = 0
+        self._defaulted = 0
         """Characters that elements have been given because a default says so: one text for any number of them."""
+        self._read = 0
         self._has_begun = False
 
     @abstractmethod
@@ -88,13 +89,17 @@ class XmlStream(ABC, Generic[Element]):
         parser.StartDoctypeDeclHandler = self._refuse_doctype
         parser.SkippedEntityHandler = self._refuse_entity
         with opened(self.path) as raw:
-            read = 0
             while data := raw.read(CHUNK):
-                read += len(data)
-                yield from self._parsed(data, read)
-            yield from self._parsed(b"", read)
+                self._read += len(data)
+                yield from self._parsed(data)
+            yield from self._parsed(b"")
 
-    def _parsed(self, data: bytes, read: int) -> list[Element]:
+    def default(self, size: int) -> None:
+        """Count characters that an element is given by defaults. Raises `BadInput` where they come to too much."""
+        self._defaulted += size
+        ratio(self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong")
+
+    def _parsed(self, data: bytes) -> list[Element]:
         parser = self._parser
         try:
             parser.Parse(data, not data)
@@ -108,10 +113,9 @@ class XmlStream(ABC, Generic[Element]):
                 raise
             # Of the encoding that the first line names.
             raise BadInput(f"{self.path}: {error}; save it as UTF-8") from error
-        if read - max(parser.CurrentByteIndex, 0) > LONGEST_TAG:
+        if self._read - max(parser.CurrentByteIndex, 0) > LONGEST_TAG:
             raise BadInput(f"{self.path}, line {self.line}: a tag or comment of more than {LONGEST_TAG >> 20} MB")
         self._check_text()
-        ratio(self.path, read, self.defaulted, remedy="its defaults are long; write them where they belong")
         found, self.found = self.found, []
         return found
 
