@@ -1,6 +1,7 @@
 """A run on disk: whole after any end, read back as it was written, one writer at a time."""
 
 import json
+import os
 
 import pytest
 
@@ -21,6 +22,7 @@ from orienteer.evaluation.runs import (
     held,
     mend,
     read_lines,
+    read_manifest,
     read_run,
     work_of,
 )
@@ -386,3 +388,18 @@ def test_nothing_is_written_through_a_link_in_a_run(tmp_path, name):
     with pytest.raises(BadInput, match="is a link"), held(run):
         mend(run / name)
     assert (tmp_path / "mine").read_text() == "without an end of line"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among files")
+@pytest.mark.parametrize("name", ["manifest.json", "questions.jsonl", "results.jsonl", "replies/a.jsonl"])
+def test_nobody_waits_for_a_pipe_in_a_run(tmp_path, name):
+    (tmp_path / "replies").mkdir()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(BadInput, match="no ordinary file"), held(tmp_path):
+        pass
+    if name == "manifest.json":
+        with pytest.raises(BadInput, match="no ordinary file"):
+            read_manifest(tmp_path)
+    else:
+        with pytest.raises(BadInput, match="no ordinary file"):
+            list(read_lines(tmp_path / name))

@@ -220,6 +220,7 @@ def read_run(path: Path) -> StoredRun:
 def read_manifest(path: Path) -> Manifest:
     """Read the conditions of a run. Raises `BadInput` where the folder holds none."""
     file = path / MANIFEST
+    _check_ordinary(file)
     try:
         return Manifest.model_validate_json(file.read_bytes())
     except OSError as error:
@@ -236,10 +237,17 @@ def read_lines(file: Path) -> Iterator[bytes]:
     """Return the whole lines of a file, none where it is absent; a last line that was cut off is left out."""
     if not file.exists():
         return
+    _check_ordinary(file)
     with file.open("rb") as lines:
         for line in lines:
             if line.endswith(b"\n") and line.strip():
                 yield line
+
+
+def _check_ordinary(file: Path) -> None:
+    """Raise `BadInput` for a pipe, a device and their like: who reads them may wait, or read, for ever."""
+    if file.exists() and not file.is_file():
+        raise BadInput(f"{file} is no ordinary file: name a folder that eval run -o wrote")
 
 
 def append(file: Path, record: Record | dict[str, Any]) -> None:
@@ -281,6 +289,8 @@ def held(path: Path) -> AbstractContextManager[None]:
         for file in (*folder.glob("*.json"), *folder.glob("*.jsonl"), path / REPLIES):
             if file.is_symlink():
                 raise BadInput(f"{file} is a link, through which nothing is written: put a copy of the file there")
+            if not file.is_dir():
+                _check_ordinary(file)
     return locked(path / LOCK, busy=f"another process is writing the run {path}: wait for it, or name another folder")
 
 
