@@ -1,5 +1,6 @@
 """All processes that work for us: what they are given, and that they end with us, whoever of us ends and however."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import office_files as office
-from orienteer.sandbox import workers
+from orienteer.sandbox import launching, workers
 from orienteer.sandbox.pipe import Broken, Ended, TooLate
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker
 
@@ -229,3 +230,90 @@ def test_the_kernel_kills_when_the_other_end_closes_though_it_be_stopped():
         assert process.poll() is None
         os.close(ours)
         assert process.wait(20) == -signal.SIGKILL
+
+
+FORKED = """
+    import os, sys
+    {setup}
+    child = os.fork()
+    if not child:
+        try:
+            {theirs}
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    {ours}
+"""
+SANDBOXED = """from orienteer.sandbox.interpreter import Limits
+    from orienteer.sandbox.opening import open_interpreter
+    interpreter = open_interpreter({tier!r}, {{}}, Limits(seconds=20))
+    interpreter.run("x = 'ours'")"""
+
+
+def test_a_forked_process_does_not_run_code_in_the_worker_of_the_other():
+    source = FORKED.format(
+        setup=SANDBOXED.format(tier="cpython"),
+        theirs="print(interpreter.run(\"x = 'theirs'\").is_lost, interpreter.run('print(1)').printed, flush=True)",
+        ours="print(interpreter.run('print(x)').printed)",
+    )
+    assert _printed(source) == ["True", "1", "ours"]
+
+
+def test_monty_does_not_start_in_a_process_that_was_forked_from_its_own():
+    pytest.importorskip("pydantic_monty")
+    refused = """for one in (interpreter, open_interpreter("monty", {}, Limits())):
+                try:
+                    one.run("x = 'theirs'")
+                except UnsafeSandbox:
+                    print("refused", flush=True)
+                one.close()"""
+    source = FORKED.format(
+        setup="from orienteer.errors import UnsafeSandbox\n    " + SANDBOXED.format(tier="monty"),
+        theirs=refused,
+        ours="print(interpreter.run('print(x)').printed)",
+    )
+    assert _printed(source) == ["refused", "refused", "ours"]
+
+
+def test_a_forked_process_does_not_ask_the_engine_of_the_other():
+    pytest.importorskip("ladybug")
+    source = FORKED.format(
+        setup="""from orienteer import Graph
+    from orienteer.build.demo import demo_records
+    graph = Graph.from_records(*demo_records())
+    graph.cypher("RETURN 1")
+    process = graph.cypher_session.engine.process
+    pid = process.worker.pid""",
+        theirs="print(graph.cypher('RETURN 2').rows, process.worker.pid != pid, flush=True)",
+        ours="print(graph.cypher('RETURN 3').rows, process.worker.pid == pid)",
+    )
+    assert _printed(source) == ["((2,),)", "True", "((3,),)", "True"]
+
+
+def _printed(source):
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(source)], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.split()
+
+
+def test_nothing_is_collected_while_any_thread_launches():
+    collecting, is_first_over = [], threading.Event()
+    is_second_begun = threading.Event()
+
+    def second():
+        is_second_begun.set()
+        is_first_over.wait(20)
+        collecting.append(gc.isenabled())
+
+    thread = threading.Thread(
+        target=launching.launched, args=(second, Path(sys.executable)), kwargs={"longest": 1 << 20}
+    )
+
+    def first():
+        thread.start()
+        is_second_begun.wait(20)
+
+    launching.launched(first, Path(sys.executable), longest=1 << 20)
+    is_first_over.set()
+    thread.join()
+    assert (collecting, gc.isenabled()) == ([False], True)

@@ -66,6 +66,8 @@ class CPythonInterpreter:
 
         Raises `UnsafeSandbox` where this system cannot hold it, and whatever a function raises that is no `Error`.
         """
+        if self._worker is not None and not self._worker.is_ours:
+            return self._lost(Broken("it works for the process that this one was forked from"), 0.0)
         if self._worker is not None and self._worker.pipe.has_more():
             return self._lost(Ended("it wrote where it may not, after its last run"), 0.0)
         if self._worker is None:

@@ -20,7 +20,6 @@ T = TypeVar("T")
 
 _LOADERS = ("/lib64/ld-*.so*", "/lib/ld-*.so*", "/lib/*-linux-gnu/ld-*.so*")  # they start whatever is not in one piece
 _PROGRAM = confining.READ_FILE | confining.EXECUTE
-_TURN = threading.Lock()  # collection is the whole process's: one launch would switch it on while another runs
 
 
 def launched(start: Callable[[], T], program: Path, *, longest: int) -> tuple[T, frozenset[str]]:
@@ -47,19 +46,41 @@ def launched(start: Callable[[], T], program: Path, *, longest: int) -> tuple[T,
         except BaseException as error:  # noqa: BLE001  # whoever waits for the thread raises it
             failed.append(error)
 
-    with _TURN:
-        collects = gc.isenabled()
-        gc.disable()  # it would run in that thread, too, where what others have left cannot be ended or removed
-        try:
-            thread = threading.Thread(target=run)
-            thread.start()
-            thread.join()
-        finally:
-            if collects:
-                gc.enable()
+    with _UNCOLLECTED:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
     if failed:
         raise failed[0]
     return given[0], frozenset(held)
+
+
+class _Uncollected:
+    """Time without garbage collection: it would run in such a thread, too, which can end and remove nothing.
+
+    Several threads may be in it; who leaves last lets it run again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._collects = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._collects:
+                gc.enable()
+
+
+_UNCOLLECTED = _Uncollected()
 
 
 @cache

@@ -48,6 +48,8 @@ _GO_ON = getattr(signal, "SIGCONT", _KILL)
 _VALUELESS = "\nNone"  # what code ends with, so that the value of its last line never crosses into our process
 _LOST = "what earlier code defined is lost"
 _PROBE = "'x' * (4 << 20)\nNone"  # without so much room nothing can be run
+_LEFT_BEHIND: list[ExitStack] = []  # of the process that this one was forked from: nothing of it may end here
+_PROCESSES: dict[str, int] = {}  # the one that ran code first: the library has threads, which no forked one has
 _MEGABYTE = 1 << 20
 _LONGEST = 16 * _MEGABYTE  # bytes that the worker may write at once: a message, if it is honest; text of a call is less
 
@@ -74,7 +76,8 @@ class MontyInterpreter:
         self._session: MontySession | None = None
         self._walls: frozenset[str] = frozenset()
         self._aside: ThreadPoolExecutor | None = None
-        weakref.finalize(self, self._held.close)
+        self._owner = os.getpid()
+        weakref.finalize(self, _close, self._held, self._owner)
 
     @property
     def tier(self) -> Tier:
@@ -112,7 +115,7 @@ class MontyInterpreter:
     def close(self) -> None:
         """End the worker. The next run starts another one, which knows nothing."""
         self._session = self._aside = None
-        self._held.close()
+        _close(self._held, self._owner)
 
     def _failure(self, code: str, printed: Printed) -> _Failure | None:
         from pydantic_monty import MontySyntaxError
@@ -154,6 +157,11 @@ class MontyInterpreter:
 
     def _started(self) -> MontySession:
         """Return the session in which the state is, of a worker that is started where there is none."""
+        if _PROCESSES.setdefault("first", os.getpid()) != os.getpid():
+            raise UnsafeSandbox(
+                "the sandbox monty does not start in a process that was forked from one where it has run: start "
+                "processes by spawn, or choose the tier cpython"
+            )
         if self._session is None:
             self._aside = self._held.enter_context(ThreadPoolExecutor(1, "monty"))
             try:
@@ -274,6 +282,14 @@ class _Watch:
                 os.kill(self._worker, _KILL)
             except ProcessLookupError:  # it has died by itself, and the run tells so
                 return
+
+
+def _close(held: ExitStack, owner: int) -> None:
+    """Close what a process holds, in that process: one that was forked later has none of the threads that it takes."""
+    if os.getpid() == owner:
+        held.close()
+    else:
+        _LEFT_BEHIND.append(held.pop_all())
 
 
 def _failed(session: MontySession, error: MontyRuntimeError) -> _Failure:

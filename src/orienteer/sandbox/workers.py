@@ -68,6 +68,7 @@ class Worker:
             raise
         finally:
             os.close(theirs)
+        self._owner = os.getpid()
         self._end = weakref.finalize(self, _end, self.popen, ours)
         assert self.popen.stdin is not None  # both were asked for
         assert self.popen.stdout is not None
@@ -95,9 +96,14 @@ class Worker:
         return frozenset(map(str, ready)) | ({"lifeline"} if self.is_tied else set())
 
     @property
+    def is_ours(self) -> bool:
+        """Tell whether this process started it: one that was forked later would read the answers of the other."""
+        return self._owner == os.getpid()
+
+    @property
     def is_running(self) -> bool:
         """Tell whether it is there to be asked."""
-        return self.popen.poll() is None
+        return self.is_ours and self.popen.poll() is None
 
     def pause(self) -> None:
         """Let it do nothing until it is to go on. On Windows it only waits."""
