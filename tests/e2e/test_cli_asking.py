@@ -477,3 +477,14 @@ def test_a_trace_that_asks_for_more_than_the_default_limits_is_told_what_it_gets
     trusted = cli("trace", "replay", "t.jsonl", clubs, "--trust-limits")
     assert "in the trace" not in trusted.err
     assert "characters left out" not in trusted.out
+
+
+def test_what_a_model_writes_into_a_call_is_not_shown_without_end(clubs, cli):
+    def policy(body, before):
+        long = [("search_in_graph", {"query": "chess", "x" * 3_000_000: 1})]
+        return Answer(calls=[("finish", {})] if any(one["role"] == "tool" for one in body["messages"]) else long)
+
+    with FakeServer(policy) as server:
+        ran = cli("ask", clubs, "chess", "--method", "ark", "--model", "m", "--base-url", server.url)
+    assert len(ran.err) < 50_000
+    assert "3,000,0" in ran.err

@@ -264,8 +264,8 @@ class OpenAIModel:
         words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
         said = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
         match error.status_code:
-            case status if 300 <= status < 400:
-                to = show(error.response.headers.get("location", "")) or "nowhere"
+            case status if 300 <= status < 400 and "location" in error.response.headers:
+                to = show(error.response.headers["location"])
                 return ModelRefused(
                     f"{self.base_url} sends the request on to {_short(to)}: redirects are not followed; where that is "
                     "the server that you mean, name it as the base URL"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 GROUPS: Mapping[str, str] = {}
 _SAID = 160  # characters of what a model said beside any call
+_CALLED = 2_000  # characters of the arguments of a call: a model may write megabytes
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
 
@@ -280,7 +281,9 @@ def _show(out: Output, event: Event, *, has_agents: bool) -> None:
     elif event.kind == "observation":
         agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
         text = event.observation.text.strip()
-        out.note(f"{agent}{event.call.name}({_compact(event.call.arguments)})")
+        called = _compact(event.call.arguments)
+        cut = f" ... {len(called):,} characters" if len(called) > _CALLED else ""
+        out.note(f"{agent}{event.call.name}({called[:_CALLED]}{cut})")
         for line in (text.splitlines() or [""]) if out.verbosity else [_gist(text)]:
             out.note(f"    {line}")
 
