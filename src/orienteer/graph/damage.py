@@ -30,7 +30,6 @@ from orienteer.graph.format import (
     size_of,
 )
 from orienteer.graph.pieces import damaged_among, folder_of, is_free, remedy
-from orienteer.graph.soundness import contradiction
 
 _LOOKED = "_orienteer_looked"
 _P = ParamSpec("_P")
@@ -67,6 +66,8 @@ def contradicting(path: Path) -> NotAGraph | None:
     """
     pointer = read_pointer(path)
     folder = generation_of(path, pointer)
+    from orienteer.graph.soundness import contradiction  # only where something has failed
+
     found = contradiction(folder, read_manifest(path, pointer))
     return None if found is None else damaged(folder / found[0], found[1], AGAIN)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
 import os
@@ -119,6 +120,8 @@ def _prepare_process() -> None:
     """Log to standard error, and write UTF-8 whatever the locale says: JSON has one encoding, names every script."""
     # numpy starts threads for linear algebra, of which there is next to none here: an eighth of a command's start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What is loaded stays: to look through all of it for garbage, several times over, takes a tenth of a start.
+    gc.set_threshold(10_000)
     # pydantic looks through all that is installed for plugins, of which a command needs none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
