@@ -1,9 +1,8 @@
 """What a person has set: flags beat the environment, the environment beats one TOML file. Read here, nowhere else.
 
-The file is `orienteer.toml`, of the working directory, else of the user's configuration folder; the two never mix.
-One of the working directory may be anyone's: it names servers of this machine and methods of the table only, and no
-key, no cache, no file of a model, and no price of one elsewhere; and `offline` and `[budget]` of the user's own hold
-all the same.
+The file is `orienteer.toml` in the user's configuration folder. One in the working directory may be anyone's: it names
+servers of this machine, what they serve, and methods of the table, in place of what the user's own says of these;
+anything else in it is refused, and comes from the user's own.
 
     model = "gpt-5.2"                       as its server spells it; without one, nothing is ever spent
     base_url = "http://localhost:8000/v1"
@@ -51,6 +50,8 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "offline": (OFFLINE,),
 }
 """The variables of a setting, the one that wins first."""
+_OF_A_FOLDER = ("base_url", "embedder", "embedder_url", "method", "methods", "model")
+"""What a file of the working directory may set: servers of this machine, what they serve, and methods of the table."""
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
 """How an address is named for one run."""
 _OWN_RETRIES = 3
@@ -141,16 +142,10 @@ class Settings:
                 f"the model {name!r} is at {_shown(url)}, and {OFFLINE} allows this machine only: "
                 f"unset it, or name a local server with {_FLAGS[setting]}"
             )
-        users_file = _user_folder() / FILE
         if flag is not None:
             raise BadOption(
                 f"{FILE} of the working directory alone names {name!r}, which would be asked at {_shown(url)}, not on "
-                f"this machine: name it with {flag}, or in {users_file}"
-            )
-        if price is not None and self.origins.get("price") == FILE:  # one too low keeps no budget of money
-            raise BadOption(
-                f"{FILE} of the working directory gives the price of {name!r}, which is at {_shown(url)}, not on "
-                f"this machine: give it in {users_file}"
+                f"this machine: name it with {flag}, or in {_user_folder() / FILE}"
             )
         return config
 
@@ -166,18 +161,21 @@ class Settings:
 
 
 def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequence[Path] | None = None) -> Settings:
-    """Return what the environment and the first `orienteer.toml` of these folders set. Raises `BadOption`."""
+    """Return what the environment and the `orienteer.toml` of these folders set. Raises `BadOption`."""
     environment = os.environ if environment is None else environment
     folders = (Path(), _user_folder()) if folders is None else folders
     files = [folder / FILE for folder in folders if (folder / FILE).is_file()]
-    values = _read_file(files[0]) if files else {}
-    origins = dict.fromkeys(values, str(files[0]) if files else "")
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     if files and files[0].parent == Path():
+        values = _read_file(files[0])
         _check_folder_file(values)
-        for file in files[1:]:
-            kept = _limits_of(_read_file(file), values)
-            values |= kept
-            origins |= dict.fromkeys(kept, str(file))
+        origins = dict.fromkeys(values, str(files.pop(0)))
+    for file in files[:1]:
+        # Of what a file of the working directory may set, the user's own sets nothing beside it: they do not mix.
+        own = {name: value for name, value in _read_file(file).items() if not origins or name not in _OF_A_FOLDER}
+        values |= own
+        origins |= dict.fromkeys(own, str(file))
     for name, variables in _VARIABLES.items():
         variable = next((one for one in variables if environment.get(one)), None)
         if variable is not None:
@@ -236,24 +234,15 @@ def _check_folder_file(values: Mapping[str, Any]) -> None:
                 f"{name} in {FILE} of the working directory is {show(values[name])}, which is not this machine: name "
                 f"it with {' or '.join(dict.fromkeys((_FLAGS[name], _VARIABLES[name][0])))}, or in {user_file}"
             )
-    for name in ("api_key", "cache"):
-        if name in values:
-            raise BadOption(
-                f"{name} cannot be set in {FILE} of the working directory: set {_VARIABLES[name][0]}, or in {user_file}"
-            )
+    for name in values:
+        if name not in _OF_A_FOLDER:
+            variable = f"set {_VARIABLES[name][0]}, or set it in" if name in _VARIABLES else "set it in"
+            raise BadOption(f"{name} cannot be set in {FILE} of the working directory: {variable} {user_file}")
     if (embedder := values.get("embedder", "minilm")) != "minilm" and not embedder.startswith("openai:"):
         raise BadOption(
             f"embedder in {FILE} of the working directory is the file {embedder!r}, which may be anyone's: name it "
             f"with --embedder, or in {user_file}"
         )
-
-
-def _limits_of(users: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a person's own file says of being offline and of budgets: no file of a folder lifts that."""
-    kept: dict[str, Any] = {"offline": True} if users.get("offline") else {}
-    if "budget" in users:
-        kept["budget"] = {**values.get("budget", {}), **users["budget"]}
-    return kept
 
 
 def _shown(url: str | None) -> str:

@@ -7,6 +7,7 @@ import sys
 from typing import NamedTuple
 
 import pytest
+from platformdirs import user_config_path
 
 from orienteer.serve.cli import main
 
@@ -33,6 +34,14 @@ def home(tmp_path, monkeypatch):
     work.mkdir()
     monkeypatch.chdir(work)
     return work
+
+
+@pytest.fixture
+def users_file(home):
+    """Give the settings file of the person's own, which is not there yet."""
+    file = user_config_path("orienteer", appauthor=False) / "orienteer.toml"
+    file.parent.mkdir(parents=True)
+    return file
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ def test_a_model_is_taken_from_flags(clubs, server, cli):
 
 def test_a_model_is_taken_from_the_environment_and_from_the_file(clubs, server, home, cli, monkeypatch):
     (home / "orienteer.toml").write_text(
-        f'model = "of-the-file"\nbase_url = "{server.url}"\n[methods.ark]\nagents = 1\n[budget]\ncalls = 9\n'
+        f'model = "of-the-file"\nbase_url = "{server.url}"\n[methods.ark]\nagents = 1\n'
     )
     assert cli("ask", clubs, "Who leads the Choir?", "--json").json["usage"]["calls"] == 3
     assert server.bodies[-1]["model"] == "of-the-file"
@@ -171,8 +171,8 @@ def test_no_answer_and_search_leave_the_last_call_out(clubs, server, cli):
     assert len(server.requests) == 1
 
 
-def test_a_dead_model_ends_with_1_and_one_line(clubs, home, cli):
-    (home / "orienteer.toml").write_text("[server]\nretries = 0\n")
+def test_a_dead_model_ends_with_1_and_one_line(clubs, home, cli, users_file):
+    users_file.write_text("[server]\nretries = 0\n")
     with FakeServer(lambda body, before: Answer(status=401, message="who are you?")) as dead:
         ran = cli("ask", clubs, "x", "--model", "fake", "--base-url", dead.url, "--quiet", "--json")
     assert ran.code == 1
@@ -190,8 +190,8 @@ def nobody():
         yield f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
 
 
-def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_end(clubs, home, cli, nobody):
-    (home / "orienteer.toml").write_text("[server]\nretries = 1\n")
+def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_end(clubs, home, cli, nobody, users_file):
+    users_file.write_text("[server]\nretries = 1\n")
     given = ("ask", clubs, "Who leads the Choir?", "--model", "fake", "--base-url", nobody)
     ran = cli(*given)
     assert (ran.code, ran.out) == (1, "")
@@ -203,8 +203,8 @@ def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_en
     assert quiet.err == f"{error}\n"
 
 
-def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, nobody):
-    (home / "orienteer.toml").write_text("[server]\nretries = 0\n")
+def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, nobody, users_file):
+    users_file.write_text("[server]\nretries = 0\n")
     ran = cli("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", nobody)
     assert ran.code == 1
     assert ran.out.splitlines()[1].split()[1] == "Choir"
@@ -215,8 +215,8 @@ def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, no
     assert told.json["hits"][0]["name"] == "Choir"
 
 
-def test_a_demo_with_a_dead_model_ends_at_its_first_failure(home, cli, nobody):
-    (home / "orienteer.toml").write_text(f'model = "fake"\nbase_url = "{nobody}"\n[server]\nretries = 0\n')
+def test_a_demo_with_a_dead_model_ends_at_its_first_failure(home, cli, nobody, users_file):
+    users_file.write_text(f'model = "fake"\nbase_url = "{nobody}"\n[server]\nretries = 0\n')
     ran = cli("demo")
     assert ran.code == 1
     assert "Pascal" in ran.out
@@ -370,10 +370,10 @@ def test_doctor_tells_settings_and_never_a_key(cli, home, monkeypatch):
         assert "sk-very-secret" not in ran.out + ran.err
 
 
-def test_doctor_lists_every_setting(cli, home):
-    (home / "orienteer.toml").write_text("[price]\nprompt = 1.0\ncompletion = 2.0\n")
+def test_doctor_lists_every_setting(cli, home, users_file):
+    users_file.write_text("[price]\nprompt = 1.0\ncompletion = 2.0\n")
     found = cli("doctor", "--json").json["settings"]
-    assert found["price"] == {"value": {"prompt": 1.0, "completion": 2.0}, "from": "orienteer.toml"}
+    assert found["price"] == {"value": {"prompt": 1.0, "completion": 2.0}, "from": str(users_file)}
     assert found.keys() == {one.name for one in fields(Settings)} - {"options", "origins"}
 
 

@@ -109,9 +109,9 @@ def test_a_server_that_fails_ends_it_with_what_was_paid_kept(cli, home, server):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_after_a_kill_it_goes_on_where_it_was(cli, process, home, server):
+def test_after_a_kill_it_goes_on_where_it_was(cli, process, home, server, users_file):
     (home / "nodes.csv").write_text("id,name\n" + "".join(f"n{at},name {at}\n" for at in range(640)), encoding="utf-8")
-    (home / "orienteer.toml").write_text("[server]\nconcurrency = 1\n", encoding="utf-8")
+    users_file.write_text("[server]\nconcurrency = 1\n", encoding="utf-8")
     assert cli("import", home / "nodes.csv", "-o", "graph").code == 0
     server.policy = lambda body, before: Answer(
         vectors=WORDS.embed(body["input"], kind="document").tolist(), delay=0.05

@@ -161,6 +161,10 @@ ELSEWHERE = "http://elsewhere.example/v1"
         ('api_key = "secret"', ("ORIENTEER_API_KEY",)),
         ('cache = "/home/you/thesis"', ("ORIENTEER_CACHE",)),
         ('embedder = "model.onnx"', ("--embedder",)),
+        ("offline = false", ("ORIENTEER_OFFLINE",)),
+        ("[budget]\nusd = 1000", ("budget",)),
+        ("[server]\nretries = 100", ("server",)),
+        ("[price]\nprompt = 0\ncompletion = 0", ("price",)),
     ],
 )
 def test_a_downloaded_folder_names_this_machine_alone(downloaded, text, words):
@@ -173,7 +177,7 @@ def test_a_downloaded_folder_names_this_machine_alone(downloaded, text, words):
 
 @pytest.mark.parametrize("address", ["http://localhost:8000/v1", "http://127.0.0.1:1/v1", "https://[::1]:8/v1"])
 def test_a_downloaded_folder_may_name_a_server_of_this_machine(downloaded, address):
-    found = downloaded(f'model = "m"\nbase_url = "{address}"\n[budget]\ncalls = 3\n[methods.ark]\nagents = 1')
+    found = downloaded(f'model = "m"\nbase_url = "{address}"\n[methods.ark]\nagents = 1')
     assert found.open_model("m").base_url == address
 
 
@@ -237,11 +241,11 @@ def test_offline_no_embedder_elsewhere_is_asked(read):
         read(ORIENTEER_OFFLINE="1", ORIENTEER_EMBEDDER_URL=ELSEWHERE).open_embedder("openai:e")
 
 
-def test_offline_and_budgets_of_the_user_hold_in_any_folder(downloaded, tmp_path):
+def test_what_a_folder_may_not_set_comes_from_the_users_own_file(downloaded, tmp_path):
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "orienteer.toml").write_text("model = 'u'\noffline = true\n[budget]\ncalls = 3")
-    found = downloaded("offline = false\n[budget]\ncalls = 1000\nseconds = 9")
-    assert (found.offline, found.limits().calls, found.limits().seconds, found.model) == (True, 3, 9, None)
+    found = downloaded("method = 'bm25'")
+    assert (found.offline, found.limits().calls, found.method, found.model) == (True, 3, "bm25", None)
     assert found.origins["offline"].endswith("config/orienteer.toml")
 
 
@@ -270,10 +274,3 @@ def test_a_hostile_file_is_told_in_a_line(read, text, words):
 def test_a_home_that_there_is_not_is_told(read):
     with pytest.raises(BadOption, match="ORIENTEER_CACHE"):
         read(ORIENTEER_CACHE="~nobody-of-this-name/cache")
-
-
-def test_a_downloaded_folder_gives_no_price_of_a_model_elsewhere(downloaded):
-    found = downloaded("[price]\nprompt = 0\ncompletion = 0", OPENAI_API_KEY="k")
-    with pytest.raises(BadOption, match="price"):
-        found.open_model("m")
-    assert found.with_flags(base_url="http://localhost:1/v1").open_model("m").price is not None
