@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.build import bounds
-from orienteer.build.bounds import DEEPEST, MOST_HELD, in_memory, parsed
+from orienteer.build.bounds import DEEPEST, MOST_HELD, memory_told, parsed
 from orienteer.build.importers import attributed, delimited, xml_stream
 from orienteer.build.importers.delimited import Delimited, named
 from orienteer.build.importers.element import EdgeElement
@@ -456,5 +456,5 @@ def test_what_takes_all_memory_names_its_file(error: BaseException, tmp_path: Pa
     path.write_text("a\n")
     with pytest.raises(BadInput, match=str(path)), opened(path):
         raise error
-    with pytest.raises(BadInput, match="nodes"), in_memory("nodes"):
+    with pytest.raises(BadInput, match="nodes"), memory_told("nodes"):
         raise error

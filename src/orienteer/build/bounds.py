@@ -28,7 +28,7 @@ LONGEST_IRI = 1 << 13
 """Characters of an XML namespace, which every name of an element then has; browsers end at 2,000."""
 
 
-def ratio(path: object, taken: int, given: int, *, remedy: str) -> None:
+def check_ratio(path: object, taken: int, given: int, *, remedy: str) -> None:
     """Raise `BadInput` where that many bytes have come of so many of a file."""
     if given > SMALL and given > MOST_RATIO * taken:
         raise BadInput(
@@ -42,7 +42,7 @@ def too_long(path: object, place: str, what: str = "record") -> BadInput:
 
 
 @contextmanager
-def in_memory(path: object) -> Iterator[None]:
+def memory_told(path: object) -> Iterator[None]:
     """Turn what Python and its libraries raise where a file takes too much memory, or nests too deeply, into ours."""
     try:
         yield

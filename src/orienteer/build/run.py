@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from orienteer.build import layouts, mirror
-from orienteer.build.bounds import in_memory
+from orienteer.build.bounds import memory_told
 from orienteer.build.columns import Columns, check_named
 from orienteer.build.edges import EdgeMaker
 from orienteer.build.importers.table import EDGE_ROWS, NODE_ROWS, shown
@@ -129,7 +129,7 @@ class _Reading:
 
     def into(self, builder: GraphBuilder) -> None:
         """Read everything into the builder, and clean it. Raises `BadInput` where there is no memory for it."""
-        with in_memory(", ".join(map(str, self.files[:SHOWN]))):
+        with memory_told(", ".join(map(str, self.files[:SHOWN]))):
             self._into(builder)
 
     def _into(self, builder: GraphBuilder) -> None:
@@ -138,10 +138,10 @@ class _Reading:
         else:
             exploded: list[NodeMaker] = []
             for table in self._plan.nodes:
-                with in_memory(table.path):
+                with memory_told(table.path):
                     exploded.append(self._read_nodes(table, builder))
             for table in self._plan.edges:
-                with in_memory(table.path):
+                with memory_told(table.path):
                     self._read_edges(table, builder)
             explode(exploded, self._columns, builder)
             check_named(self._columns, self._seen)

@@ -88,7 +88,7 @@ def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
 
 
 def find_damage(path: Path, generation: str) -> NotAGraph | None:
-    """Return the error for what is damaged of a generation, with the remedy; None where its hashes find nothing."""
+    """Return the error for what is damaged of a generation, or cannot be, with the remedy; None where all is sound."""
     try:
         if read_pointer(path).generation != generation:  # it has been replaced, and what was read is gone
             return None
@@ -133,10 +133,7 @@ def telling_damage(method: Callable[Concatenate[_O, _P], _R]) -> Callable[Concat
 
     @wraps(method)
     def told(self: _O, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
+        with damage_told(self.path, self.manifest.generation):
             return method(self, *args, **kwargs)
-        except Exception as error:
-            tell_damage(self.path, self.manifest.generation, error)
-            raise
 
     return told

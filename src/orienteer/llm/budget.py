@@ -52,10 +52,10 @@ class Budget:
 
 @contextmanager
 def cut_off_by(run: Run) -> Iterator[None]:
-    """Make of `ModelLate` the end of the budget, `BudgetExhausted`.
+    """Turn `ModelLate` into the end of the budget, `BudgetExhausted`.
 
-    Where nothing has answered in all of a question's time it stays the failure that it is: a dead server is no budget
-    that was spent.
+    Where nothing has answered in all of a question's time it stays a failure of the model: a dead server is no spent
+    budget.
     """
     try:
         yield
@@ -216,8 +216,8 @@ def _compare(limit: str, spent: float, expected: float, budget: float) -> None:
 
 def _unkept(limit: str) -> ModelError:
     return ModelError(
-        f"the server did not say what a call used, or what cannot be, so the budget of {limit} cannot be kept: limit "
-        "calls or seconds instead"
+        f"the server did not say what a call used, or said what cannot be, so the budget of {limit} cannot be kept: "
+        "limit calls or seconds instead"
     )
 
 

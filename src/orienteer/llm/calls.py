@@ -97,7 +97,7 @@ def metered(
 
 
 def left_out(reply: Reply) -> str | None:
-    """Return what the model is to be told of calls that were left out of its message, None where none were."""
+    """Return what to tell the model about calls that were left out of its message, None where none were."""
     if not reply.calls_left_out:
         return None
     return f"Only the first {MOST_CALLS} calls were run; the others were left out. Make fewer."

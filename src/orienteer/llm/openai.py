@@ -305,7 +305,7 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
     import httpx2
     import openai
 
-    from orienteer.llm.transport import Transport, give_up_in_time
+    from orienteer.llm.transport import Transport, fail_attempt
 
     def judge(response: httpx2.Response) -> None:
         """Say to the SDK whether to try again, and when: it would believe the server, and sleep for up to a minute."""
@@ -313,7 +313,7 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
         is_passing = response.status_code in _TRIED_AGAIN or response.status_code >= 500
         if is_passing:
             asks = f" and asks to wait {pause:g} s" if pause else ""
-            give_up_in_time(f"{show(base_url)} answered {response.status_code}{asks}", pause)
+            fail_attempt(f"{show(base_url)} answered {response.status_code}{asks}", pause)
         response.headers["x-should-retry"] = "true" if is_passing and pause <= config.timeout_seconds else "false"
         response.headers["retry-after-ms"] = f"{pause * 1000:.0f}"
 

@@ -57,7 +57,7 @@ def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str
 
 
 def _check_depth(value: JsonValue) -> None:
-    """Raise `ValueError` for a value that whoever walks through it could fall over."""
+    """Raise `ValueError` for a value that nests too deeply for whoever reads it by recursion."""
     level: list[JsonValue] = [value]
     for _ in range(_DEEPEST):
         nested = [one for one in level if isinstance(one, list | dict)]

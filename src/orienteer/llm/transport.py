@@ -40,8 +40,8 @@ class _Limit:
     def left(self) -> float:
         return self.until - time.monotonic()
 
-    def count(self, cause: str, pause: float = 0.0) -> None:
-        """Raise `ModelLate` where another attempt would begin too late."""
+    def fail(self, cause: str, pause: float = 0.0) -> None:
+        """Note that an attempt failed. Raises `ModelLate` where the next one would begin too late."""
         if self.until == math.inf:
             return
         if self.left() <= max(pause, _FIRST_PAUSE * 2**self._failures):
@@ -82,10 +82,10 @@ class Transport(httpx2.BaseTransport):
         try:
             return self._sent(request)
         except httpcore2.TimeoutException as error:
-            limit.count(f"{show(str(request.url))} did not answer in time")
+            limit.fail(f"{show(str(request.url))} did not answer in time")
             raise httpx2.ReadTimeout(str(error)) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.ProxyError) as error:
-            limit.count(f"{show(str(request.url))} cannot be reached ({error})")
+            limit.fail(f"{show(str(request.url))} cannot be reached ({error})")
             raise httpx2.NetworkError(str(error)) from error
         finally:
             _limit.reset(token)
@@ -126,9 +126,9 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         _limit.reset(token)
 
 
-def give_up_in_time(cause: str, pause: float = 0.0) -> None:
-    """Count an attempt that failed. Raises `ModelLate` where the call has no time for the pause before the next."""
-    _limit.get().count(cause, pause)
+def fail_attempt(cause: str, pause: float = 0.0) -> None:
+    """Note that an attempt failed. Raises `ModelLate` where no time is left for the pause before the next."""
+    _limit.get().fail(cause, pause)
 
 
 class _Network(httpcore2.SyncBackend):
@@ -198,7 +198,7 @@ def _whole(parts: Iterable[bytes], headers: httpx2.Headers, url: str) -> bytes:
             for piece in (part,) if unpack is None else unpack.pieces(part):
                 body += piece
                 if max(len(body), sent) > LARGEST_REPLY:
-                    raise ModelError(f"{url} answered with more than {LARGEST_REPLY >> 20} MB, which is no reply to us")
+                    raise ModelError(f"{url} answered with more than {LARGEST_REPLY >> 20} MB: no larger reply is read")
     except zlib.error as error:
         raise ModelError(f"{url} answered with what is no gzip ({error})") from error
     return bytes(body)

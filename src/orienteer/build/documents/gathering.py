@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from orienteer.build.bounds import in_memory
+from orienteer.build.bounds import memory_told
 from orienteer.build.documents import known
 from orienteer.build.documents.blocks import Document
 from orienteer.build.documents.conversion import Converter
@@ -105,7 +105,7 @@ class Gathering:
             if previous is not None and old is not None:
                 made = previous.nodes(file)
             else:
-                with in_memory(file.path):
+                with memory_told(file.path):
                     made = [node for document in reading.documents(file) for node in self._making.nodes(document)]
             if not made:
                 raise BadInput("no text in it")

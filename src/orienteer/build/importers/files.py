@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
-from orienteer.build.bounds import MOST_RECORD, in_memory, parsed, ratio, too_long
+from orienteer.build.bounds import MOST_RECORD, check_ratio, memory_told, parsed, too_long
 from orienteer.errors import BadInput
 
 READ = 1 << 18
@@ -78,7 +78,7 @@ class Measured(io.RawIOBase):
         self.given += len(data)
         if self._is_gzip:
             remedy = "gunzip it and read what comes of it, if that is what it should hold"
-            ratio(self._path, self._packed.tell(), self.given, remedy=remedy)
+            check_ratio(self._path, self._packed.tell(), self.given, remedy=remedy)
         if self._has_lines and data:
             self._measure(data)
         if self.given > self._allowed:
@@ -110,7 +110,7 @@ def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
     """
     require(path)
     try:
-        with in_memory(path), path.open("rb") as packed:
+        with memory_told(path), path.open("rb") as packed:
             yield io.BufferedReader(Measured(path, packed, has_lines=has_lines), READ)
     except EOFError as error:
         raise BadInput(f"{path} is cut short: its gzip stream has no end; fetch the file again") from error

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orienteer.build.bounds import MOST_HELD, MOST_RECORD, ratio, too_long
+from orienteer.build.bounds import MOST_HELD, MOST_RECORD, check_ratio, too_long
 from orienteer.build.importers.pages import Chunk, Group, directory, pages
 from orienteer.errors import BadInput
 
@@ -52,7 +52,7 @@ def _repeats(chunk: Chunk, data: mmap.mmap, name: str) -> bool:
         unpacked += page.unpacked
         values += page.values
         is_found = is_found or page.is_dictionary
-        ratio(name, size, max(unpacked, WIDTH * values if chunk.has_lists else 0), remedy=SPLIT)
+        check_ratio(name, size, max(unpacked, WIDTH * values if chunk.has_lists else 0), remedy=SPLIT)
     return is_found
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from orienteer.build.bounds import in_memory, ratio
+from orienteer.build.bounds import check_ratio, memory_told
 from orienteer.build.importers.files import require
 from orienteer.build.importers.packed import MOST_BATCH, SPLIT, checked, fitting, weight
 from orienteer.build.importers.table import Batch, Drop, shown
@@ -67,7 +67,7 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
         raise MissingExtra(f"reading {path.name}", "parquet") from error
     require(path)
     try:
-        with in_memory(path), pyarrow.parquet.ParquetFile(path) as file:
+        with memory_told(path), pyarrow.parquet.ParquetFile(path) as file:
             yield file
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -84,7 +84,7 @@ def _parts(path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
         for records in coded.iter_batches(batch_size=fitting(packed.groups, rows)):
             total = sum(weight(column, path) for column in records.columns)
             given += total
-            ratio(path, size, given, remedy=SPLIT)
+            check_ratio(path, size, given, remedy=SPLIT)
             step = max(1, records.num_rows // (1 + total // MOST_BATCH))
             for first in range(0, records.num_rows, step):
                 yield records.slice(first, step)

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from orienteer.build.bounds import in_memory
+from orienteer.build.bounds import memory_told
 from orienteer.build.importers.files import require
 from orienteer.build.importers.opcodes import (
     BINGET,
@@ -58,7 +58,7 @@ LONGEST_INTEGER = 64
 @contextmanager
 def _mapped(path: Path) -> Iterator[mmap.mmap]:
     require(path)
-    with in_memory(path), path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with memory_told(path), path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
         yield data
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orienteer.build import mirror
-from orienteer.build.bounds import ratio
+from orienteer.build.bounds import check_ratio
 from orienteer.build.columns import Columns
 from orienteer.build.importers.rdf_edges import Source
 from orienteer.build.importers.rdf_graph import RdfGraph
@@ -63,7 +63,7 @@ class RdfFiles:
             document, begin, size = Document(path), triples.begin_file(), path.stat().st_size
             for batch in document.batches(self.tally.dropping(str(path))):
                 triples.add(batch, document.prefixes)
-                ratio(path, size, triples.characters, remedy=PREFIXES)
+                check_ratio(path, size, triples.characters, remedy=PREFIXES)
                 builder.tell("reading statements", sum(triples.counts))
             sources.append(Source(str(path), begin, triples.counts))
             declared.append(document.prefixes)

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from orienteer.build.bounds import MOST_HELD, ratio
+from orienteer.build.bounds import MOST_HELD, check_ratio
 from orienteer.build.importers.files import READ, opened, stem, suffix
 from orienteer.build.importers.table import Drop, shown
 from orienteer.errors import BadInput, MissingExtra
@@ -252,7 +252,7 @@ class _Reader(io.RawIOBase):
     def weigh(self, characters: int) -> None:
         """Count what statements came to. Raises `BadInput` where they come to more than a file of its size may."""
         self._given += characters
-        ratio(self._path, self._path.stat().st_size, self._given, remedy=PREFIXES)
+        check_ratio(self._path, self._path.stat().st_size, self._given, remedy=PREFIXES)
 
     @property
     def is_closed(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.build.bounds import in_memory
+from orienteer.build.bounds import memory_told
 from orienteer.build.importers.files import require
 from orienteer.build.importers.pickled import Calls, Named, Refused
 from orienteer.build.importers.pickles import value
@@ -65,7 +65,7 @@ def tensor(path: Path) -> Tensor:
             "write it again with torch.save(torch.load(path), path)"
         )
     try:
-        with in_memory(path), zipfile.ZipFile(path) as archive:
+        with memory_told(path), zipfile.ZipFile(path) as archive:
             return _Archive(archive, path).tensor()
     # A damaged directory of the archive shows in as many ways as it has fields: names, versions, places past the end.
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from xml.parsers import expat
 
-from orienteer.build.bounds import LONGEST_IRI, MOST_RECORD, ratio, too_long
+from orienteer.build.bounds import LONGEST_IRI, MOST_RECORD, check_ratio, too_long
 from orienteer.build.importers.files import opened
 from orienteer.errors import BadInput
 
@@ -97,7 +97,9 @@ class XmlStream(ABC, Generic[Element]):
     def default(self, size: int) -> None:
         """Count characters that an element is given by defaults. Raises `BadInput` where they come to too much."""
         self._defaulted += size
-        ratio(self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong")
+        check_ratio(
+            self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
+        )
 
     def _parsed(self, data: bytes) -> list[Element]:
         parser = self._parser
