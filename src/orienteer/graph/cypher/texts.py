@@ -132,7 +132,7 @@ def _joined(letters: str) -> str:
 
 
 def _count(what: str, number: Value) -> int | str:
-    """Return a number of letters: as a number where it is known, else as the engine takes it, 0 for less."""
+    """Return a number of letters: as a number where it is known, else as the engine takes it, null below 0."""
     if number.kind.name == "float":
         raise BadQuery(f"{what}() takes a whole number of letters, not {number.kind.shown} with decimals: toInteger()")
     if isinstance(number.known, int):
@@ -143,4 +143,4 @@ def _count(what: str, number: Value) -> int | str:
             )
         return min(number.known, _LARGEST)
     # Both branches of a CASE are reckoned, so what breaks the engine must not come out of either.
-    return f"CASE WHEN ({number.text}) < 0 THEN 0 ELSE ({number.text}) END"
+    return f"CASE WHEN ({number.text}) >= 0 THEN ({number.text}) END"
