@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from orienteer.agents.agent import Agent, AgentConfig
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, ScriptedModel
+from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import JsonValue, Message, Observation, Question, Sampling, ToolSpec
-from orienteer.strategies.agent import Agent, AgentConfig
-from orienteer.strategies.ark import Ark, ArkConfig
 from orienteer.tools import Toolbox
 from probe import build_graph
 from report import Report, Target

@@ -35,12 +35,12 @@ from anchor_questions import (
     Item,
     generated,
 )
-from orienteer.build.run import ImportOptions, import_graph
 from orienteer.errors import NotAGraph
 from orienteer.graph.store import Graph
+from orienteer.ingest.run import ImportOptions, import_graph
 from orienteer.llm import Allowance
+from orienteer.methods.anchor import Anchor
 from orienteer.records import Question
-from orienteer.strategies.anchor import Anchor
 from report import commit, machine
 
 K = 20

@@ -25,13 +25,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.build.demo import demo_records
-from orienteer.build.run import import_graph
+from orienteer.cypher.ladybug.database import DATABASE
+from orienteer.cypher.ladybug.engine import Ladybug
+from orienteer.cypher.ladybug.translation import Rewritten, rewrite
 from orienteer.errors import Error, QueryStopped
-from orienteer.graph.cypher.copying import DATABASE
-from orienteer.graph.cypher.ladybug import Ladybug
-from orienteer.graph.cypher.rewriting import Rewritten, rewrite
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
+from orienteer.ingest.run import import_graph
 from orienteer.records import JsonValue
 from report import Report, Target
 

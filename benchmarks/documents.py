@@ -22,12 +22,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orienteer.build.documents.config import Chunking
-from orienteer.build.documents.metadata import CONCURRENCY
-from orienteer.build.documents.report import BuildReport
-from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import MINILM, open_embedder
+from orienteer.ingest.documents.config import Chunking
+from orienteer.ingest.documents.cut.metadata import CONCURRENCY
+from orienteer.ingest.documents.report import BuildReport
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm import ScriptedModel
 from orienteer.protocols import LanguageModel
 from orienteer.records import Edge, Message, Node, Usage

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.runner import evaluate
+from orienteer.evaluation.running.runner import evaluate
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node, Question
 from orienteer.settings import Settings

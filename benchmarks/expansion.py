@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import planner
-from orienteer.evaluation.compare import Difference, compare
-from orienteer.evaluation.runs import StoredRun, read_run
-from orienteer.evaluation.table import Row, rows
+from orienteer.evaluation.running.runs import StoredRun, read_run
+from orienteer.evaluation.scores.comparison import Difference, compare
+from orienteer.evaluation.scores.table import Row, rows
 from orienteer.records import Trajectory
 from orienteer.serve.cli import main as orienteer
 

@@ -30,18 +30,18 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.embedding import CachedEmbedder
-from orienteer.build.documents.mentions import Names, find_names
-from orienteer.build.documents.run import build_graph
-from orienteer.build.documents.shelf import Shelf
-from orienteer.build.documents.similar import Alike, compare, fields_of
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
-from orienteer.graph.layer import Joined, LayerAbout, publish_layer
+from orienteer.graph.names.mentions import Names, find_names
+from orienteer.graph.pieces.similar import Joined, LayerAbout, publish_layer
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders import open_embedder
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.embedder import CachedEmbedder
+from orienteer.ingest.documents.join.similar_chunks import Alike, compare, fields_of
+from orienteer.ingest.documents.run import build_graph
+from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

@@ -32,24 +32,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.incidence import PIECE, lists_of, write_names
-from orienteer.build.documents.mentions import find_names
-from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
 from orienteer.graph import pieces
+from orienteer.graph.names.mentions import find_names
+from orienteer.graph.pieces.incidence import PIECE, lists_of, write_names
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders import open_embedder
 from orienteer.index.fusion import vote
-from orienteer.knowledge.hippo import Hippo
-from orienteer.knowledge.incidence import Incidence, open_incidence
-from orienteer.knowledge.query import Query
-from orienteer.knowledge.spaces import Spaces
-from orienteer.knowledge.table import BASES, open_base
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance
 from orienteer.records import Node
+from orienteer.retrieval.bases.hippo import Hippo
+from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
+from orienteer.retrieval.query import Query
+from orienteer.retrieval.spaces import Spaces
 from rankings import Ranker, Table, ask, best_of, flats, recalls, remembering, sage, show, summary
 from sage import made
 from woven import first_named, in_order, silent, untitled, weave

@@ -18,12 +18,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from orienteer.evaluation.quiz.grid import Cell
-from orienteer.evaluation.quiz.item import QuizItem
-from orienteer.evaluation.quiz.proving import Fault, prove
-from orienteer.evaluation.quiz.templates import generate
-from orienteer.evaluation.quiz.writing import Quiz, balance, written
+from orienteer.evaluation.grid import Cell
+from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
+from orienteer.quizzes.proof import Fault, prove
+from orienteer.quizzes.quiz import Quiz, balance, written
+from orienteer.quizzes.templates import generate
 from report import Report, Target
 
 TESTS = Path(__file__).parent.parent / "tests"

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.evaluation.examples import Example
-from orienteer.evaluation.measures import recall
-from orienteer.evaluation.statistics import difference_interval, mean_interval
-from orienteer.graph.searching import Searchers
+from orienteer.evaluation.scores.measures import recall
+from orienteer.evaluation.scores.statistics import difference_interval, mean_interval
+from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
-from orienteer.graph.titles import TitlesIn
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Fusion, Hybrid, Recent, Searcher, ranking_of
-from orienteer.index.titled import Titled
-from orienteer.strategies.sage import SageConfig
-from orienteer.strategies.sage.union import Expansion
+from orienteer.index.title_bonus import Titled
+from orienteer.methods.sage import SageConfig
+from orienteer.methods.sage.union import Expansion
 
 TITLES = 0.2
 """The bonus of the flat lists that have one."""

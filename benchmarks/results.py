@@ -18,8 +18,8 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orienteer.evaluation.runs import read_run
-from orienteer.evaluation.table import Row, rows
+from orienteer.evaluation.running.runs import read_run
+from orienteer.evaluation.scores.table import Row, rows
 from orienteer.serve.cli import main as orienteer
 
 METHODS = ("bm25", "anchor")

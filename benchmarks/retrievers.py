@@ -32,16 +32,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.run import BuildOptions, build_graph
+from orienteer.graph.pieces.vectors import give_vectors
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import give_vectors
-from orienteer.knowledge.query import KnowledgeBase, Query
-from orienteer.knowledge.ranked import RankedBase
-from orienteer.knowledge.table import BASES, open_base
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance
-from orienteer.methods import METHODS
+from orienteer.methods.table import METHODS
 from orienteer.records import Usage
+from orienteer.retrieval.bases.ranked import RankedBase
+from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.query import KnowledgeBase, Query
 
 SIZES = (5_000, 50_000)
 OTHERS = ("sage", "anchor")

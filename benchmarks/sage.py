@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.build.documents.run import build_graph
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.graph.weights import EdgeWeights
 from orienteer.index.embedders import open_embedder
+from orienteer.ingest.documents.run import build_graph
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from rankings import Ranker, ask, best_of, flats, paper, recalls, remembering, sage, show, summary

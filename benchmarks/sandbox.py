@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.build.demo import demo_records
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.sandbox.interpreter import Interpreter, Limits, Tier
-from orienteer.sandbox.opening import open_interpreter
+from orienteer.sandbox.tiers import open_interpreter
 from orienteer.tools import Session
 from orienteer.tools.code import CodeConfig, CodeInterpreter
 from report import Report, Target

@@ -28,8 +28,8 @@ import numpy as np
 
 import peers
 import tables
-from orienteer import compiled
 from orienteer.graph.store import Graph, distinct
+from orienteer.index import compiled
 from orienteer.index.arrays import Rows
 from reference import Best, K, Postings, agreement, best
 from report import Report, Target

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
-from orienteer.evaluation.runner import RunConfig, evaluate
-from orienteer.evaluation.runs import StoredRun, read_run
-from orienteer.evaluation.table import Row, rows
+from orienteer.evaluation.running.runner import RunConfig, evaluate
+from orienteer.evaluation.running.runs import StoredRun, read_run
+from orienteer.evaluation.scores.table import Row, rows
 from orienteer.graph.store import Graph
-from orienteer.methods import METHODS
+from orienteer.methods.table import METHODS
 from orienteer.settings import Settings
 
 WHERE = ("domain=biomedical", "edges_complete=true")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.shelf import Shelf
-from orienteer.build.documents.weaving import Weaving
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.join.weaver import Weaving
+from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Node
 
 

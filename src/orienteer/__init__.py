@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from orienteer.agents.events import Event
     from orienteer.errors import Error
     from orienteer.graph.store import Graph
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel, Price, RecordedModel, Recording, ScriptedModel
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         Usage,
     )
     from orienteer.retriever import Retriever
-    from orienteer.stream import Event
 
 __version__ = "0.1.0.dev0"
 
@@ -65,7 +65,7 @@ __all__ = [
 
 _HOMES = {
     "Error": "errors",
-    "Event": "stream",
+    "Event": "agents.events",
     "Graph": "graph.store",
     "Retriever": "retriever",
     **dict.fromkeys(

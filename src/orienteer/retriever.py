@@ -14,15 +14,15 @@ from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
-from orienteer.methods import AUTO, METHODS, Method, chosen, method_of_settings, options_by_method, over
+from orienteer.methods.table import AUTO, METHODS, Method, chosen, method_of_settings, options_by_method, over
 from orienteer.options import check
 from orienteer.protocols import Answering, LanguageModel, Strategy
 from orienteer.records import Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from orienteer.strategies.ark import Reranker
-    from orienteer.stream import Event, Stream, Told
+    from orienteer.agents.events import Event, Stream, Told
+    from orienteer.methods.ark import Reranker
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
 """Of a budget: what may end a question without the model having failed."""
@@ -103,7 +103,7 @@ class Retriever:
 
     def stream(self, question: str, k: int | None = None, *, has_answer: bool = True) -> Stream:
         """Return the events of a question as they happen: steps, observations, hits, the answer, the end."""
-        from orienteer.stream import Stream
+        from orienteer.agents.events import Stream
 
         told: list[Callable[[Told], None]] = []
         allowance = self._allowance(has_answer=has_answer, listener=lambda event: told[0](event))
@@ -170,7 +170,7 @@ class Retriever:
         result = self._filtered(strategy.retrieve(question, allowance), k, has_answer=has_answer)
         if model is None or result.answer is not None or allowance.is_stopped:
             return result
-        from orienteer.strategies.answer import answer
+        from orienteer.agents.answer import answer
 
         allowance.keeps_answer = False
         return answer(result, model=model, run=allowance, graph=self.graph)
@@ -281,7 +281,7 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
     """Say where the files that a graph was made of have changed since."""
     if not graph.manifest.provenance.get("sources"):
         return ()
-    from orienteer.build.provenance import is_stale  # a graph of records needs none of it
+    from orienteer.ingest.provenance import is_stale  # a graph of records needs none of it
 
     again = "orienteer build --update" if graph.is_made_of_documents else "orienteer import --force"
     return (f"the graph is older than its sources: make it anew with {again}",) if is_stale(graph.manifest) else ()

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from fakes.embedder import WordEmbedder
+from orienteer.graph.pieces.vectors import give_vectors
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import give_vectors
-from orienteer.knowledge.evidence import PASSAGES
-from orienteer.knowledge.query import Query
-from orienteer.knowledge.spaces import Spaces
-from orienteer.knowledge.table import BASES, open_base
 from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
+from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.evidence import PASSAGES
+from orienteer.retrieval.query import Query
+from orienteer.retrieval.spaces import Spaces
 
 PASSED = [Node(f"c{at}", "chunk", f"Title {at}", f"The river Rhine passes Basel in {at}.") for at in range(4)]
 SAME = [Node(f"c{at}", "chunk", "Same", "Same words of Basel") for at in range(8)]

@@ -7,13 +7,13 @@ import pkgutil
 
 import pytest
 
-import orienteer.strategies
+import orienteer.methods
 from fakes.embedder import embedded
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods import METHODS
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question, Result, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -77,10 +77,10 @@ def retrieve(name, graph, text, *, run=None, **options):
 
 def test_every_implementation_is_in_the_table():
     found = set()
-    for module in pkgutil.walk_packages(orienteer.strategies.__path__, "orienteer.strategies."):
+    for module in pkgutil.walk_packages(orienteer.methods.__path__, "orienteer.methods."):
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             is_method = callable(getattr(one, "retrieve", None)) and hasattr(one, "name")  # what they share has none
-            if is_method and one.__module__.startswith("orienteer.strategies"):
+            if is_method and one.__module__.startswith("orienteer.methods"):
                 found.add(one)
     assert found == {method.load() for method in METHODS.values()}
 

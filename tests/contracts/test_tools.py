@@ -23,7 +23,7 @@ from orienteer.tools.cypher import RunCypher
 from orienteer.tools.follow import Follow
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.reading import ReadNode, ReadSchema
+from orienteer.tools.read_node import ReadNode, ReadSchema
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.select import Select
 

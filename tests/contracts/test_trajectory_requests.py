@@ -20,11 +20,11 @@ from orienteer.graph.store import Graph
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.wire import Asked
 from orienteer.llm.wire import request as body_of
-from orienteer.methods import METHODS
+from orienteer.methods.baselines.listwise import ListwiseReranker
+from orienteer.methods.table import METHODS
 from orienteer.records import Message, Result, Sampling, ToolSpec, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.listwise import ListwiseReranker
 
 for module in ("ladybug", "pydantic_monty", "graspologic_native"):
     pytest.importorskip(module)
@@ -72,9 +72,7 @@ _NO_TOOLS = "graphscout/course.py:137 offers no tools in the last turn; the traj
 _TOOLS_IN_WORDS = (
     "graphscout/course.py:139 offers the tools in the system prompt alone; the trajectory lists them as offered"
 )
-_SCHEMA = (
-    "no field of Trajectory, Step or Reply holds the schema of the reply (workflow.py:303, knowledge/asking.py:39)"
-)
+_SCHEMA = "no field of Trajectory, Step or Reply holds the schema of the reply (workflow.py:303, llm/asking.py:39)"
 _REPAIR = (
     "llm/calls.py:43-52 returns the second reply alone: the first reply and what was told of its fault are in no "
     "record, only that `repaired` is 1"
@@ -253,11 +251,11 @@ def test_a_request_and_its_repair_are_both_given_back(play, course):
 _NO_STEP = "the request that failed is no step ({}): its trajectory has the opening and the error alone"
 _NO_TURN = "the request that failed is no step ({}): its notice, and what was newly left out of it, are in no record"
 FAILURES = (
-    ("bm25", 1, _NO_STEP.format("strategies/answer.py:118")),
-    ("hyde", 1, _NO_STEP.format("strategies/workflow.py:304")),
-    ("ark that leaves out", 4, _NO_TURN.format("strategies/agent.py:116")),
+    ("bm25", 1, _NO_STEP.format("agents/answer.py:118")),
+    ("hyde", 1, _NO_STEP.format("agents/workflow.py:304")),
+    ("ark that leaves out", 4, _NO_TURN.format("agents/agent.py:116")),
     ("graphscout by native calls, no marks", 3, _NO_TURN.format("graphscout/course.py:107")),
-    ("light by a model", 1, "knowledge/asking.py:39 raises before there is a trajectory: nothing is recorded at all"),
+    ("light by a model", 1, "llm/asking.py:39 raises before there is a trajectory: nothing is recorded at all"),
 )
 
 
@@ -283,7 +281,9 @@ def test_a_reply_whose_repair_failed_is_given_back(play, name):
 
 
 @pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="strategies/listwise.py:49 keeps no record of the reranker's own calls"
+    strict=True,
+    raises=AssertionError,
+    reason="methods/baselines/listwise.py:49 keeps no record of the reranker's own calls",
 )
 def test_the_requests_of_a_reranker_are_given_back(graphs):
     course = BY_NAME["ark"]

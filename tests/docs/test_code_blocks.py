@@ -30,8 +30,8 @@ import pytest
 
 from fakes import Answer, FakeServer
 from orienteer import Graph
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption
+from orienteer.ingest.demo import demo_records
 from orienteer.serve.cli import main
 from orienteer.settings import read_settings
 

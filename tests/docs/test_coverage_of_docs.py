@@ -13,18 +13,19 @@ import pytest
 import typer
 
 import orienteer
-from orienteer import errors, settings, stream
-from orienteer.build.demo import demo_questions, demo_records
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.metadata import Estimate
-from orienteer.build.documents.report import BuildEstimate, BuildReport
-from orienteer.build.extraction.rejects import Extracted, Rejected
-from orienteer.build.importers import FORMATS, GRAPHS, RDF
-from orienteer.knowledge.table import BASES
+from orienteer import errors, settings
+from orienteer.agents import events
+from orienteer.ingest.demo import demo_questions, demo_records
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.metadata import Estimate
+from orienteer.ingest.documents.report import BuildEstimate, BuildReport
+from orienteer.ingest.extraction.rejects import Extracted, Rejected
+from orienteer.ingest.formats import FORMATS, GRAPHS, RDF
 from orienteer.llm import Budget, OpenAIConfig, Price
-from orienteer.methods import AUTO, METHODS
+from orienteer.methods.table import AUTO, METHODS
 from orienteer.options import options_of
 from orienteer.records import Ranked, Result, StoppedBy, Usage
+from orienteer.retrieval.bases.table import BASES
 from orienteer.serve.cli import application, upkeep
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -136,7 +137,7 @@ def test_modules_of_retrievers_that_the_page_names():
     names = first_column("### Where ours differ")
     assert names >= {"flow", "hippo", "votes"}
     for name in names:
-        module = DOCS.parent / "src" / "orienteer" / "knowledge" / f"{name}.py"
+        [module] = (DOCS.parent / "src" / "orienteer" / "retrieval").rglob(f"{name}.py")
         assert "Deviations" in module.read_text(encoding="utf-8"), name
 
 
@@ -162,7 +163,7 @@ def test_errors():
 def test_endings_events_and_keys():
     named = code(INTERFACE)
     assert named >= set(get_args(StoppedBy))
-    kinds = {event.model_fields["kind"].default for event in get_args(stream.Event)}
+    kinds = {event.model_fields["kind"].default for event in get_args(events.Event)}
     row = next(line for line in INTERFACE.split("\n") if line.startswith("| `Event`"))
     assert set(re.findall(r"`(\w+)`", row)) == {"Event", "stream", "kind", *kinds}
     example = section("## JSON")

@@ -118,7 +118,7 @@ def test_demo_needs_no_key_and_shows_steps_and_evidence(cli):
     assert "Pascal" in ran.out
     assert "add_to_answer(" in ran.err
     again = cli("demo", "--json")
-    from orienteer.build.demo import demo_questions
+    from orienteer.ingest.demo import demo_questions
 
     found = {one["question"]: [hit["id"] for hit in one["hits"]] for one in again.json}
     for asked in demo_questions():

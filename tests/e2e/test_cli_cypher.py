@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from orienteer.build.demo import demo_records
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.serve.cli import main
 
 pytest.importorskip("ladybug")

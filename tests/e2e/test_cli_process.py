@@ -34,10 +34,10 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
     ours = {f"orienteer.llm.{name}" for name in ("openai", "wire", "spoken", "recorded", "scripted")}
     assert not loaded & {
         *ours,
-        "orienteer.stream",
-        "orienteer.trace",
-        "orienteer.build.run",
-        "orienteer.build.documents",
+        "orienteer.agents.events",
+        "orienteer.agents.replay",
+        "orienteer.ingest.run",
+        "orienteer.ingest.documents",
     }
 
 

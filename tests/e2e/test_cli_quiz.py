@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from orienteer.build.demo import demo_records
-from orienteer.evaluation.quiz.item import QuizItem
-from orienteer.graph.cypher import copying
+from orienteer.cypher.ladybug import database
+from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 
 pytest.importorskip("ladybug")
 
@@ -95,9 +95,9 @@ def test_without_the_engine_the_extra_is_named_and_nothing_is_written(languages,
     Graph.open(languages).cypher("RETURN 1")
 
     def missing(name):
-        raise copying.metadata.PackageNotFoundError(name)
+        raise database.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(copying.metadata, "version", missing)
+    monkeypatch.setattr(database.metadata, "version", missing)
     assert Graph.open(languages).cypher_is_new is False, "a copy that was made before asks nothing of the engine"
     ran = cli("quiz", languages, "-o", "quiz.jsonl")
     assert ran.code == 2

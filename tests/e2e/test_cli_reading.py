@@ -364,9 +364,10 @@ def test_trouble_with_files_is_told_in_one_line(tables, clubs, cli, monkeypatch)
 
 
 def test_every_command_shows_an_example_and_the_common_options(cli):
-    from orienteer.serve.cli import asking, importing, reading, tracing, upkeep
+    from orienteer.serve.cli import ask, graph_files, trace, upkeep
+    from orienteer.serve.cli import graph as reading
 
-    for module in (asking, importing, reading, tracing, upkeep):
+    for module in (ask, graph_files, reading, trace, upkeep):
         for name in module.COMMANDS:
             ran = cli(*name.split(), "--help")
             assert ran.code == 0

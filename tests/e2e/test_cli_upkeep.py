@@ -7,8 +7,8 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.build.documents.replies import Replies
 from orienteer.graph.pieces import piece, publish_piece
+from orienteer.ingest.documents.cut.replies import Replies
 
 WORDS = WordEmbedder()
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.build.report import Report
-from orienteer.build.run import import_graph
 from orienteer.graph.store import Graph
+from orienteer.ingest.report import Report
+from orienteer.ingest.run import import_graph
 
 pytestmark = pytest.mark.data
 

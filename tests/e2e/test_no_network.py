@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import office_files as office
-from orienteer.methods import METHODS
+from orienteer.methods.table import METHODS
 
 LOGGER = Path(__file__).parents[1] / "fakes" / "quiet_network.py"
 DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "build" / "demo"
@@ -27,7 +27,7 @@ QUESTION = "Which languages were influenced by both Erlang and Ruby?"
 SANDBOX = """
 import sys
 from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.opening import open_interpreter
+from orienteer.sandbox.tiers import open_interpreter
 tier = open_interpreter(sys.argv[1], {}, Limits())
 tier.run("print(1 + 1)")
 tier.run("import socket")

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from orienteer.build.demo import demo_questions, demo_records
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_questions, demo_records
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium")

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from fakes.openai_server import Answer, FakeServer
-from orienteer.knowledge.evidence import Evidence, Scored
-from orienteer.knowledge.query import GatherConfig
-from orienteer.knowledge.spaces import Spaces
 from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel
 from orienteer.llm.prompts import prompt_of
+from orienteer.methods.graphsearch import GraphSearch, GraphSearchConfig
 from orienteer.records import Edge, Message, Node, Question
-from orienteer.strategies.graphsearch import GraphSearch, GraphSearchConfig
+from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.query import GatherConfig
+from orienteer.retrieval.spaces import Spaces
 
 Said: TypeAlias = str | Mapping[str, Any] | Callable[[str], Any]
 """A text, an object, or a function of the prompt's user message."""

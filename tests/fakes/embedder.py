@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.onnx import unit
 from orienteer.records import Usage
 

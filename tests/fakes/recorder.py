@@ -14,7 +14,7 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Message, Sampling
 
-PACKAGES = ("orienteer.strategies", "orienteer.knowledge")
+PACKAGES = ("orienteer.methods", "orienteer.retrieval")
 AGENT = "agent"
 """The script of a conversation whose system prompt is made of the graph."""
 CONVERSATIONS = (AGENT, "react", "reflexion")

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.agr import Agr, AgrConfig
 from orienteer.records import Message, Question
-from orienteer.strategies.agr import Agr, AgrConfig
 
 QUESTION = "Which languages did Niklaus Wirth design?"
 ANALYSIS = "Asked for: languages. Named: Niklaus Wirth, also N. Wirth."

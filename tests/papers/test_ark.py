@@ -17,8 +17,8 @@ from orienteer.graph.store import Graph
 from orienteer.index.fusion import concatenate, shuffle, vote
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import Edge, Node, Question, ToolCall
-from orienteer.strategies.ark import Ark, ArkConfig
 from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood

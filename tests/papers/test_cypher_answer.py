@@ -9,16 +9,16 @@ from clinic import EDGES, NODES
 from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.replay import replay
+from orienteer.cypher.ladybug import database
 from orienteer.errors import BadOption, MissingExtra, ModelError
-from orienteer.graph.cypher import copying
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.cypher_answer import NO_QUERY, CypherAnswer, CypherConfig, query_in
 from orienteer.records import Edge, Message, Node, Question
 from orienteer.retriever import failure
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.cypher_answer import NO_QUERY, CypherAnswer, CypherConfig, query_in
-from orienteer.trace import replay
 
 QUESTION = "Which compounds treat a disease that Aspirin palliates?"
 QUERY = "MATCH (a:Compound {id: 'c1'})-[:palliates]->(:Disease)<-[:treats]-(c:Compound) RETURN DISTINCT c ORDER BY c.id"
@@ -381,9 +381,9 @@ def test_filters_hold_for_answers_and_not_for_candidates(clinic):
 
 def test_without_the_extra_that_is_told_before_a_model_is_paid(clinic, monkeypatch):
     def missing(name):
-        raise copying.metadata.PackageNotFoundError(name)
+        raise database.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(copying.metadata, "version", missing)
+    monkeypatch.setattr(database.metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         CypherAnswer(clinic, ScriptedModel(lambda *_: pytest.fail("asked")))
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.evaluation.runs import work_of
+from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.cypher_pattern import CypherError, read
+from orienteer.methods.baselines.focusedr import FocusedR, FocusedRConfig, widths
+from orienteer.methods.baselines.grounding import Symbol, Triplet
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.cypher_pattern import CypherError, read
-from orienteer.strategies.focusedr import FocusedR, FocusedRConfig, widths
-from orienteer.strategies.grounding import Symbol, Triplet
 
 
 @pytest.fixture(scope="module")

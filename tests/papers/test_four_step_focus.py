@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.runs import work_of
+from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.four_step_focus import FourStepFocus, FourStepFocusConfig
+from orienteer.methods.baselines.grounding import Pattern, Symbol, Triplet, ground, mixed, resolved
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.four_step_focus import FourStepFocus, FourStepFocusConfig
-from orienteer.strategies.grounding import Pattern, Symbol, Triplet, ground, mixed, resolved
 
 TYPES, KINDS = ("Stone", "Tree", "Bird"), ("near", "feeds", "shades")
 

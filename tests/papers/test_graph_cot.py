@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.evaluation.runs import work_of
+from orienteer.agents.replay import replay
+from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.action import Call, parse, split
+from orienteer.methods.baselines.graph_cot import GraphCot, GraphCotConfig
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.action import Call, parse, split
-from orienteer.strategies.graph_cot import GraphCot, GraphCotConfig
-from orienteer.trace import replay
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from fakes import Answer
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, UnknownType
 from orienteer.llm import Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.graph_counselor import UNSOUND, GraphCounselor, GraphCounselorConfig
 from orienteer.records import Edge, Node
-from orienteer.strategies.graph_counselor import UNSOUND, GraphCounselor, GraphCounselorConfig
-from orienteer.trace import replay
 
 
 @pytest.fixture(scope="module")

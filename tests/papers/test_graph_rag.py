@@ -10,17 +10,17 @@ from clinic import EDGES, NODES
 from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
-from orienteer.build.demo import demo_records
-from orienteer.build.documents.sentences import tokens as count_tokens
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.graph_rag import GraphRag, GraphRagConfig
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retriever import failure
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.graph_rag import GraphRag, GraphRagConfig
-from orienteer.trace import replay
+from orienteer.text.sentences import tokens as count_tokens
 
 QUESTION = "Which compound is linked to both Malaria and Headache?"
 ANSWER = "Both lines hold it [N1][N2]. Answer: Aspirin [N1][N2]"

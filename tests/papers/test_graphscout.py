@@ -13,30 +13,30 @@ from clinic import EDGES as CLINIC_EDGES
 from clinic import NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.build.demo import demo_records
-from orienteer.build.run import import_graph
+from orienteer.agents.agent import requests
+from orienteer.agents.answer_line import answer_in, read
+from orienteer.agents.dialect import harmless, heard, written
+from orienteer.agents.replay import replay
+from orienteer.cypher.view import View
 from orienteer.errors import BadOption, Error, UnknownType
-from orienteer.graph.cypher.view import View
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
+from orienteer.ingest.run import import_graph
 from orienteer.llm import Allowance, Budget, Price
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.graphscout import GraphScout
+from orienteer.methods.graphscout.config import GraphScoutConfig
+from orienteer.methods.graphscout.course import EMPTY, LAST_TURN, NO_ANSWER, NO_MORE
+from orienteer.methods.graphscout.linker import Linker
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Message, Node, Question, ToolCall, Trajectory, Usage
+from orienteer.retrieval.schema import describe, examples
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.agent import requests
-from orienteer.strategies.graphscout import GraphScout
-from orienteer.strategies.graphscout.answer_line import answer_in, read
-from orienteer.strategies.graphscout.config import GraphScoutConfig
-from orienteer.strategies.graphscout.course import EMPTY, LAST_TURN, NO_ANSWER, NO_MORE
-from orienteer.strategies.graphscout.linking import Linker
-from orienteer.strategies.graphscout.schema import describe, examples
-from orienteer.strategies.graphscout.spoken import harmless, heard, written
 from orienteer.tools import Session
 from orienteer.tools.code import CodeConfig, CodeInterpreter
 from orienteer.tools.node_ids import SPEC
-from orienteer.trace import replay
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")

@@ -26,8 +26,8 @@ from fakes.deep_search import (
 from fakes.deep_search import ask as ask_any
 from orienteer.errors import BadOption
 from orienteer.llm import Allowance
+from orienteer.methods.graphsearch import GraphSearch, GraphSearchConfig
 from orienteer.records import Node, Question, Result
-from orienteer.strategies.graphsearch import GraphSearch, GraphSearchConfig
 
 
 @pytest.fixture(scope="module")

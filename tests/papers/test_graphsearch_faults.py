@@ -23,13 +23,13 @@ from fakes.deep_search import (
     planned,
     study,
 )
+from orienteer.agents.answer import NOT_THERE
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.knowledge.evidence import Evidence
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.graphsearch import GraphSearch, GraphSearchConfig
 from orienteer.records import Question
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.graphsearch import GraphSearch, GraphSearchConfig
+from orienteer.retrieval.evidence import Evidence
 
 
 @pytest.fixture(scope="module")

@@ -24,11 +24,11 @@ from fakes.deep_search import (
     steps_of,
     study,
 )
-from orienteer.knowledge.table import BASES
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.replay import replay
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Trajectory
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.trace import replay
+from orienteer.retrieval.bases.table import BASES
 
 SIDE_BY_SIDE = planned(
     (1, "Who made The Worship of Venus?", [("The Worship of Venus", "painted by", "?creator")], []),

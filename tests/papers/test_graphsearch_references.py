@@ -21,13 +21,13 @@ from fakes.deep_search import (
     steps_of,
     study,
 )
-from orienteer.knowledge.evidence import Evidence
+from orienteer.agents.answer import NOT_THERE
 from orienteer.llm import Allowance, Budget
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.graphsearch import plan
-from orienteer.strategies.graphsearch.queries import SubQuery
-from orienteer.strategies.graphsearch.replies import sub_answer_of, words_of
-from orienteer.strategies.graphsearch.turns import Gathered, Turn, written
+from orienteer.methods.graphsearch import plan
+from orienteer.methods.graphsearch.queries import SubQuery
+from orienteer.methods.graphsearch.replies import sub_answer_of, words_of
+from orienteer.methods.graphsearch.turns import Gathered, Turn, written
+from orienteer.retrieval.evidence import Evidence
 
 
 @pytest.fixture(scope="module")

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from fakes.bag import Bag
-from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
-from orienteer.knowledge.fact_seeds import Facts
-from orienteer.knowledge.hippo import Hippo, HippoConfig
-from orienteer.knowledge.incidence import open_incidence
-from orienteer.knowledge.query import Query
-from orienteer.knowledge.spaces import Spaces
-from orienteer.knowledge.tool import GatherEvidence, arguments_of
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.bases import Hippo as HippoMethod
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.gathering import Hippo as HippoMethod
+from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
+from orienteer.retrieval.expansion.fact_seeds import Facts
+from orienteer.retrieval.expansion.incidence import open_incidence
+from orienteer.retrieval.query import Query
+from orienteer.retrieval.spaces import Spaces
+from orienteer.tools.evidence import GatherEvidence, arguments_of
 
 FILMS = [
     Node("film", "chunk", "Night Ferry", "A film by Ada Holm, shown in many lands for years."),

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.expansion import LONGEST
+from orienteer.methods.baselines.hyde import Hyde, HydeConfig
 from orienteer.records import Message, Node, Question
-from orienteer.strategies.expansion import LONGEST
-from orienteer.strategies.hyde import Hyde, HydeConfig
 from orienteer.tools import Toolbox
 
 K1, B = 1.2, 0.75

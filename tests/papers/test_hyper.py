@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.build.documents.sentences import tokens
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.index.bm25 import Scored
-from orienteer.knowledge.bipartite import EdgesAsFacts, Handed, NamesInPassages, added
-from orienteer.knowledge.fusing import FLOOR, LEAST_FIT, TRUST, fused, searched, shares
-from orienteer.knowledge.hyper import Hyper, HyperConfig
-from orienteer.knowledge.incidence import open_incidence
-from orienteer.knowledge.query import GatherConfig, Query
-from orienteer.knowledge.spaces import Spaces
-from orienteer.knowledge.table import open_base
 from orienteer.llm.budget import Allowance
+from orienteer.methods.bases import Hyper as HyperMethod
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.gathering import Hyper as HyperMethod
-from orienteer.trace import replay
+from orienteer.retrieval.bases.hyper import Hyper, HyperConfig
+from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.expansion.bipartite import EdgesAsFacts, Handed, NamesInPassages, added
+from orienteer.retrieval.expansion.incidence import open_incidence
+from orienteer.retrieval.fusion import FLOOR, LEAST_FIT, TRUST, fused, searched, shares
+from orienteer.retrieval.query import GatherConfig, Query
+from orienteer.retrieval.spaces import Spaces
+from orienteer.text.sentences import tokens
 
 ENTITIES = [
     Node("drug:ada", "drug", "Adalin", "A sedative."),

@@ -8,14 +8,14 @@ import pytest
 from coast import QUESTION, prompts
 from fakes import Answer
 from fakes.embedder import embedded
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm import Budget
+from orienteer.methods.baselines.ircot import IrCotConfig
 from orienteer.records import Node
 from orienteer.retriever import failure
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.ircot import IrCotConfig
-from orienteer.trace import replay
 
 CHAIN = ("Mill Light was designed by Ines Varga.", "Ines Varga was born in Orsova.", "So the answer is: Orsova.")
 READ = "Varga drew the light [C1] and was born in Orsova [C2]. Answer: Orsova [C2]"

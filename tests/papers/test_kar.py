@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.kar import Kar, KarConfig
 from orienteer.records import Edge, Message, Node, Question
-from orienteer.strategies.kar import Kar, KarConfig
 
 QUESTION = "Who worked at both Bell Labs and Google?"
 EXPANSION = "Ken Thompson and Rob Pike worked at Bell Labs, then at Google on Go."

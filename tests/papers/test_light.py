@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.index.bm25 import Scored
-from orienteer.knowledge.light import Light, LightConfig
-from orienteer.knowledge.query import Query
-from orienteer.knowledge.relations import Relation, Relations
-from orienteer.knowledge.seeds import Seeds
-from orienteer.knowledge.spaces import Spaces
-from orienteer.knowledge.table import open_base
-from orienteer.knowledge.turns import first_of, in_turns
-from orienteer.knowledge.votes import Held, Holders, vote
 from orienteer.llm.budget import Allowance
+from orienteer.methods.bases import Light as LightMethod
 from orienteer.records import Edge, Node, Question
+from orienteer.retrieval.bases.light import Light, LightConfig
+from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.seeds import Seeds
+from orienteer.retrieval.expansion.votes import Held, Holders, vote
+from orienteer.retrieval.query import Query
+from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.turns import first_of, in_turns
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.gathering import Light as LightMethod
-from orienteer.trace import replay
 
 LEVELS = ("local", "global", "hybrid", "mix")
 

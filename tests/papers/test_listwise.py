@@ -5,13 +5,13 @@ import random
 
 import pytest
 
+from orienteer.agents.hits import present
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.ark import Ark, ArkConfig
+from orienteer.methods.baselines.listwise import ListwiseReranker, document, in_order
 from orienteer.records import Edge, Node, Question, Usage
-from orienteer.strategies.ark import Ark, ArkConfig
-from orienteer.strategies.hits import present
-from orienteer.strategies.listwise import ListwiseReranker, document, in_order
 
 QUESTION = Question(text="Which reed grows on the islet?")
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from orienteer.knowledge import mini
-from orienteer.knowledge.mini import Mini, MiniConfig
-from orienteer.knowledge.query import Query
+from orienteer.agents.replay import replay
 from orienteer.llm.budget import Allowance
 from orienteer.records import Edge, Node
+from orienteer.retrieval.bases import mini
+from orienteer.retrieval.bases.mini import Mini, MiniConfig
+from orienteer.retrieval.query import Query
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.trace import replay
 
 # Two ways of two edges lead from Alma to Bern, one to Cork; nothing shares a word with anything.
 NODES = [

@@ -7,21 +7,21 @@ import networkx
 import numpy as np
 import pytest
 
-from orienteer.build.documents.sentences import tokens
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, MissingExtra
 from orienteer.graph import pieces
 from orienteer.graph.store import Graph
-from orienteer.knowledge import communities
-from orienteer.knowledge.communities import LARGEST, find_communities, open_communities
-from orienteer.knowledge.msgraph import MsGraph, MsGraphConfig
-from orienteer.knowledge.query import Query
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.bases import MsGraph as MsGraphMethod
 from orienteer.records import Edge, Node, Question
+from orienteer.retrieval.bases.msgraph import MsGraph, MsGraphConfig
+from orienteer.retrieval.expansion import communities
+from orienteer.retrieval.expansion.communities import LARGEST, find_communities, open_communities
+from orienteer.retrieval.query import Query
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.gathering import MsGraph as MsGraphMethod
-from orienteer.trace import replay
+from orienteer.text.sentences import tokens
 
 pytest.importorskip("graspologic_native")
 

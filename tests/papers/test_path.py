@@ -3,15 +3,15 @@
 import pytest
 
 from fakes.embedder import embedded
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
-from orienteer.knowledge.path import Paths, PathsConfig
-from orienteer.knowledge.query import Query
-from orienteer.knowledge.rendering import render
-from orienteer.knowledge.table import open_base
 from orienteer.llm.budget import Allowance
+from orienteer.methods.bases import Path as PathMethod
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.gathering import Path as PathMethod
-from orienteer.trace import replay
+from orienteer.retrieval.bases.path import Paths, PathsConfig
+from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.query import Query
+from orienteer.retrieval.rendering import render
 
 CHUNKS = [
     Node("c1", "chunk", "Anna Berg", "Anna Berg directed Salt in her youth."),

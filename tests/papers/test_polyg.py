@@ -9,12 +9,12 @@ import re
 import pytest
 
 from fakes import Answer
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, UnknownType
 from orienteer.llm import Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.polyg import NO_PLAN, PolyG, PolyGConfig
 from orienteer.records import Edge, Node
-from orienteer.strategies.polyg import NO_PLAN, PolyG, PolyGConfig
-from orienteer.trace import replay
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from orienteer.evaluation.questions import PATTERNS, generate
-from orienteer.evaluation.questions.gold import answers, holding, structural
-from orienteer.evaluation.questions.patterns import Condition, Constraint, Draft, Step, difficulty
+from orienteer.quizzes.questions import PATTERNS, generate
+from orienteer.quizzes.questions.draft import Condition, Constraint, Draft, Step, difficulty
+from orienteer.quizzes.questions.gold import answers, holding, structural
 
 # 003, section 3.2 (after PolyG): <h, r, _> asks for what one relation leads to, <h, *, _> for what any does.
 

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 import quiz_oracle as oracle
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption
-from orienteer.evaluation.questions.patterns import Condition, Step
-from orienteer.evaluation.quiz.avoiding import nodes_of
-from orienteer.evaluation.quiz.checking import REASONS, Kept, faults
-from orienteer.evaluation.quiz.drawing import MOST_EDGES, Drawer
-from orienteer.evaluation.quiz.grid import CELLS, Cell
-from orienteer.evaluation.quiz.plan import Plan, fits
-from orienteer.evaluation.quiz.proving import MOST_IN_SET, Fault, prove
-from orienteer.evaluation.quiz.templates import generate
-from orienteer.evaluation.quiz.writing import balance
+from orienteer.evaluation.grid import CELLS, Cell
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
+from orienteer.quizzes.avoided import nodes_of
+from orienteer.quizzes.drawer import MOST_EDGES, Drawer
+from orienteer.quizzes.plan import Plan, fits
+from orienteer.quizzes.proof import MOST_IN_SET, Fault, prove
+from orienteer.quizzes.questions.draft import Condition, Step
+from orienteer.quizzes.quiz import balance
+from orienteer.quizzes.rules import REASONS, Kept, faults
+from orienteer.quizzes.templates import generate
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
@@ -225,7 +225,7 @@ def test_no_question_begins_from_a_hub(build):
 
 
 def test_a_node_that_is_described_is_not_named(build, monkeypatch):
-    monkeypatch.setattr("orienteer.evaluation.quiz.templates._PATIENCE", 60)
+    monkeypatch.setattr("orienteer.quizzes.templates._PATIENCE", 60)
     cities = ("Bonn", "Graz", "Lund", "Pisa", "Brno", "Metz")
     nodes = [Node(city, "city", f"{city} am Fluss", aliases=(city,)) for city in cities]
     nodes += [Node(f"{city} {what}", "club", f"{city} {what}") for city in cities for what in ("Rowers", "Fencers")]
@@ -325,8 +325,8 @@ def test_what_the_engine_and_the_arrays_see_differently_is_never_kept(languages,
         proof = prove(graph, answer_type, query, parameters)
         return proof if isinstance(proof, Fault) else proof._replace(number=proof.number + 1)
 
-    monkeypatch.setattr("orienteer.evaluation.quiz.checking.prove", wrong)
-    monkeypatch.setattr("orienteer.evaluation.quiz.templates._PATIENCE", 3)
+    monkeypatch.setattr("orienteer.quizzes.rules.prove", wrong)
+    monkeypatch.setattr("orienteer.quizzes.templates._PATIENCE", 3)
     found = generate(languages, 4, random_seed=7)
     assert found.rejected["mismatch"] > 0
     assert not [item for item in found.items if item.answer_type == "number"]

@@ -10,24 +10,24 @@ import pytest
 
 from fakes import Answer, FakeServer
 from films import CELL, EDGES, ENTITY, HARD, NODES, NUMBER, ORDERS, SET, order
-from orienteer import trace
+from orienteer.agents import replay as trace
+from orienteer.agents.agent import requests
+from orienteer.agents.replay import replay
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.datasets import load
-from orienteer.evaluation.quiz.categories import AXES, definitions
-from orienteer.evaluation.quiz.exploring import ExploreConfig, explore
-from orienteer.evaluation.quiz.grid import CELLS, Cell
-from orienteer.evaluation.quiz.objective import ATTEMPTS, Objectives
-from orienteer.evaluation.quiz.random_walk import Walker, piece, walk
-from orienteer.evaluation.quiz.reading import read_quiz
-from orienteer.evaluation.quiz.reporting import Checked, Maker, check
-from orienteer.evaluation.quiz.scout import NO_MORE, Scout, ScoutConfig
-from orienteer.evaluation.runs import held
+from orienteer.evaluation.grid import CELLS, Cell
+from orienteer.evaluation.running.runs import held
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.quizzes.categories import AXES, definitions
+from orienteer.quizzes.explore.exploration import ExploreConfig, explore
+from orienteer.quizzes.explore.objectives import ATTEMPTS, Objectives
+from orienteer.quizzes.explore.random_walk import Walker, piece, walk
+from orienteer.quizzes.explore.report import Checked, Maker, check
+from orienteer.quizzes.explore.scout import NO_MORE, Scout, ScoutConfig
+from orienteer.quizzes.file import read_quiz
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.serve.cli import main
-from orienteer.strategies.agent import requests
-from orienteer.trace import replay
 
 pytest.importorskip("ladybug")
 

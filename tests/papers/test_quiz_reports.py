@@ -8,14 +8,14 @@ import pytest
 
 from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_IDS, SET, TRUE, checked
 from mutations import mutate
-from orienteer.build.demo import demo_records
-from orienteer.evaluation.quiz.drawing import MOST_EDGES
-from orienteer.evaluation.quiz.grid import Cell
-from orienteer.evaluation.quiz.objective import Objectives
-from orienteer.evaluation.quiz.reporting import Maker, Order, check, report_of
-from orienteer.evaluation.quiz.shape import read_shape
-from orienteer.evaluation.quiz.templates import generate
-from orienteer.evaluation.quiz.walking import walked
+from orienteer.evaluation.grid import Cell
+from orienteer.ingest.demo import demo_records
+from orienteer.quizzes.drawer import MOST_EDGES
+from orienteer.quizzes.explore.objectives import Objectives
+from orienteer.quizzes.explore.report import Maker, Order, check, report_of
+from orienteer.quizzes.query_shape import read_shape
+from orienteer.quizzes.query_walk import walked
+from orienteer.quizzes.templates import generate
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BudgetExhausted, ModelError
-from orienteer.evaluation.quiz.categories import AXES, definitions
-from orienteer.evaluation.quiz.grid import CELLS
-from orienteer.evaluation.quiz.item import QuizItem
-from orienteer.evaluation.quiz.judging import sort_questions
-from orienteer.evaluation.quiz.reading import read_quiz
-from orienteer.evaluation.quiz.statistics import kappa, statistics_of
-from orienteer.evaluation.quiz.writing import as_lines
+from orienteer.evaluation.grid import CELLS
+from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.quizzes.categories import AXES, definitions
+from orienteer.quizzes.file import read_quiz
+from orienteer.quizzes.quiz import as_lines
+from orienteer.quizzes.sorting import sort_questions
+from orienteer.quizzes.statistics import kappa, statistics_of
 from orienteer.serve.cli import main
 
 

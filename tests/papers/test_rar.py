@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.rar import Rar, RarConfig
 from orienteer.records import Message, Question
-from orienteer.strategies.rar import Rar, RarConfig
 
 QUESTION = "Which languages did Niklaus Wirth design?"
 ANSWERS = "Modula-2 added modules to Pascal.\n\nOberon is the smallest of them."

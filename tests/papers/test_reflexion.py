@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadOption, ModelError
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.reflexion import Reflexion, ReflexionConfig
 from orienteer.records import Message, Question
-from orienteer.strategies.reflexion import Reflexion, ReflexionConfig
 
 QUESTION = "Which languages did Niklaus Wirth design?"
 FINISH = ("finish", {})

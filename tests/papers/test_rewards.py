@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.demo import demo_records
+from orienteer.cypher.view import Identifiers, View
 from orienteer.errors import BadOption
 from orienteer.evaluation.datasets import load
-from orienteer.evaluation.quiz.item import QuizItem
-from orienteer.evaluation.quiz.templates import generate
-from orienteer.evaluation.rewards import (
+from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append
+from orienteer.evaluation.scores.rewards import (
     FAILED_COST,
     FEW_NODES,
     FEW_STRINGS,
@@ -25,14 +25,14 @@ from orienteer.evaluation.rewards import (
     reward,
     squad_f1,
 )
-from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append
-from orienteer.evaluation.table import rows
-from orienteer.graph.cypher.view import Identifiers, View
+from orienteer.evaluation.scores.table import rows
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.graphscout import GraphScout
+from orienteer.methods.graphscout.config import GraphScoutConfig
+from orienteer.quizzes.templates import generate
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
-from orienteer.strategies.graphscout import GraphScout
-from orienteer.strategies.graphscout.config import GraphScoutConfig
 
 CLUES = ("Disease::DOID:10652", "Gene::3064")
 ORDERS = [f"Anatomy::UBERON:{number:07}" for number in range(400)]

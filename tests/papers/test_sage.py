@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
+from orienteer.agents.replay import replay
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.runner import evaluate
-from orienteer.evaluation.runs import read_run
+from orienteer.evaluation.running.runner import evaluate
+from orienteer.evaluation.running.runs import read_run
 from orienteer.graph.store import Graph
 from orienteer.graph.weights import EdgeWeights
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods import METHODS, method_of
+from orienteer.methods.sage import Sage, SageConfig
+from orienteer.methods.sage.config import TOTALS, seeds_of
+from orienteer.methods.sage.hop import Meaning, Walk
+from orienteer.methods.sage.policy import names_an_edge
+from orienteer.methods.table import METHODS, method_of
 from orienteer.records import Edge, Message, Node, Observed, Question, Ranked, Reply, Result, Step, ToolCall, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.sage import Sage, SageConfig
-from orienteer.strategies.sage.config import TOTALS, seeds_of
-from orienteer.strategies.sage.hop import Meaning, Walk
-from orienteer.strategies.sage.policy import names_an_edge
-from orienteer.trace import replay
 
 WORDS = ["river", "town", "bridge", "tower", "king", "war", "ship", "grain", "stone", "mill"]
 QUESTION = "river town bridge"

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from fakes.bag import Bag
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.mentions import find_names
-from orienteer.build.documents.plots import page_of, write_plots
-from orienteer.build.documents.run import BuildOptions, build_graph
-from orienteer.build.documents.similar import compare, fields_of, similar_edges
-from orienteer.build.documents.statistics import statistics
 from orienteer.errors import BadOption
+from orienteer.graph.names.mentions import find_names
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.figures.plots import page_of, write_plots
+from orienteer.ingest.documents.figures.statistics import statistics
+from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.records import Node
 
 WORDS = ("ferry", "harbour", "market", "wood", "fish", "salt", "night", "tide", "mill", "hill", "captain", "lamp")

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
+from orienteer.agents.replay import replay
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.layer import Joined, LayerAbout, open_layer, publish_layer
+from orienteer.graph.pieces.similar import Joined, LayerAbout, open_layer, publish_layer
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
+from orienteer.methods.sage import Sage, SageConfig
+from orienteer.methods.sage.hop import LAYER, Meaning, Walk
+from orienteer.methods.sage.rows import LinkingRows
+from orienteer.methods.sage.union import Expansion
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.sage import Sage, SageConfig
-from orienteer.strategies.sage.hop import LAYER, Meaning, Walk
-from orienteer.strategies.sage.rows import LinkingRows
-from orienteer.strategies.sage.union import Expansion
-from orienteer.trace import replay
 
 WORDS = ["river", "town", "bridge", "tower", "king", "war", "ship", "grain", "stone", "mill"]
 QUESTION = "Which river town has a Bridge Tower?"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from fakes.bag import Bag
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.mentions import find_names
-from orienteer.build.documents.run import BuildOptions, build_graph
-from orienteer.build.documents.similar import compare, fields_of, joinable_columns, similar_edges
 from orienteer.errors import BadOption
+from orienteer.graph.names.mentions import find_names
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, joinable_columns, similar_edges
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.records import Node
 
 TOWNS = ("Salt Bay", "Low Tide", "Tall Pines", "Old Mill", "Far Hill", "Red Rock")

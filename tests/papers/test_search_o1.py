@@ -6,12 +6,12 @@ import pytest
 
 from coast import QUESTION, prompts
 from fakes import Answer
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
 from orienteer.llm import Budget
+from orienteer.methods.baselines.search_o1 import AGAIN, EMPTY, NONE_LEFT, SearchO1Config
 from orienteer.retriever import failure
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.search_o1 import AGAIN, EMPTY, NONE_LEFT, SearchO1Config
-from orienteer.trace import replay
 
 FIRST = "I need the designer first.\n<search>designer of Mill Light</search>"
 SECOND = "It was Varga.\n<search>engineer Ines Varga</search>"

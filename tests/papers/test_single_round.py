@@ -6,20 +6,20 @@ import pytest
 
 from coast import BORN, QUESTION, prompts
 from fakes import Answer
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.evaluation.answers import short_answer
-from orienteer.evaluation.asking import Task, _outcome
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.sweep import Variant
-from orienteer.knowledge.evidence import Evidence, Scored
-from orienteer.knowledge.naive import NaiveConfig
+from orienteer.evaluation.running.asker import Task, _outcome
+from orienteer.evaluation.running.sweep import Variant
+from orienteer.evaluation.scores.answers import short_answer
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import method_of
+from orienteer.methods.bases import Gathering
+from orienteer.methods.table import method_of
 from orienteer.records import Question
+from orienteer.retrieval.bases.naive import NaiveConfig
+from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retriever import failure
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.gathering import Gathering
-from orienteer.trace import replay
 
 ANSWER = "Varga drew the light [N1]. She was born there [C1]. **Answer:** Orsova [C1, E1]"
 

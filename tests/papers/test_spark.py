@@ -9,24 +9,24 @@ from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
 from fakes.embedder import embedded
-from orienteer import trace
-from orienteer.build.demo import demo_records
+from orienteer.agents import replay
 from orienteer.errors import BadOption, MissingExtra, ModelError
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.spark import Spark, SparkConfig
+from orienteer.methods.spark import check as checking
+from orienteer.methods.spark.check import check
+from orienteer.methods.spark.examples import examples_of
+from orienteer.methods.spark.execution import before_jump
+from orienteer.methods.spark.plan import KINDS, SCHEMA
+from orienteer.methods.spark.profile import property_uses
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.spark import Spark, SparkConfig
-from orienteer.strategies.spark import check as checking
-from orienteer.strategies.spark.check import check
-from orienteer.strategies.spark.examples import examples_of
-from orienteer.strategies.spark.execution import before_jump
-from orienteer.strategies.spark.plan import KINDS, SCHEMA
-from orienteer.strategies.spark.profile import property_uses
 from orienteer.tools.select import AGGREGATES, COMPARISONS
 
 QUESTION = "Who worked at both Bell Labs and Google?"
@@ -496,14 +496,14 @@ def test_whatever_a_plan_holds_there_is_a_ranking_and_a_trail_that_replays(graph
     result = ask(graph, steps, faithful=True)
     assert (result.stopped_by, result.usage.calls) == ("finish", 1)
     assert result.hits
-    assert all(one.is_equal for one in trace.replay(result.trajectories[0], graph))
+    assert all(one.is_equal for one in replay.replay(result.trajectories[0], graph))
 
 
 # --------------------------------------------------------------------------------------------------------- limits
 
 
 def test_a_step_that_leaves_too_much_ends_the_plan(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.strategies.spark.execution.MOST_ROWS", 7)
+    monkeypatch.setattr("orienteer.methods.spark.execution.MOST_ROWS", 7)
     result = ask(graph, BOTH)  # Bell Labs had eight of them
     assert {"over-retrieval", "fallback"} <= marks(result)
     assert ids(result) == fallback(graph)
@@ -516,7 +516,7 @@ def test_a_step_that_takes_too_long_ends_the_plan(graph, monkeypatch):
 
 
 def test_an_answer_that_is_no_selection_is_marked(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.strategies.spark.execution.OVER_RETRIEVAL", 2)
+    monkeypatch.setattr("orienteer.methods.spark.execution.OVER_RETRIEVAL", 2)
     result = ask(graph, BOTH)
     assert "over-retrieval" in marks(result)
     assert "fallback" not in marks(result)
@@ -571,7 +571,7 @@ def test_the_trail_replays_without_a_model_and_set_joins_are_counted(graph):
     ]
     for plan in (steps, "no plan"):
         trail = ask(graph, plan, plan, fill=True).trajectories[0]
-        replayed = list(trace.replay(trail, graph))
+        replayed = list(replay.replay(trail, graph))
         assert len(replayed) == len(trail.steps) > 0
         assert all(one.is_equal for one in replayed)
     assert ask(graph, steps).trajectories[0].set_joins == 1
@@ -752,7 +752,7 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     known = [year for year in born if year is not None]
     assert known == sorted(known, reverse=True)
     assert "edges" in marks(result)
-    assert all(one.is_equal for one in trace.replay(result.trajectories[0], graph))
+    assert all(one.is_equal for one in replay.replay(result.trajectories[0], graph))
     assert "edges" not in marks(ask(graph, [{**steps[0], "query": "MATCH (p:person) RETURN p"}], cypher=True))
     for wrong in ("CREATE (a:person)", "MATCH (a:zebra) RETURN a", "MATCH (a:person) RETURN a.shoe", "x"):
         assert "fallback" in marks(ask(graph, *[[{**steps[0], "query": wrong}]] * 2, cypher=True))
@@ -771,8 +771,8 @@ def test_without_the_extra_a_cypher_step_is_refused_and_not_offered(graph, monke
     def engine():
         raise MissingExtra("Cypher", "cypher")
 
-    monkeypatch.setattr("orienteer.graph.cypher.copying.engine", engine)
-    monkeypatch.setattr("orienteer.graph.cypher.ladybug.engine", engine)
+    monkeypatch.setattr("orienteer.cypher.ladybug.database.engine", engine)
+    monkeypatch.setattr("orienteer.cypher.ladybug.engine.engine", engine)
     graph = Graph.open(graph.path)
     steps = [{"op": "cypher", "query": "MATCH (n) RETURN n", "into": "a"}]
     [fault] = faults(graph, steps)

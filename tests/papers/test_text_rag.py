@@ -11,21 +11,21 @@ from clinic import EDGES, NODES
 from coast import prompts
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.build.documents.sentences import tokens as count_tokens
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.linearized import Linearizer, named_in, rendered
+from orienteer.methods.baselines.text_rag import TextRag, TextRagConfig
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retriever import failure
-from orienteer.strategies.answer import NOT_THERE
-from orienteer.strategies.linearized import Linearizer, named_in, rendered
-from orienteer.strategies.text_rag import TextRag, TextRagConfig
-from orienteer.trace import replay
+from orienteer.text.sentences import tokens as count_tokens
 
 QUESTION = "Which compound treats Malaria?"
 ANSWER = "Quinine treats it [N1]. Answer: Quinine [N1]"

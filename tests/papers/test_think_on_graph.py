@@ -4,13 +4,13 @@ import json
 
 import pytest
 
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
-from orienteer.evaluation.runs import work_of
+from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.baselines.think_on_graph import ThinkOnGraph, ThinkOnGraphConfig
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.think_on_graph import ThinkOnGraph, ThinkOnGraphConfig
-from orienteer.trace import replay
 
 
 @pytest.fixture(scope="module")

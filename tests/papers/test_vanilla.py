@@ -6,9 +6,9 @@ from coast import QUESTION, prompts
 from fakes import Answer
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods.baselines.vanilla import NOTHING, Vanilla
 from orienteer.records import Question
 from orienteer.retriever import failure
-from orienteer.strategies.vanilla import NOTHING, Vanilla
 
 
 def test_the_model_is_asked_the_question_and_nothing_else(asking):

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 pytest.importorskip("numba")
 
-from orienteer.compiled import build as compiled  # numba may be absent
-from orienteer.graph import indexing
+from orienteer.graph import node_indexer
 from orienteer.graph.builder import EdgeBatch, GraphBuilder
 from orienteer.graph.format import read_manifest, read_pointer
 from orienteer.index import kernels, postings, words
+from orienteer.index.compiled import postings as compiled  # numba may be absent
 from orienteer.index.names import NameKind, NamesWriter
 from orienteer.index.postings import PostingsWriter
-from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node
+from orienteer.text.tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer()
 ANY_TEXT = st.text(st.characters(codec=None), max_size=60)
@@ -125,6 +125,6 @@ def built(path: Path) -> dict[str, str]:
 def test_a_graph_is_published_with_the_same_checksums(tmp_path, monkeypatch, worth):
     expected = built(tmp_path / "numpy")
     monkeypatch.setattr(kernels, "WORTH_BYTES", worth)
-    monkeypatch.setattr(indexing, "_BATCH", 70)  # several wait until there is enough text for compiled loops
+    monkeypatch.setattr(node_indexer, "_BATCH", 70)  # several wait until there is enough text for compiled loops
     assert kernels.kernels(worth) is compiled
     assert built(tmp_path / "compiled") == expected

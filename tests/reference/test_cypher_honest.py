@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.build.demo import demo_records
-from orienteer.evaluation.questions import generate
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
+from orienteer.quizzes.questions import generate
 
 pytest.importorskip("ladybug")
 

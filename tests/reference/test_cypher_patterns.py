@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from orienteer.build.demo import demo_records
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")

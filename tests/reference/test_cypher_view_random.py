@@ -10,8 +10,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
-from orienteer.graph.cypher.view import View
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")

@@ -10,8 +10,8 @@ import ast
 import pytest
 
 from hetionet import hetionet
+from orienteer.cypher.view import Identifiers, View
 from orienteer.errors import BadQuery, MissingExtra, UnknownType, UnsafeSandbox
-from orienteer.graph.cypher.view import Identifiers, View
 from orienteer.tools.code import CodeConfig, CodeInterpreter
 from orienteer.tools.session import Session
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from hetionet import hetionet
+from orienteer.cypher.view import View
 from orienteer.errors import MissingExtra, UnsafeSandbox
-from orienteer.graph.cypher.view import View
 from orienteer.tools.code import CodeConfig, CodeInterpreter
 from orienteer.tools.session import Session
 

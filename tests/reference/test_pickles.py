@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orienteer.build.importers import opcodes, pickles
-from orienteer.build.importers.pickled import Refused
-from orienteer.build.importers.tensors import tensor
 from orienteer.errors import BadInput
+from orienteer.ingest.benchmarks import opcodes, pickles
+from orienteer.ingest.benchmarks.pickled import Refused
+from orienteer.ingest.benchmarks.tensors import tensor
 from torch_files import REAL, archive, tensor_pickle, torch_file
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=9)

@@ -4,8 +4,8 @@ import pytest
 
 import quiz_oracle as oracle
 from hetionet import hetionet
-from orienteer.evaluation.quiz.grid import CELLS
-from orienteer.evaluation.quiz.templates import generate
+from orienteer.evaluation.grid import CELLS
+from orienteer.quizzes.templates import generate
 
 pytest.importorskip("ladybug")
 pytestmark = pytest.mark.data

@@ -20,8 +20,8 @@ import pytest
 
 import orienteer
 from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.opening import open_interpreter
-from orienteer.tools.code_cypher import ServedCypher
+from orienteer.sandbox.tiers import open_interpreter
+from orienteer.tools.code.cypher import ServedCypher
 
 LINUX = sys.platform.startswith("linux")
 TIERS = [

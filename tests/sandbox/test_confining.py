@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import UnsafeSandbox
-from orienteer.sandbox import confining, cpython
+from orienteer.sandbox import confinement, cpython
 from orienteer.sandbox.cpython import unheld
-from orienteer.sandbox.launching import launched
+from orienteer.sandbox.launch import launched
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the second tier needs Linux")
 HEADERS = ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-generic/unistd.h")
@@ -34,7 +34,7 @@ def test_what_holds_it_here(opened):
     assert unheld(interpreter.held) is None
     if platform.machine() in ("x86_64", "aarch64"):
         assert "seccomp" in interpreter.held
-    assert ("landlock" in interpreter.held) == (confining.landlock_version() > 0)
+    assert ("landlock" in interpreter.held) == (confinement.landlock_version() > 0)
     assert ("own user" in interpreter.held) <= (os.getuid() == 0)
 
 
@@ -116,7 +116,7 @@ def without_landlock(monkeypatch, tmp_path):
     """Have the worker find a system before Landlock."""
     folder = tmp_path / "sandbox"
     shutil.copytree(cpython._PROGRAM.parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    place = folder / "confining.py"
+    place = folder / "confinement.py"
     text = place.read_text()
     changed = text.replace("    version = landlock_version()\n", "    version = 0\n")
     assert changed != text
@@ -125,7 +125,7 @@ def without_landlock(monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(
-    confining.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known"
+    confinement.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known"
 )
 def test_a_system_without_landlock_opens_nothing_at_all(opened, without_landlock, tmp_path):
     (tmp_path / "secret").write_text("secret")
@@ -159,7 +159,7 @@ print("landlock" in interpreter.held, "no opening" in interpreter.held)
 
 
 @pytest.mark.skipif(
-    confining.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known"
+    confinement.filter_program(opens=False, lifeline=3) is None, reason="the calls of this processor are not known"
 )
 def test_a_system_that_says_landlock_holds_and_does_not_hold_is_found_out():
     ran = subprocess.run([sys.executable, "-c", LYING], capture_output=True, text=True, check=True)
@@ -327,34 +327,34 @@ def allows(program, processor, number, arguments=()):
 @pytest.mark.parametrize(("machine", "column", "processor"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
 def test_the_filter_leaves_what_is_listed_and_nothing_else(monkeypatch, machine, column, processor):
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    program, closed = (confining.filter_program(opens=opens, lifeline=7) for opens in (True, False))
-    listed = {numbers[column] for numbers in confining.CALLS.values()} - {None}
-    partly = {confining.OPENAT[column], confining.FCNTL[column], confining.CLOSE[column]}
+    program, closed = (confinement.filter_program(opens=opens, lifeline=7) for opens in (True, False))
+    listed = {numbers[column] for numbers in confinement.CALLS.values()} - {None}
+    partly = {confinement.OPENAT[column], confinement.FCNTL[column], confinement.CLOSE[column]}
     for number in (*range(1_000), *range(0x40000000, 0x40000400), 0xFFFFFFFF):
         if number not in partly:
             assert allows(program, processor, number) == allows(closed, processor, number) == (number in listed)
         assert not allows(program, 0x40000003, number)  # the 32-bit calls of the same machine
     for flags in range(1 << 13):
         writes = bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
-        assert allows(program, processor, confining.OPENAT[column], (0, 0, flags)) == (not writes)
-        assert not allows(closed, processor, confining.OPENAT[column], (0, 0, flags))
+        assert allows(program, processor, confinement.OPENAT[column], (0, 0, flags)) == (not writes)
+        assert not allows(closed, processor, confinement.OPENAT[column], (0, 0, flags))
     for descriptor in (*range(70), (1 << 32) + 7, 0xFFFFFFFF):
         for one in (program, closed):  # the kernel reads 32 bits of it
-            assert allows(one, processor, confining.CLOSE[column], (descriptor,)) == (descriptor & 0xFFFFFFFF != 7)
+            assert allows(one, processor, confinement.CLOSE[column], (descriptor,)) == (descriptor & 0xFFFFFFFF != 7)
     for command in range(2_000):
         named = command in (0, 1, 2, 3, 1030)
         for one in (program, closed):
-            assert allows(one, processor, confining.FCNTL[column], (0, command)) == named
+            assert allows(one, processor, confinement.FCNTL[column], (0, command)) == named
 
 
 @pytest.mark.parametrize(("machine", "column", "processor"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
 def test_the_filter_of_a_launch_leaves_what_starting_takes_and_short_messages(monkeypatch, machine, column, processor):
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    program = confining.launch_program(longest=1_000)
-    calls = {**confining.CALLS, **confining.LAUNCHING, "close": confining.CLOSE}
+    program = confinement.launch_program(longest=1_000)
+    calls = {**confinement.CALLS, **confinement.LAUNCHING, "close": confinement.CLOSE}
     listed = {numbers[column] for numbers in calls.values()} - {None}
     write, limit, opening, command = (
-        one[column] for one in (confining.WRITE, confining.PRLIMIT, confining.OPENAT, confining.FCNTL)
+        one[column] for one in (confinement.WRITE, confinement.PRLIMIT, confinement.OPENAT, confinement.FCNTL)
     )
     for number in (*range(1_000), *range(0x40000000, 0x40000400), 0xFFFFFFFF):
         if number not in (write, limit, opening, command):
@@ -371,7 +371,7 @@ def test_the_filter_of_a_launch_leaves_what_starting_takes_and_short_messages(mo
         assert allows(program, processor, command, (0, one)) == (one in (0, 1, 2, 3, 4, 1030))
 
 
-@pytest.mark.skipif(confining.launch_program(longest=1) is None, reason="the calls of this processor are not known")
+@pytest.mark.skipif(confinement.launch_program(longest=1) is None, reason="the calls of this processor are not known")
 def test_a_program_that_is_launched_is_held_and_who_launched_it_is_not(tmp_path):
     (tmp_path / "secret").write_text("secret")
     cat = Path(shutil.which("cat")).resolve()
@@ -383,12 +383,12 @@ def test_a_program_that_is_launched_is_held_and_who_launched_it_is_not(tmp_path)
             )
 
         started, held = launched(start, cat, longest=longest)
-        assert held == {"seccomp"} | ({"landlock"} if confining.landlock_version() else set())
+        assert held == {"seccomp"} | ({"landlock"} if confinement.landlock_version() else set())
         return started.communicate(said)
 
     assert printed(10, said=b"short") == (b"short", b"")
     assert printed(10, said=b"not as short") != (b"not as short", b"")
-    if confining.landlock_version():
+    if confinement.landlock_version():
         said, error = printed(1_000, tmp_path / "secret")
         assert (said, b"Permission denied" in error) == (b"", True)
     assert (tmp_path / "secret").read_text() == "secret"
@@ -430,12 +430,13 @@ def test_nothing_is_collected_while_any_of_two_launches_runs():
 
 
 @pytest.mark.skipif(
-    confining.filter_program(opens=True, lifeline=3) is None, reason="the calls of this processor are not known"
+    confinement.filter_program(opens=True, lifeline=3) is None, reason="the calls of this processor are not known"
 )
 def test_the_kernel_refuses_every_other_call(opened):
     column = 0 if platform.machine() == "x86_64" else 1
     listed = {
-        numbers[column] for numbers in (*confining.CALLS.values(), confining.OPENAT, confining.FCNTL, confining.CLOSE)
+        numbers[column]
+        for numbers in (*confinement.CALLS.values(), confinement.OPENAT, confinement.FCNTL, confinement.CLOSE)
     }
     # uretprobe and uprobe pass every filter, by the kernel's design, and end a process that is not being traced
     listed |= {335, 336} if platform.machine() == "x86_64" else set()
@@ -457,8 +458,8 @@ def test_the_kernel_refuses_every_other_call(opened):
 
 def test_no_filter_for_an_unknown_processor(monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "s390x")
-    assert confining.filter_program(opens=True, lifeline=3) is None
-    assert confining.filter_calls(opens=True, lifeline=3) is False
+    assert confinement.filter_program(opens=True, lifeline=3) is None
+    assert confinement.filter_calls(opens=True, lifeline=3) is False
 
 
 @pytest.mark.parametrize(("column", "header"), list(enumerate(HEADERS)))
@@ -468,6 +469,11 @@ def test_the_numbers_are_the_kernels(column, header):
     known = {}
     for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text()):
         known.setdefault(name.replace("fstatat", "newfstatat").replace("newnewfstatat", "newfstatat"), int(number))
-    wanted = {**confining.CALLS, **confining.LAUNCHING, "prlimit64": confining.PRLIMIT, "write": confining.WRITE}
-    wanted |= {"openat": confining.OPENAT, "fcntl": confining.FCNTL, "close": confining.CLOSE}
+    wanted = {
+        **confinement.CALLS,
+        **confinement.LAUNCHING,
+        "prlimit64": confinement.PRLIMIT,
+        "write": confinement.WRITE,
+    }
+    wanted |= {"openat": confinement.OPENAT, "fcntl": confinement.FCNTL, "close": confinement.CLOSE}
     assert {name: numbers[column] for name, numbers in wanted.items()} == {name: known.get(name) for name in wanted}

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.sandbox.confining import landlock_version
+from orienteer.sandbox.confinement import landlock_version
 from orienteer.sandbox.cpython import CPythonInterpreter
 from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.opening import open_interpreter
+from orienteer.sandbox.tiers import open_interpreter
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the second tier needs Linux")
 

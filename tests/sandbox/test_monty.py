@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadQuery, MissingExtra, UnsafeSandbox
-from orienteer.sandbox.confining import landlock_version, launch_program
+from orienteer.sandbox.confinement import landlock_version, launch_program
 from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.opening import open_interpreter
+from orienteer.sandbox.tiers import open_interpreter
 
 pytest.importorskip("pydantic_monty")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import office_files as office
-from orienteer.sandbox import launching, workers
+from orienteer.sandbox import launch, workers
 from orienteer.sandbox.pipe import Broken, Ended, TooLate
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker
 
@@ -31,7 +31,7 @@ while head := sys.stdin.buffer.read(4):
 """
 OPENED = """
     from orienteer.sandbox.interpreter import Limits
-    from orienteer.sandbox.opening import open_interpreter
+    from orienteer.sandbox.tiers import open_interpreter
     interpreter = open_interpreter({tier!r}, {{}}, Limits(seconds=100))
     interpreter.run("1")
     say({process})
@@ -39,7 +39,7 @@ OPENED = """
 """
 CYPHER = """
     from orienteer import Graph
-    from orienteer.build.demo import demo_records
+    from orienteer.ingest.demo import demo_records
     graph = Graph.from_records(*demo_records())
     graph.cypher("RETURN 1")
     say(graph.cypher_session.engine.process.worker.pid)
@@ -48,8 +48,8 @@ CYPHER = """
 """
 CONVERTER = """
     from pathlib import Path
-    from orienteer.build.documents.conversion import Converter
-    from orienteer.build.documents.files import File
+    from orienteer.ingest.documents.read.conversion import Converter
+    from orienteer.ingest.documents.read.files import File
     with Converter(seconds=100) as converter:
         say(converter._started("pdf", ".pdf").popen.pid)
         converter(File(Path(sys.argv[1]), "a.pdf", "converted"), "")
@@ -245,7 +245,7 @@ FORKED = """
     {ours}
 """
 SANDBOXED = """from orienteer.sandbox.interpreter import Limits
-    from orienteer.sandbox.opening import open_interpreter
+    from orienteer.sandbox.tiers import open_interpreter
     interpreter = open_interpreter({tier!r}, {{}}, Limits(seconds=20))
     interpreter.run("x = 'ours'")"""
 
@@ -279,7 +279,7 @@ def test_a_forked_process_does_not_ask_the_engine_of_the_other():
     pytest.importorskip("ladybug")
     source = FORKED.format(
         setup="""from orienteer import Graph
-    from orienteer.build.demo import demo_records
+    from orienteer.ingest.demo import demo_records
     graph = Graph.from_records(*demo_records())
     graph.cypher("RETURN 1")
     process = graph.cypher_session.engine.process
@@ -305,15 +305,13 @@ def test_nothing_is_collected_while_any_thread_launches():
         is_first_over.wait(20)
         collecting.append(gc.isenabled())
 
-    thread = threading.Thread(
-        target=launching.launched, args=(second, Path(sys.executable)), kwargs={"longest": 1 << 20}
-    )
+    thread = threading.Thread(target=launch.launched, args=(second, Path(sys.executable)), kwargs={"longest": 1 << 20})
 
     def first():
         thread.start()
         is_second_begun.wait(20)
 
-    launching.launched(first, Path(sys.executable), longest=1 << 20)
+    launch.launched(first, Path(sys.executable), longest=1 << 20)
     is_first_over.set()
     thread.join()
     assert (collecting, gc.isenabled()) == ([False], True)

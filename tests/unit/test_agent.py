@@ -9,6 +9,7 @@ import time
 import pytest
 
 from fakes import Answer, FakeServer
+from orienteer.agents.agent import CALL_A_TOOL, ELIDED, LAST_TURN, Agent, AgentConfig, requests
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
@@ -16,9 +17,8 @@ from orienteer.llm.calls import MOST_CALLS
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.llm.wire import Asked, request
+from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import Edge, Message, Node, Question, Reply, Sampling, Step, ToolCall, Trajectory, Usage
-from orienteer.strategies.agent import CALL_A_TOOL, ELIDED, LAST_TURN, Agent, AgentConfig, requests
-from orienteer.strategies.ark import Ark, ArkConfig
 from orienteer.tools import Toolbox
 
 OPENING = (Message(role="system", content="Find."), Message(role="user", content="Who founded Lund?"))

@@ -3,10 +3,10 @@
 import pytest
 
 from orienteer.graph.store import Graph
-from orienteer.strategies.anchor import Anchor, AnchorConfig
-from orienteer.strategies.anchor.linking import Linker
-from orienteer.strategies.anchor.reading import read
-from orienteer.strategies.anchor.vocabulary import Vocabulary
+from orienteer.methods.anchor import Anchor, AnchorConfig
+from orienteer.methods.anchor.linker import Linker
+from orienteer.methods.anchor.question_words import read
+from orienteer.methods.anchor.vocabulary import Vocabulary
 
 NODES = (
     {"id": "g1", "type": "gene", "name": "BRCA1", "text": "breast cancer gene", "aliases": ("RNF53",)},

@@ -3,9 +3,9 @@
 import pytest
 
 from orienteer.graph.store import Graph
+from orienteer.methods.anchor import Anchor
+from orienteer.methods.anchor.vocabulary import abbreviates, alike, split_label
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.anchor import Anchor
-from orienteer.strategies.anchor.vocabulary import abbreviates, alike, split_label
 
 # Paintings, their makers and places: types in three spellings, codes with labels, parallel and one-type edges.
 NODES = (

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.strategies.anchor.scoring import _highest, _united
+from orienteer.methods.anchor.scorer import _highest, _united
 
 SORTED = st.sets(st.integers(0, 40)).map(sorted)
 

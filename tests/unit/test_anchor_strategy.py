@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from orienteer import trace
+from orienteer.agents import replay
 from orienteer.errors import BadOption
 from orienteer.graph.builder import EdgeBatch, GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
+from orienteer.methods.anchor import Anchor, AnchorConfig
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.anchor import Anchor, AnchorConfig
 
 TOY = [json.loads(line) for line in (Path(__file__).parents[1] / "toy" / "questions.jsonl").read_text().splitlines()]
 
@@ -23,7 +23,7 @@ def ask(graph, question, **options):
 
 @pytest.fixture(scope="module")
 def demo(scratch):
-    folder = files("orienteer.build.demo")
+    folder = files("orienteer.ingest.demo")
     nodes, edges = ((json.loads(line) for line in (folder / name).read_text().splitlines()) for name in TABLES)
     return Graph.from_records(nodes, edges, path=scratch())
 
@@ -99,7 +99,7 @@ def test_settings_that_cannot_be_are_refused():
 def test_the_trajectory_replays_to_the_letter(demo, row):
     result = ask(demo, row["question"])
     (trajectory,) = result.trajectories
-    replayed = list(trace.replay(trajectory, demo))
+    replayed = list(replay.replay(trajectory, demo))
     assert 2 <= len(replayed) <= 8
     assert all(one.is_equal and one.recorded.error is None for one in replayed)
     assert replayed[-1].call.name == "finish"

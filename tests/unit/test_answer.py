@@ -2,10 +2,10 @@
 
 import pytest
 
+from orienteer.agents.answer import NOT_THERE, answer
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Node, Ranked, Result
-from orienteer.strategies.answer import NOT_THERE, answer
 
 HITS = (
     Ranked(id="Gene::9021", type="Gene", name="SOCS3", score=2.0, why="joined to asthma", text="A suppressor."),

@@ -1,8 +1,8 @@
 """`bm25`: the store's ranking, with reasons."""
 
 from orienteer.llm import Allowance
+from orienteer.methods.flat.bm25 import Bm25, Bm25Config
 from orienteer.records import Question
-from orienteer.strategies.bm25 import Bm25, Bm25Config
 
 
 def test_it_is_the_stores_ranking(small):

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from orienteer.build.demo import demo_records
+from orienteer.cypher.ladybug.translation import rewrite
+from orienteer.cypher.parser import parse
+from orienteer.cypher.syntax import MOST_DEEP
+from orienteer.cypher.tokens import LONGEST
 from orienteer.errors import BadQuery, Error, QueryStopped
-from orienteer.graph.cypher.parser import parse
-from orienteer.graph.cypher.rewriting import rewrite
-from orienteer.graph.cypher.syntax import MOST_DEEP
-from orienteer.graph.cypher.tokens import LONGEST
 from orienteer.graph.store import Graph
-from orienteer.tools.code_cypher import ServedCypher
+from orienteer.ingest.demo import demo_records
+from orienteer.tools.code.cypher import ServedCypher
 
 pytestmark = pytest.mark.corpus("deep or long statements")
 

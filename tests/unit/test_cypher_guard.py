@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mutations import mutate
+from orienteer.cypher.ladybug.kinds import rendered
+from orienteer.cypher.parser import parse
+from orienteer.cypher.syntax import Hops, Literal_, Match, Projection
+from orienteer.cypher.tokens import LONGEST, tokenize
 from orienteer.errors import BadQuery, Error
-from orienteer.graph.cypher.kinds import rendered
-from orienteer.graph.cypher.parser import parse
-from orienteer.graph.cypher.syntax import Hops, Literal_, Match, Projection
-from orienteer.graph.cypher.tokens import LONGEST, tokenize
 
 CORPUS = Path(__file__).parents[1] / "cypher"
 HONEST = [json.loads(line)["query"] for line in (CORPUS / "honest.jsonl").read_text().splitlines()]

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from mutations import mutate, rewrite
+from orienteer.cypher.ladybug import database
+from orienteer.cypher.ladybug.database import CATALOG, DATABASE
+from orienteer.cypher.ladybug.process import Process
+from orienteer.cypher.session import Cypher
+from orienteer.cypher.syntax import Statement
+from orienteer.cypher.table import Bounds, Table
 from orienteer.errors import BadOption, BadQuery, Error, MissingExtra, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph import pieces
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.cypher import copying
-from orienteer.graph.cypher.copying import CATALOG, DATABASE
-from orienteer.graph.cypher.process import Process
-from orienteer.graph.cypher.session import Cypher
-from orienteer.graph.cypher.syntax import Statement
-from orienteer.graph.cypher.table import Bounds, Table
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -240,9 +240,9 @@ def test_a_graph_without_edges_and_one_without_nodes(build):
 
 def test_without_the_engine_the_extra_is_named(graph, monkeypatch):
     def missing(name):
-        raise copying.metadata.PackageNotFoundError(name)
+        raise database.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(copying.metadata, "version", missing)
+    monkeypatch.setattr(database.metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         Cypher(graph)
 
@@ -442,7 +442,7 @@ def test_a_table_says_how_much_there_is(graph):
 
 
 def test_characters_are_bounded(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.graph.cypher.session.MOST_CHARACTERS", 15)
+    monkeypatch.setattr("orienteer.cypher.session.MOST_CHARACTERS", 15)
     found = graph.cypher("MATCH (n) RETURN n.id")
     assert (len(found.rows), found.total, found.truncated) == (2, 7, True)
 
@@ -468,7 +468,7 @@ def test_parameters_are_values_and_never_text_of_the_query(graph):
 
 
 def test_shortest_paths_are_refused_in_large_graphs(graph):
-    from orienteer.graph.cypher.rewriting import rewrite as written
+    from orienteer.cypher.ladybug.translation import rewrite as written
 
     query = "MATCH p = shortestPath((a {id: 'g1'})-[*..3]-(b {id: 't1'})) RETURN length(p)"
     assert rows(graph, query) == [(2,)]
@@ -496,7 +496,7 @@ def test_every_hostile_statement_is_refused_or_stopped(demo, line, tmp_path):
 
 @pytest.fixture(scope="module")
 def demo(scratch):
-    from orienteer.build.demo import demo_records
+    from orienteer.ingest.demo import demo_records
 
     return Graph.from_records(*demo_records(), path=scratch())
 
@@ -552,7 +552,7 @@ def test_a_worker_that_breaks_is_an_error_and_started_again(process):
 
 
 def test_a_worker_that_is_late_is_not_said_to_have_died(process, monkeypatch):
-    monkeypatch.setattr("orienteer.graph.cypher.process._START", 1e-6)
+    monkeypatch.setattr("orienteer.cypher.ladybug.process._START", 1e-6)
     with pytest.raises(QueryStopped, match=r"did not start on .* \(it was not ready after 1e-06 s\)"):
         ask(process, "RETURN 1")
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mutations import mutate, rewrite
+from orienteer.cypher.ladybug.database import CATALOG, DATABASE
+from orienteer.cypher.view import Identifiers, View, viewed_schema
 from orienteer.errors import BadOption, BadQuery, Error, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.cypher.copying import CATALOG, DATABASE
-from orienteer.graph.cypher.view import Identifiers, View, viewed_schema
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -78,7 +78,7 @@ def graph(build):
 
 @pytest.fixture(scope="module")
 def demo(scratch):
-    from orienteer.build.demo import demo_records
+    from orienteer.ingest.demo import demo_records
 
     return Graph.from_records(*demo_records(), path=scratch())
 

@@ -10,16 +10,16 @@ import pytest
 
 from damages import KINDS, damaged
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.build.documents.layer import LinkConfig, link_graph
-from orienteer.build.provenance import is_stale
 from orienteer.errors import BadInput, Error, NotAGraph, Unknown
 from orienteer.graph import damage, format, pieces
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.format import AGAIN
+from orienteer.graph.pieces.vectors import read_about
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import read_about
-from orienteer.knowledge.communities import open_communities
+from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
+from orienteer.ingest.provenance import is_stale
 from orienteer.records import Edge, Node
+from orienteer.retrieval.expansion.communities import open_communities
 from orienteer.retriever import Retriever
 
 TIMES = 1  # damages of each kind a file

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import pytest
 
-from orienteer.build.documents.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Place, Prose
-from orienteer.build.documents.chunking import _sections
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.markdown import read_markdown, read_plain
-from orienteer.build.documents.nodes import Making
-from orienteer.build.documents.ration import FREE, MOST_SAID
-from orienteer.build.documents.run import BuildOptions, build_graph
-from orienteer.build.documents.webpage import read_html
 from orienteer.errors import BadInput
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.chunks import _sections
+from orienteer.ingest.documents.cut.nodes import Making
+from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Place, Prose
+from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
+from orienteer.ingest.documents.read.ration import FREE, MOST_SAID
+from orienteer.ingest.documents.read.webpage import read_html
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 
 pytestmark = pytest.mark.corpus("attacks by files")
 

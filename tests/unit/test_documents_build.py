@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from fakes.embedder import WordEmbedder
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.files import holds_prose, listing
-from orienteer.build.documents.incidence import PIECE
-from orienteer.build.documents.run import VECTORS_GONE, BuildOptions, build_graph
-from orienteer.build.documents.sources import is_stale
-from orienteer.build.sources import graph_directory
+from orienteer.agents.hits import source_of
 from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph import pieces
+from orienteer.graph.pieces.incidence import PIECE
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
-from orienteer.knowledge import incidence
-from orienteer.knowledge.incidence import open_incidence
-from orienteer.knowledge.spaces import Spaces
-from orienteer.strategies.hits import source_of
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.read.files import holds_prose, listing
+from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
+from orienteer.ingest.documents.stamps import is_stale
+from orienteer.ingest.sources import graph_directory
+from orienteer.retrieval.expansion import incidence
+from orienteer.retrieval.expansion.incidence import open_incidence
+from orienteer.retrieval.spaces import Spaces
 
 GUIDE = """# Guide
 

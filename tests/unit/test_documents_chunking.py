@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.documents.blocks import Place, Prose, Span
-from orienteer.build.documents.chunking import boundaries, merged, pieces, windows
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.sentences import sentences, split, tokens
 from orienteer.errors import BadOption
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.chunks import boundaries, merged, pieces, windows
+from orienteer.ingest.documents.read.blocks import Place, Prose, Span
 from orienteer.records import Usage
+from orienteer.text.sentences import sentences, split, tokens
 
 
 class Axes:

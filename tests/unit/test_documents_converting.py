@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import office_files as office
-from orienteer.build.documents import conversion
-from orienteer.build.documents.blocks import Grid, Prose
-from orienteer.build.documents.conversion import Converter
-from orienteer.build.documents.files import File
 from orienteer.errors import BadInput
+from orienteer.ingest.documents.read import conversion
+from orienteer.ingest.documents.read.blocks import Grid, Prose
+from orienteer.ingest.documents.read.conversion import Converter
+from orienteer.ingest.documents.read.files import File
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ REFUSED = {  # what an attack dies of, where that is not a PermissionError: one 
 READER = """
 import os, resource, socket, subprocess, sys, tempfile, threading
 import pdfminer
-from orienteer.build.documents import converter
+from orienteer.ingest.documents import converter
 def read(source, library):
     code = source.stream.read().decode()
     return {{"title": repr(eval(code)), "blocks": []}}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orienteer.build.documents.layer import LinkConfig, link_graph
-from orienteer.build.documents.run import build_graph
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.layer import open_layer
+from orienteer.graph.pieces.similar import open_layer
+from orienteer.graph.pieces.vectors import give_vectors
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import give_vectors
+from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
+from orienteer.ingest.documents.run import build_graph
 from orienteer.records import Edge, Node
 
 WORDS = "many words that make up one text of twenty words and more so that it counts as rich enough here now"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.build.documents.metadata import CHUNK_SCHEMA, TABLE_SCHEMA, Annotator, request_of
-from orienteer.build.documents.replies import Replies, key_of
-from orienteer.build.documents.run import BuildOptions, build_graph, estimate_build
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.cut.metadata import CHUNK_SCHEMA, TABLE_SCHEMA, Annotator, request_of
+from orienteer.ingest.documents.cut.replies import Replies, key_of
+from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
 from orienteer.llm import Price, ScriptedModel
 from orienteer.llm.schema import faults
 from orienteer.records import Message, Node, Usage

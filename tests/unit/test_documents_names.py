@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.joining import link_edges, mention_edges, order_edges, shared_edges, shared_pairs
-from orienteer.build.documents.mentions import Names, find_names
-from orienteer.build.documents.names import Case, Finder, idf, most_chunks, surfaces
-from orienteer.build.documents.sentences import split
-from orienteer.build.documents.titling import Part, parts_of
+from orienteer.graph.names.chunk_titles import Part, parts_of
+from orienteer.graph.names.mentions import Names, find_names
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges, shared_pairs
 from orienteer.records import Node
+from orienteer.text.proper_names import Case, Finder, idf, most_chunks, surfaces
+from orienteer.text.sentences import split
 
 
 def quietly(stage, count):

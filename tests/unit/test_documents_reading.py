@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.documents.blocks import Grid, Prose
-from orienteer.build.documents.decoding import read_text
-from orienteer.build.documents.markdown import anchor_of, plain, read_markdown, read_plain
-from orienteer.build.documents.webpage import read_html
 from orienteer.errors import BadInput
+from orienteer.ingest.documents.read.blocks import Grid, Prose
+from orienteer.ingest.documents.read.encoding import read_text
+from orienteer.ingest.documents.read.markdown import anchor_of, plain, read_markdown, read_plain
+from orienteer.ingest.documents.read.webpage import read_html
 
 MARKDOWN = """---
 title: "The Guide"

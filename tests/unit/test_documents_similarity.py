@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.documents.embedding import CachedEmbedder
-from orienteer.build.documents.phrases import Phrases
-from orienteer.build.documents.similarity import (
+from orienteer.ingest.documents.embedder import CachedEmbedder
+from orienteer.ingest.documents.figures.statistics import histogram, joint
+from orienteer.ingest.documents.join.similarity import (
     Candidates,
     Found,
     Sets,
@@ -20,8 +20,8 @@ from orienteer.build.documents.similarity import (
     overlaps,
     percentile_table,
 )
-from orienteer.build.documents.statistics import histogram, joint
 from orienteer.records import Usage
+from orienteer.text.phrases import Phrases
 
 
 def unit(random, count, wide=8):

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.documents.collection import documents, is_questions, roles_of
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.files import File
-from orienteer.build.documents.nodes import Making
-from orienteer.build.documents.tables import describe, segments
-from orienteer.build.importers.ottqa import segments as reference
+from orienteer.ingest.benchmarks.ottqa import segments as reference
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.nodes import Making
+from orienteer.ingest.documents.cut.segments import describe, segments
+from orienteer.ingest.documents.read.collection import documents, is_questions, roles_of
+from orienteer.ingest.documents.read.files import File
 
 
 def rows(count):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.build.importers.parquet import CODED_FROM, Parquet
-from orienteer.build.run import import_graph
 from orienteer.graph.edges import Coded, EdgeBatch, EdgeSpool
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import StringWriter
+from orienteer.ingest.formats.parquet import CODED_FROM, Parquet
+from orienteer.ingest.run import import_graph
 
 IDS = ["a", "b", "é", "n1", "", "gone"]
 TYPES = ["knows", "likes", "is"]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.answers import answer_measure, items_in, normalise, short_answer
 from orienteer.evaluation.examples import Gold
+from orienteer.evaluation.scores.answers import answer_measure, items_in, normalise, short_answer
 
 
 def score(name, answer, *golds, kind=None, known=()):

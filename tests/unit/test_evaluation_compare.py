@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.compare import FEWEST, FLAT, Comparison, compare, kind_of
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.runs import Line, Manifest, StoredRun
-from orienteer.evaluation.statistics import difference_interval, holm, permutation_p
+from orienteer.evaluation.running.runs import Line, Manifest, StoredRun
+from orienteer.evaluation.scores.comparison import FEWEST, FLAT, Comparison, compare, kind_of
+from orienteer.evaluation.scores.statistics import difference_interval, holm, permutation_p
 from orienteer.records import Question, Ranked, Usage
 
 GOLD = Gold(nodes={"a": 1.0})

@@ -6,14 +6,14 @@ import pytest
 
 from fakes.openai_server import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.answers import answer_measure
 from orienteer.evaluation.datasets import hypergraphrag, load
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.judge import CRITERIA, carries_evidence, judge_run
-from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, append, work_of
-from orienteer.evaluation.scoring import scorer
-from orienteer.evaluation.sweep import axes, grid, variants
-from orienteer.evaluation.table import rows
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, append, work_of
+from orienteer.evaluation.running.sweep import axes, grid, variants
+from orienteer.evaluation.scores.answers import answer_measure
+from orienteer.evaluation.scores.judge import CRITERIA, carries_evidence, judge_run
+from orienteer.evaluation.scores.scorer import scorer
+from orienteer.evaluation.scores.table import rows
 from orienteer.graph.store import Graph
 from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory
@@ -296,7 +296,7 @@ def test_domains_are_told_apart_from_other_benchmarks(domain):
 
 
 def test_contexts_are_cut_as_documents_are(tmp_path):
-    from orienteer.build.documents.run import build_graph
+    from orienteer.ingest.documents.run import build_graph
 
     file = tmp_path / "legal_contexts.json"
     long = "\n\n".join(f"Clause {number} says that the tenant of house {number} pays the rent." for number in range(60))
@@ -309,7 +309,7 @@ def test_contexts_are_cut_as_documents_are(tmp_path):
 
 
 def test_a_file_that_is_only_called_like_one_is_none(tmp_path):
-    from orienteer.build.importers import contexts
+    from orienteer.ingest.benchmarks import contexts
 
     (tmp_path / "x_contexts.json").write_text('{"a": 1}')
     assert contexts.found(tmp_path) is None

@@ -8,8 +8,8 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.judge import CRITERIA, JUDGED, gold_evidence, judge_run, prompt_hashes, read_judged
-from orienteer.evaluation.runs import Line, Manifest, StoredRun, held
+from orienteer.evaluation.running.runs import Line, Manifest, StoredRun, held
+from orienteer.evaluation.scores.judge import CRITERIA, JUDGED, gold_evidence, judge_run, prompt_hashes, read_judged
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Question, Usage
 

@@ -13,18 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.compare import compare
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.manifest import graph_hash
-from orienteer.evaluation.report import charts, write_report, writing
+from orienteer.evaluation.report import charts, write_report
+from orienteer.evaluation.report import page as writing
 from orienteer.evaluation.report.breakdowns import UNSEEN, _by_node, _length, _script
 from orienteer.evaluation.report.columns import sweeps
 from orienteer.evaluation.report.markup import Html, html, tag
 from orienteer.evaluation.report.material import Known, Material
-from orienteer.evaluation.report.packing import Packed, Trajectories
+from orienteer.evaluation.report.packed import Packed, Trajectories
 from orienteer.evaluation.report.walks import Walks, walk_of
-from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append, work_of
-from orienteer.evaluation.table import evidence_curves, rows
+from orienteer.evaluation.running.manifest import graph_hash
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append, work_of
+from orienteer.evaluation.scores.comparison import compare
+from orienteer.evaluation.scores.table import evidence_curves, rows
 from orienteer.graph.store import Graph
 from orienteer.records import Message, Node, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.answers import answer_measure
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.rouge import common_subsequence, rouge_l, rouge_n, rouge_words
-from orienteer.evaluation.runs import Line, Manifest, StoredRun
-from orienteer.evaluation.scoring import default_measures
+from orienteer.evaluation.running.runs import Line, Manifest, StoredRun
+from orienteer.evaluation.scores.answers import answer_measure
+from orienteer.evaluation.scores.rouge import common_subsequence, rouge_l, rouge_n, rouge_words
+from orienteer.evaluation.scores.scorer import default_measures
 from orienteer.records import Question
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)

@@ -8,9 +8,9 @@ import pytest
 from clinic import EDGES, NODES
 from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.replies import Replies
-from orienteer.evaluation.runner import FAILURES, NO_ANSWERS, RunConfig, evaluate
-from orienteer.evaluation.runs import REPLIES, by_method, read_run
+from orienteer.evaluation.running.replies import Replies
+from orienteer.evaluation.running.runner import FAILURES, NO_ANSWERS, RunConfig, evaluate
+from orienteer.evaluation.running.runs import REPLIES, by_method, read_run
 from orienteer.llm import Budget, ScriptedModel
 from orienteer.records import Message, Question, Reply, Usage
 from orienteer.settings import Settings
@@ -265,7 +265,7 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
     """The n-th of equal requests finds the n-th reply, and the first one that was not kept is asked."""
     from threading import Event
 
-    from orienteer.evaluation.replies import KeepingModel
+    from orienteer.evaluation.running.replies import KeepingModel
 
     class Numbering:
         name, said = "numbering", 0
@@ -357,7 +357,7 @@ def test_a_folder_of_something_else_is_left_alone(run, tmp_path):
 
 
 def test_what_befalls_every_question_ends_the_run(run, monkeypatch):
-    from orienteer.strategies.bm25 import Bm25
+    from orienteer.methods.flat.bm25 import Bm25
 
     def broken(self, question, run):
         raise ZeroDivisionError

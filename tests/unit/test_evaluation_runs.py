@@ -7,9 +7,9 @@ import pytest
 
 from orienteer.errors import BadInput, GraphBusy
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.journal import Journal
-from orienteer.evaluation.manifest import differences, graph_hash, joined, prompt_hashes
-from orienteer.evaluation.runs import (
+from orienteer.evaluation.running.journal import Journal
+from orienteer.evaluation.running.manifest import differences, graph_hash, joined, prompt_hashes
+from orienteer.evaluation.running.runs import (
     MANIFEST,
     QUESTIONS,
     REPLIES,
@@ -26,7 +26,7 @@ from orienteer.evaluation.runs import (
     read_run,
     work_of,
 )
-from orienteer.evaluation.selection import select
+from orienteer.evaluation.running.selection import select
 from orienteer.files import write_whole
 from orienteer.records import (
     NOT_RUN,

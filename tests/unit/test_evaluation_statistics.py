@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.evaluation.statistics import (
+from orienteer.evaluation.scores.statistics import (
     EXACT,
     difference_interval,
     holm,

@@ -3,7 +3,7 @@
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.sweep import axes, grid, options_in, variants
+from orienteer.evaluation.running.sweep import axes, grid, options_in, variants
 from orienteer.settings import Settings
 
 

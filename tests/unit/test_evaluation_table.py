@@ -7,11 +7,11 @@ import pytest
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.judge import JUDGED, Judged, judge_run
-from orienteer.evaluation.published import STARK, published_rows
-from orienteer.evaluation.runs import TRAJECTORIES, Line, Manifest, StoredRun, Work, append
-from orienteer.evaluation.statistics import mean_interval
-from orienteer.evaluation.table import evidence_curves, rows, value_order
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Work, append
+from orienteer.evaluation.scores.judge import JUDGED, Judged, judge_run
+from orienteer.evaluation.scores.published import STARK, published_rows
+from orienteer.evaluation.scores.statistics import mean_interval
+from orienteer.evaluation.scores.table import evidence_curves, rows, value_order
 from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
 

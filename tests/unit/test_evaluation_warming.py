@@ -3,9 +3,9 @@
 import pytest
 
 from orienteer.evaluation.datasets import load
-from orienteer.evaluation.runner import evaluate
-from orienteer.evaluation.runs import read_run
-from orienteer.evaluation.warming import MANY_QUESTIONS, NOTE, warmed
+from orienteer.evaluation.running.runner import evaluate
+from orienteer.evaluation.running.runs import read_run
+from orienteer.evaluation.running.warm_up import MANY_QUESTIONS, NOTE, warmed
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
 
@@ -25,10 +25,10 @@ def test_few_questions_or_a_small_graph_are_left_to_numpy(graph):
 
 def test_no_search_compiles_anything_after_it(graph):
     pytest.importorskip("numba")
-    from orienteer.compiled import query
+    from orienteer.index.compiled import bm25
 
     def compiled():
-        return {one: len(getattr(query, one).signatures) for one in ("everywhere", "few", "many")}
+        return {one: len(getattr(bm25, one).signatures) for one in ("everywhere", "few", "many")}
 
     ready = warmed(graph, MANY_QUESTIONS, fewest_nodes=0)
     assert ready.text_index.is_compiled

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.replies import FILE
-from orienteer.build.documents.run import BuildOptions, build_graph
 from orienteer.errors import BadOption, ModelRefused
 from orienteer.graph.format import is_graph
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.replies import FILE
+from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.retriever import Retriever
 

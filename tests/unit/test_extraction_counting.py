@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from fakes.embedder import WordEmbedder
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.run import BuildOptions, build_graph
-from orienteer.build.extraction.collocations import collocations
-from orienteer.build.extraction.places import Places, distinct
-from orienteer.build.extraction.synonyms import Named, synonym_edges
-from orienteer.build.extraction.together import Together
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.ingest.extraction.collocations import collocations
+from orienteer.ingest.extraction.cooccurrence import Together
+from orienteer.ingest.extraction.places import Places, distinct
+from orienteer.ingest.extraction.synonyms import Named, synonym_edges
 
 PAGES = {
     "ada.md": "# Ada Holm\n\nAda Holm is a captain from Bergen. She met Noor Vik in Oslo.\n",

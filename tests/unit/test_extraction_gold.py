@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.run import BuildOptions, build_graph
-from orienteer.build.extraction import gold
-from orienteer.build.extraction.merging import Merging
-from orienteer.build.extraction.records import ExtractedEntity, triple
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.selection import notes_on
+from orienteer.evaluation.running.selection import notes_on
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.ingest.extraction import gold
+from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.records import ExtractedEntity, triple
 from orienteer.records import Node, Question
 
 PASSAGES = [

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from orienteer.build.extraction import merging as module
-from orienteer.build.extraction.merging import Merging
-from orienteer.build.extraction.records import (
+from orienteer.ingest.extraction import merger as module
+from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.records import (
     ExtractedEntity,
     Member,
     Statement,

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.documents.blocks import Place, Prose
-from orienteer.build.documents.chunking import pieces
-from orienteer.build.documents.config import BuildConfig
-from orienteer.build.documents.markdown import read_plain
-from orienteer.build.documents.sentences import tokens
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.chunks import pieces
+from orienteer.ingest.documents.read.blocks import Place, Prose
+from orienteer.ingest.documents.read.markdown import read_plain
+from orienteer.text.sentences import tokens
 
 PARAGRAPHS = [f"Ferry {at} sails at dawn. It meets boat {at}." for at in range(20)]
 SENTENCES = [f"{sentence}." for one in PARAGRAPHS for sentence in one[:-1].split(". ")]

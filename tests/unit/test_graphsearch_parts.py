@@ -6,23 +6,23 @@ import threading
 import pytest
 
 from fakes.deep_search import CHAIN, EDGES, NODES, QUESTION, Script, Shelf, lean, planned
-from orienteer import trace
+from orienteer.agents import replay
+from orienteer.agents.workflow import Workflow
 from orienteer.display import result_html
 from orienteer.errors import BadOption, ModelError
-from orienteer.knowledge.ranked import RankedBase
-from orienteer.knowledge.rendering import render
-from orienteer.knowledge.spaces import Spaces
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods import method_of
+from orienteer.methods.graphsearch import GraphSearch, GraphSearchConfig, plan
+from orienteer.methods.graphsearch.concurrency import Task, side_by_side
+from orienteer.methods.graphsearch.queries import SubQuery
+from orienteer.methods.graphsearch.turns import Gathered, Turn, labels_in, written
+from orienteer.methods.table import method_of
 from orienteer.records import Message, Question, Reply, Result, Step
+from orienteer.retrieval.bases.ranked import RankedBase
+from orienteer.retrieval.rendering import render
+from orienteer.retrieval.spaces import Spaces
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.graphsearch import GraphSearch, GraphSearchConfig, plan
-from orienteer.strategies.graphsearch.concurrency import Task, side_by_side
-from orienteer.strategies.graphsearch.queries import SubQuery
-from orienteer.strategies.graphsearch.turns import Gathered, Turn, labels_in, written
-from orienteer.strategies.workflow import Workflow
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +70,8 @@ def test_agents_can_find_the_evidence_and_their_calls_are_part_of_the_account(gr
 def test_what_a_method_found_is_told_by_its_own_record_and_replays_there(graph, name):
     result = retriever(graph, f"graphsearch:{name}").ask(QUESTION)
     walked, *others = [one for one in result.trajectories if "graphsearch-" not in one.method]
-    assert {one.call.name for one in trace.replay(walked, graph)} == {"match_triples"}
-    assert all(one.is_equal for trajectory in (walked, *others) for one in trace.replay(trajectory, graph))
+    assert {one.call.name for one in replay.replay(walked, graph)} == {"match_triples"}
+    assert all(one.is_equal for trajectory in (walked, *others) for one in replay.replay(trajectory, graph))
     assert bool(others) == (name != "bm25")  # one look at the index, which leaves no record of its own
 
 
@@ -87,7 +87,7 @@ def test_an_analysis_by_a_model_is_recorded_and_replays_without_one(graph):
     result = retriever(graph, "graphsearch:light", policy, settings=settings).ask(QUESTION)
     gathered = [json.loads(step.reply.message.tool_calls[0].arguments) for step in result.trajectories[0].steps]
     assert [(one["low"], one["high"]) for one in gathered] == [(["Titian"], ["death"])] * 2
-    assert [one.is_equal for one in trace.replay(result.trajectories[0], graph)] == [True, True]
+    assert [one.is_equal for one in replay.replay(result.trajectories[0], graph)] == [True, True]
 
 
 def test_agents_of_a_retriever_do_not_take_the_answers_call(graph):
@@ -191,7 +191,7 @@ def test_an_interruption_keeps_the_gathers_which_replay(graph):
     (cut,) = stream.interrupt(patience=0.01)
     released.set()
     assert cut.stopped_by == "interrupted"
-    replayed = list(trace.replay(cut, graph))
+    replayed = list(replay.replay(cut, graph))
     assert replayed
     assert all(one.is_equal for one in replayed)
 

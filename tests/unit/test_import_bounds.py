@@ -11,24 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.build import bounds
-from orienteer.build.bounds import DEEPEST, MOST_HELD, memory_told, parsed
-from orienteer.build.importers import attributed, delimited, xml_stream
-from orienteer.build.importers.delimited import Delimited, named
-from orienteer.build.importers.element import EdgeElement
-from orienteer.build.importers.files import opened
-from orienteer.build.importers.graphml import GraphMl
-from orienteer.build.importers.jsonl import JsonLines
-from orienteer.build.importers.neo4j_header import header_of
-from orienteer.build.importers.pickles import load, value
-from orienteer.build.importers.table import FEWEST_CELLS, MOST_EMPTY, Batch
-from orienteer.build.report import Tally
-from orienteer.build.run import import_graph
-from orienteer.build.values import items
-from orienteer.build.values import opened as object_in
 from orienteer.errors import BadInput
-from orienteer.evaluation.datasets.reading import rows as questions
+from orienteer.evaluation.datasets.rows import rows as questions
 from orienteer.graph.store import Graph
+from orienteer.ingest import bounds
+from orienteer.ingest.benchmarks.pickles import load, value
+from orienteer.ingest.bounds import DEEPEST, MOST_HELD, memory_told, parsed
+from orienteer.ingest.formats import attributed, delimited, xml_stream
+from orienteer.ingest.formats.delimited import Delimited, named
+from orienteer.ingest.formats.element import EdgeElement
+from orienteer.ingest.formats.files import opened
+from orienteer.ingest.formats.graphml import GraphMl
+from orienteer.ingest.formats.jsonl import JsonLines
+from orienteer.ingest.formats.neo4j_header import header_of
+from orienteer.ingest.formats.table import FEWEST_CELLS, MOST_EMPTY, Batch
+from orienteer.ingest.report import Tally
+from orienteer.ingest.run import import_graph
+from orienteer.ingest.tables.values import items
+from orienteer.ingest.tables.values import opened as object_in
 
 pytestmark = pytest.mark.corpus("attacks by files")
 

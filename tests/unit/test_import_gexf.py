@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.build.importers.element import EdgeElement, NodeElement
-from orienteer.build.importers.gexf import Gexf
-from orienteer.build.report import Tally
-from orienteer.build.run import ImportOptions, import_graph
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.element import EdgeElement, NodeElement
+from orienteer.ingest.formats.gexf import Gexf
+from orienteer.ingest.report import Tally
+from orienteer.ingest.run import ImportOptions, import_graph
 from orienteer.records import Edge, Node
 
 OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<gexf xmlns="http://gexf.net/1.3" version="1.3">'

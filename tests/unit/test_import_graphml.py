@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.build.export import export_graph
-from orienteer.build.importers.element import EdgeElement, NodeElement
-from orienteer.build.importers.gexf import Gexf
-from orienteer.build.importers.graphml import GraphMl
-from orienteer.build.provenance import is_stale
-from orienteer.build.report import Tally
-from orienteer.build.run import ImportOptions, import_graph, validate
 from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph.store import Graph
+from orienteer.ingest.export import export_graph
+from orienteer.ingest.formats.element import EdgeElement, NodeElement
+from orienteer.ingest.formats.gexf import Gexf
+from orienteer.ingest.formats.graphml import GraphMl
+from orienteer.ingest.provenance import is_stale
+from orienteer.ingest.report import Tally
+from orienteer.ingest.run import ImportOptions, import_graph, validate
 from orienteer.records import Edge, Node
 
 OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'

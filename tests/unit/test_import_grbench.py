@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from orienteer.build.importers import grbench, ottqa
-from orienteer.build.run import ImportOptions, import_graph, validate
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
+from orienteer.ingest.benchmarks import grbench, ottqa
+from orienteer.ingest.run import ImportOptions, import_graph, validate
 
 PAPERS = {
     "paper_nodes": {

@@ -5,9 +5,9 @@ import json
 import networkx
 import pytest
 
-from orienteer.build.run import ImportOptions, import_graph
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
+from orienteer.ingest.run import ImportOptions, import_graph
 
 CHUNKS = {
     "chunk-1": {"tokens": 5, "content": "Ada Holm was born in Salt Bay.", "chunk_order_index": 1,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.build.run import ImportOptions, import_graph
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets import load
 from orienteer.graph.store import Graph
+from orienteer.ingest.run import ImportOptions, import_graph
 
 pytestmark = pytest.mark.corpus("attacks by files")
 

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from orienteer.build.extraction.merging import Merging
-from orienteer.build.extraction.records import ExtractedEntity
-from orienteer.build.run import ImportOptions, import_graph
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
+from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.records import ExtractedEntity
+from orienteer.ingest.run import ImportOptions, import_graph
 
 pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from orienteer.build.importers.packed import MOST_BATCH, checked, fitting
-from orienteer.build.importers.pages import pages
-from orienteer.build.importers.parquet import Parquet
 from orienteer.errors import BadInput
+from orienteer.ingest.formats.parquet import Parquet
+from orienteer.ingest.formats.parquet_columns import MOST_BATCH, checked, fitting
+from orienteer.ingest.formats.parquet_pages import pages
 
 pytestmark = pytest.mark.corpus("attacks by files")
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from orienteer.build.importers.rdf_parsing import SYNTAXES
-from orienteer.build.run import ImportOptions, import_graph, validate
 from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.rdf.parser import SYNTAXES
+from orienteer.ingest.run import ImportOptions, import_graph, validate
 
 pytest.importorskip("pyoxigraph")
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.build.importers import Batch, format_of
-from orienteer.build.importers.delimited import Delimited
-from orienteer.build.importers.jsonl import JsonLines
-from orienteer.build.importers.parquet import Parquet
-from orienteer.build.importers.table import Reader
 from orienteer.errors import BadInput, MissingExtra
+from orienteer.ingest.formats import Batch, format_of
+from orienteer.ingest.formats.delimited import Delimited
+from orienteer.ingest.formats.jsonl import JsonLines
+from orienteer.ingest.formats.parquet import Parquet
+from orienteer.ingest.formats.table import Reader
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.build.report import Report
-from orienteer.build.run import ImportOptions, import_graph, validate
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.store import Graph
+from orienteer.ingest.report import Report
+from orienteer.ingest.run import ImportOptions, import_graph, validate
 
 NODES = "id,name,kind\na,A,gene\nb,B,gene\nc,C,gene\nx,X,drug\n"
 EDGES = "source,relation,target\na,binds,b\nb,binds,a\nx,hits,a\n"

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from fakes.embedder import WordEmbedder
-from orienteer.build.provenance import is_stale
-from orienteer.build.run import import_graph
-from orienteer.build.sources import cached_path, graph_directory
 from orienteer.errors import BadInput, NotAGraph
-from orienteer.graph.publishing import publishing
+from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.publication import publishing
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
+from orienteer.ingest.provenance import is_stale
+from orienteer.ingest.run import import_graph
+from orienteer.ingest.sources import cached_path, graph_directory
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_processes_that_start_at_once_share_one_whole_graph(source: Path, tmp_pa
     (source / "edges.csv").write_text("source,type,target\n" + "".join(f"{n},r,{n // 2}\n" for n in range(3000)))
     program = (
         "import sys; from pathlib import Path\n"
-        "from orienteer.build.sources import graph_directory\n"
+        "from orienteer.ingest.sources import graph_directory\n"
         "from orienteer.graph.store import Graph\n"
         "graph = Graph.open(graph_directory(Path(sys.argv[1]), cache=Path(sys.argv[2])))\n"
         "sys.stdout.write(f'{graph.manifest.generation} {len(list(graph.iter_edges()))}')"

@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from orienteer.build.run import ImportOptions, import_graph, validate
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
+from orienteer.ingest.run import ImportOptions, import_graph, validate
 from torch_files import torch_file
 
 REVIEWS = [

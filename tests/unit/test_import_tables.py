@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.build.columns import Columns
-from orienteer.build.importers import Batch
-from orienteer.build.nodes import NodeMaker
-from orienteer.build.report import Report, Tally
-from orienteer.build.run import ImportOptions, import_graph
-from orienteer.build.values import identifier, items, number, plain
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats import Batch
+from orienteer.ingest.report import Report, Tally
+from orienteer.ingest.run import ImportOptions, import_graph
+from orienteer.ingest.tables.columns import Columns
+from orienteer.ingest.tables.nodes import NodeMaker
+from orienteer.ingest.tables.values import identifier, items, number, plain
 from orienteer.records import Edge, Node
 
 

@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
+from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.store import Graph
-from orienteer.graph.titles import TitlesIn
-from orienteer.knowledge.analysis import ModelAnalyzer, NameAnalyzer, open_analyzer
-from orienteer.knowledge.light import Light, LightConfig
-from orienteer.knowledge.query import Query
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.bases import Light as LightMethod
 from orienteer.records import Edge, Node, Question
+from orienteer.retrieval.analysis import ModelAnalyzer, NameAnalyzer, open_analyzer
+from orienteer.retrieval.bases.light import Light, LightConfig
+from orienteer.retrieval.query import Query
 from orienteer.retriever import failure
-from orienteer.strategies.gathering import Light as LightMethod
 
 NODES = [
     Node("d#0", "chunk", "Night Ferry (film)", "Night Ferry was directed by Ada Holm."),

@@ -5,22 +5,22 @@ import json
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.build.documents.sentences import tokens
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
-from orienteer.knowledge.evidence import Evidence, Scored
-from orienteer.knowledge.naive import Naive, NaiveConfig
-from orienteer.knowledge.query import GatherConfig, Query
-from orienteer.knowledge.ranked import RankedBase
-from orienteer.knowledge.rendering import render
-from orienteer.knowledge.spaces import Spaces
-from orienteer.knowledge.table import open_base
-from orienteer.knowledge.tool import GatherEvidence, arguments_of
 from orienteer.llm.budget import Allowance, Budget
+from orienteer.methods.bases import Naive as NaiveMethod
+from orienteer.methods.flat.bm25 import Bm25, Bm25Config
 from orienteer.records import Edge, Node, Question
-from orienteer.strategies.bm25 import Bm25, Bm25Config
-from orienteer.strategies.gathering import Naive as NaiveMethod
-from orienteer.trace import replay
+from orienteer.retrieval.bases.naive import Naive, NaiveConfig
+from orienteer.retrieval.bases.ranked import RankedBase
+from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.query import GatherConfig, Query
+from orienteer.retrieval.rendering import render
+from orienteer.retrieval.spaces import Spaces
+from orienteer.text.sentences import tokens
+from orienteer.tools.evidence import GatherEvidence, arguments_of
 
 NODES = [
     Node("d#0", "chunk", "Boeing 747", "The Boeing 747 first flew in 1969 and cost $1,363.00 to board."),

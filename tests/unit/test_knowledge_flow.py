@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.graph.store import Graph
-from orienteer.knowledge.flow import around, ways
 from orienteer.records import Edge, Node
+from orienteer.retrieval.expansion.flow import around, ways
 
 ALL = -1.0
 

@@ -7,19 +7,19 @@ import pytest
 from clinic import EDGES, NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.knowledge.query import Query
-from orienteer.knowledge.table import BASES, open_base
-from orienteer.knowledge.tool import GatherEvidence
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods import METHODS
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
+from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.query import Query
+from orienteer.tools.evidence import GatherEvidence
 from orienteer.tools.session import UNPAID
-from orienteer.trace import replay
 
 QUESTION = "Who founded Acme in Basel?"
 WITH_FACTS = [

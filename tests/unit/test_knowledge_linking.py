@@ -7,11 +7,11 @@ import pytest
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.store import Graph
-from orienteer.knowledge.matching import TripleMatcher, TriplePattern, match_triples
-from orienteer.knowledge.spaces import Spaces
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Node, Usage
+from orienteer.retrieval.matching.matcher import TripleMatcher, TriplePattern, match_triples
+from orienteer.retrieval.spaces import Spaces
 
 
 def match(graph, *triples):

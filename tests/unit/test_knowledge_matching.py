@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.build.demo import demo_records
-from orienteer.build.run import import_graph
+from orienteer.agents.replay import replay
 from orienteer.graph.store import Graph
-from orienteer.knowledge.matching import MISSED, STATES, TripleMatcher, TriplePattern, match_triples
-from orienteer.knowledge.matching_tool import MatchTriples, matching_arguments
-from orienteer.knowledge.partners import PARTNERS, UNFIT, UNMATCHED
-from orienteer.knowledge.predicate import AGAINST, ONE_WAY, Predicates
-from orienteer.knowledge.spaces import Spaces
+from orienteer.ingest.demo import demo_records
+from orienteer.ingest.run import import_graph
 from orienteer.llm.budget import Allowance
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
-from orienteer.trace import replay
+from orienteer.retrieval.matching.matcher import MISSED, STATES, TripleMatcher, TriplePattern, match_triples
+from orienteer.retrieval.matching.partners import PARTNERS, UNFIT, UNMATCHED
+from orienteer.retrieval.matching.predicate import AGAINST, ONE_WAY, Predicates
+from orienteer.retrieval.spaces import Spaces
+from orienteer.tools.triples import MatchTriples, matching_arguments
 
 
 def match(graph, *triples):

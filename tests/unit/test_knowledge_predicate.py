@@ -2,12 +2,12 @@
 
 import pytest
 
-from orienteer.knowledge.matching import TriplePattern, match_triples
-from orienteer.knowledge.partners import UNMATCHED
-from orienteer.knowledge.predicate import Predicates
-from orienteer.knowledge.spaces import Spaces
 from orienteer.llm.budget import Allowance
 from orienteer.records import Edge, Node
+from orienteer.retrieval.matching.matcher import TriplePattern, match_triples
+from orienteer.retrieval.matching.partners import UNMATCHED
+from orienteer.retrieval.matching.predicate import Predicates
+from orienteer.retrieval.spaces import Spaces
 
 NEAR = [
     "shares border with",

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.build.documents.incidence import ABOUT, PIECE, Lists, lists_of, write_names
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.graph import pieces
+from orienteer.graph.pieces.incidence import ABOUT, PIECE, Lists, lists_of, write_names
 from orienteer.graph.store import Graph
-from orienteer.knowledge import incidence as incidence_module
-from orienteer.knowledge.incidence import Incidence, open_incidence
-from orienteer.knowledge.spaces import Spaces
-from orienteer.knowledge.walk import GraphWalk, NameWalk, carriers
 from orienteer.locks import locked
 from orienteer.records import Edge, Node
+from orienteer.retrieval.expansion import incidence as incidence_module
+from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
+from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, carriers
+from orienteer.retrieval.spaces import Spaces
 
 PASSAGES = [
     Node("p1", "chunk", "Night Ferry (film)", "Night Ferry is a film by Ada Holm, shot in Tromsø. The ferry sails."),

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer import Graph, trace
-from orienteer.build.documents.run import build_graph
+from orienteer import Graph
+from orienteer.agents import replay
+from orienteer.agents.agent import Agent, AgentConfig
 from orienteer.errors import BadOption, ModelError, UnknownType
+from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
-from orienteer.methods import METHODS, method_of
+from orienteer.methods.table import METHODS, method_of
 from orienteer.options import options_of
 from orienteer.records import Question, Ranked, Result, Sampling, Usage
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.agent import Agent, AgentConfig
 from orienteer.tools import Toolbox
 
 UNSET = Settings()
@@ -374,7 +375,7 @@ def test_agents_that_are_cut_off_are_kept_apart_and_replay(small, faithful):
         assert one.stopped_by == "interrupted"
         assert "salt" in one.opening[-1].content
         assert [spec.name for spec in one.tools][-1] == "finish"
-        assert all(replayed.is_equal for replayed in trace.replay(one, small))
+        assert all(replayed.is_equal for replayed in replay.replay(one, small))
 
 
 def test_leaving_the_loop_stops_the_agents_too(small):
@@ -434,7 +435,7 @@ def test_an_interruption_keeps_the_steps_of_a_course_which_replay(small, name):
     released.set()
     assert (cut.question.text, cut.method, cut.stopped_by) == ("salt", name, "interrupted")
     assert {step.agent for step in cut.steps} == {0}
-    (replayed,) = trace.replay(cut, small)
+    (replayed,) = replay.replay(cut, small)
     assert replayed.is_equal
 
 

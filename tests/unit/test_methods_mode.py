@@ -8,14 +8,14 @@ import pytest
 
 from clinic import EDGES, NODES
 from fakes.embedder import embedded
+from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods import METHODS
+from orienteer.methods.table import METHODS
 from orienteer.options import options_of
 from orienteer.records import Question, Trajectory
-from orienteer.trace import replay
 
 WITH_MODE = [
     name

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.build.mirror import clean
-from orienteer.build.report import Tally
 from orienteer.graph.builder import EdgeBatch, GraphBuilder
+from orienteer.ingest.report import Tally
+from orienteer.ingest.tables.mirror import clean
 from orienteer.records import Node
 
 Row = tuple[str, str, str, str]  # source, type, target, note

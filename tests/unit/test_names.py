@@ -8,8 +8,8 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.index import names
 from orienteer.index.names import NameKind
-from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node
+from orienteer.text.tokenizer import Tokenizer
 
 NODES = (
     Node("D1", "disease", "Pain, Intractable", aliases=("Refractory pains",)),

@@ -5,16 +5,16 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadOption
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
+from orienteer.methods.flat.dense import Dense
+from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
+from orienteer.methods.flat.nearness import NearnessConfig
 from orienteer.records import Question
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.strategies.dense import Dense
-from orienteer.strategies.hybrid import Hybrid, HybridConfig
-from orienteer.strategies.nearness import NearnessConfig
 
 QUESTION = "salt coast captain"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.graph.cypher.view import View
+from orienteer.cypher.view import View
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.schema import faults

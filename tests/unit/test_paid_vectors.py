@@ -10,19 +10,19 @@ import pytest
 from clinic import EDGES, NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
+from orienteer.agents.replay import replay
+from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.vectors import embed_graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig, Price
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.methods.ark import Ark, ArkConfig
+from orienteer.methods.baselines.hyde import MOST_PASSAGES, Hyde, HydeConfig
+from orienteer.methods.baselines.kar import Kar, KarConfig
+from orienteer.methods.baselines.react import React, ReactConfig
 from orienteer.records import Question, Usage
-from orienteer.strategies.ark import Ark, ArkConfig
-from orienteer.strategies.hyde import MOST_PASSAGES, Hyde, HydeConfig
-from orienteer.strategies.kar import Kar, KarConfig
-from orienteer.strategies.react import React, ReactConfig
-from orienteer.strategies.workflow import Workflow, WorkflowConfig
-from orienteer.trace import replay
 
 WORDS = WordEmbedder()
 QUESTION = Question(text="yellow zebra")

@@ -5,10 +5,10 @@ import hashlib
 import numpy as np
 import pytest
 
-from orienteer.graph.indexing import NodeIndexer
-from orienteer.graph.publishing import Digests
-from orienteer.index.tokenizer import Tokenizer
+from orienteer.graph.node_indexer import NodeIndexer
+from orienteer.graph.publication import Digests
 from orienteer.records import Node
+from orienteer.text.tokenizer import Tokenizer
 
 
 class Broken(Tokenizer):

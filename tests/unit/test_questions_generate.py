@@ -8,18 +8,18 @@ from collections import Counter
 
 import pytest
 
-from orienteer.build.documents.run import build_graph
 from orienteer.display import escape_json
 from orienteer.errors import BadInput, BadOption, ModelError, UnknownType, UsageError
-from orienteer.evaluation.manifest import graph_hash
-from orienteer.evaluation.questions import PATTERNS, as_lines, generate
-from orienteer.evaluation.questions.paraphrase import paraphrase
-from orienteer.evaluation.questions.rejection import anchor_fault, is_leaking
+from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.quizzes.questions import PATTERNS, as_lines, generate
+from orienteer.quizzes.questions.paraphrase import paraphrase
+from orienteer.quizzes.questions.rejection import anchor_fault, is_leaking
 from orienteer.records import Edge, Node
 from orienteer.serve.cli.output import Output
-from orienteer.serve.cli.questioning import questions as command
+from orienteer.serve.cli.questions import questions as command
 
 
 def _library():
@@ -65,7 +65,7 @@ def generated(library):
 
 def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
     code = (
-        "import sys; from orienteer.graph.store import Graph; from orienteer.evaluation.questions import *;"
+        "import sys; from orienteer.graph.store import Graph; from orienteer.quizzes.questions import *;"
         "sys.stdout.buffer.write(as_lines(generate(Graph.open(sys.argv[1]), 60, random_seed=7).questions).encode())"
     )
     ran = subprocess.run(

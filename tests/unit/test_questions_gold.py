@@ -6,9 +6,9 @@ import re
 import networkx
 import pytest
 
-from orienteer.evaluation.questions import PATTERNS, generate
-from orienteer.evaluation.questions.gold import answers, gold_query
-from orienteer.evaluation.questions.patterns import Condition, Draft, Step
+from orienteer.quizzes.questions import PATTERNS, generate
+from orienteer.quizzes.questions.draft import Condition, Draft, Step
+from orienteer.quizzes.questions.gold import answers, gold_query
 from orienteer.records import Edge, Node
 
 _TOPICS = ["river", "mountain", "forest", "harbour", "castle", "garden", "bridge", "market", "tower", "valley"]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from orienteer.build.demo import demo_records
-from orienteer.evaluation.questions.patterns import Condition, Step
-from orienteer.evaluation.quiz.plan import Plan
-from orienteer.evaluation.quiz.wording import Wording, singular, whether
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
+from orienteer.quizzes.plan import Plan
+from orienteer.quizzes.questions.draft import Condition, Step
+from orienteer.quizzes.wording import Wording, singular, whether
 from orienteer.records import Edge, Node
 
 

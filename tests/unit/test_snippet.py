@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.index.snippet import snippet
-from orienteer.index.tokenizer import Tokenizer
+from orienteer.text.snippet import snippet
+from orienteer.text.tokenizer import Tokenizer
 
 TERMS = Tokenizer().terms_of
 FILLER = "the quick brown fox jumps over it " * 20

@@ -5,12 +5,12 @@ import pytest
 
 from fakes.embedder import embedded
 from orienteer.errors import BadOption
+from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.store import Graph
-from orienteer.graph.titles import TitlesIn
-from orienteer.index.titled import Titled
+from orienteer.index.title_bonus import Titled
 from orienteer.llm import Allowance
+from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
 from orienteer.records import Node, Question
-from orienteer.strategies.hybrid import Hybrid, HybridConfig
 
 TITLES = {
     "a": "Salt Bay",

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
-from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node
+from orienteer.text.tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer()
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and unassigned characters too

@@ -7,15 +7,15 @@ import sys
 import pytest
 
 from clinic import EDGES, NODES, ask
-from orienteer import trace
+from orienteer.agents import replay
+from orienteer.cypher.view import View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
-from orienteer.graph.cypher.view import View
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
-from orienteer.tools import Session, Toolbox, code_cypher
+from orienteer.tools import Session, Toolbox
 from orienteer.tools import code as code_tool
-from orienteer.tools.code import DIALECT, SPEC, CodeConfig, CodeInterpreter
-from orienteer.tools.code_config import config_of
+from orienteer.tools.code import DIALECT, SPEC, CodeConfig, CodeInterpreter, cypher
+from orienteer.tools.code.config import config_of
 from orienteer.tools.node_ids import NodeIdRetriever
 
 pytest.importorskip("ladybug")
@@ -383,8 +383,8 @@ def test_a_sandbox_that_does_not_start_is_told_before_a_model_is_paid(graph, mon
 
 
 def test_answers_are_kept_up_to_a_bound_and_all_are_given(graph, monkeypatch):
-    monkeypatch.setattr(code_cypher, "_MOST_KEPT", 2_000)
-    served = code_cypher.ServedCypher(graph, rows=1_000, view=None)
+    monkeypatch.setattr(cypher, "_MOST_KEPT", 2_000)
+    served = cypher.ServedCypher(graph, rows=1_000, view=None)
     for _ in range(2):
         served.begin(20.0)
         given = [served.cypher("UNWIND range(1, 100) AS n RETURN 'abc'") for _ in range(9)]
@@ -485,7 +485,7 @@ CALLS = [
 def test_a_trajectory_replays_to_the_letter(graph, config):
     calls = [one for one in CALLS if not (config.get("retry_cpython") and "random" in str(one))]  # tiers draw apart
     trajectory = trajectory_of(graph, calls, **config)
-    again = list(trace.replay(Trajectory.model_validate_json(trajectory.model_dump_json()), graph))
+    again = list(replay.replay(Trajectory.model_validate_json(trajectory.model_dump_json()), graph))
     assert len(again) == len(calls)
     assert [one.now for one in again] == [one.recorded for one in again]
 
@@ -500,7 +500,7 @@ def test_a_trajectory_over_a_view_replays_over_it(viewed):
     ]
     trajectory = trajectory_of(viewed, calls, view=View(label="medicine"))
     assert "DISEASE_" in trajectory.steps[1].observations[0].text
-    assert all(one.is_equal for one in trace.replay(trajectory, viewed))
+    assert all(one.is_equal for one in replay.replay(trajectory, viewed))
 
 
 # -------------------------------------------------------------------------------------------- what a model is told

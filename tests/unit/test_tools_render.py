@@ -9,7 +9,7 @@ import pytest
 from clinic import ask
 from orienteer.records import Edge, Kind, Node
 from orienteer.tools import Session, Toolbox
-from orienteer.tools.render import Match, Reply, Words, arrow, counts_line, edge_note, match_note, state, title
+from orienteer.tools.rendering import Match, Reply, Words, arrow, counts_line, edge_note, match_note, state, title
 
 
 def test_a_node_is_its_id_name_and_type(graph):
@@ -116,7 +116,7 @@ def test_long_names_do_not_break_the_budget(make):
 
 SNIPPET = """
 import random
-from orienteer.index.snippet import snippet
+from orienteer.text.snippet import snippet
 for vocabulary in range(40):
     weights = {f"{name}{vocabulary}": weight for name, weight in zip("abcd", (0.1, 0.2, 0.3, 0.7))}
     orders = [random.Random(seed).sample(sorted(weights), 4) for seed in range(40)]

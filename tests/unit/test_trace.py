@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from orienteer import trace
+from orienteer.agents import replay
 from orienteer.errors import BadInput
 from orienteer.llm import ScriptedModel
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, ToolSpec, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools.code import SPEC
-from orienteer.tools.code_config import CodeConfig, lowered
+from orienteer.tools.code.config import CodeConfig, lowered
 
 
 def seeker(messages, tools, sampling):
@@ -41,32 +41,32 @@ def walked(small):
 
 def test_what_is_written_is_read(walked, tmp_path):
     path = tmp_path / "trace.jsonl"
-    trace.write(path, walked)
-    assert trace.read(path) == walked
+    replay.write(path, walked)
+    assert replay.read(path) == walked
     assert [entry.name for entry in tmp_path.iterdir()] == ["trace.jsonl"]
 
 
 def test_standard_output_and_input(walked, monkeypatch, capsys):
-    trace.write(trace.STANDARD, walked)
+    replay.write(replay.STANDARD, walked)
     monkeypatch.setattr("sys.stdin", io.StringIO(capsys.readouterr().out))
-    assert trace.read(trace.STANDARD) == walked
+    assert replay.read(replay.STANDARD) == walked
 
 
 def test_standard_output_steers_no_terminal_and_is_the_same_trace(walked, monkeypatch, capsys):
     strange = "".join(map(chr, (0x1B, 0x7F, 0x85, 0x9B, 0x2028, 0x2029, 0x202E, 0x2066))) + "é林"
     said = walked[0].model_copy(update={"answer": strange})
-    trace.write(trace.STANDARD, [said])
+    replay.write(replay.STANDARD, [said])
     out = capsys.readouterr().out
     assert not set(out) & set(strange[:-2])
     assert "é林" in out
     monkeypatch.setattr("sys.stdin", io.StringIO(out))
-    assert trace.read(trace.STANDARD) == (said,)
+    assert replay.read(replay.STANDARD) == (said,)
 
 
 def test_a_trace_that_cannot_be_put_in_place_leaves_nothing(walked, tmp_path):
     (tmp_path / "taken").mkdir()
     with pytest.raises(OSError, match="taken"):
-        trace.write(tmp_path / "taken", walked)
+        replay.write(tmp_path / "taken", walked)
     assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]
 
 
@@ -75,7 +75,7 @@ def test_a_trace_that_cannot_be_put_in_place_leaves_nothing(walked, tmp_path):
 def test_a_trace_has_the_permissions_that_any_file_has(walked, tmp_path, mask):
     before = os.umask(mask)
     try:
-        trace.write(tmp_path / "trace.jsonl", walked)
+        replay.write(tmp_path / "trace.jsonl", walked)
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "trace.jsonl").stat().st_mode) == 0o666 & ~mask
@@ -89,27 +89,27 @@ def test_what_is_no_trace_is_refused(tmp_path, content, words):
     path = tmp_path / "trace.jsonl"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(BadInput, match=words):
-        trace.read(path)
+        replay.read(path)
 
 
 def test_a_place_that_cannot_be_written_is_told_before(tmp_path):
-    trace.check_writable(tmp_path / "new.jsonl")
-    trace.check_writable(trace.STANDARD)
+    replay.check_writable(tmp_path / "new.jsonl")
+    replay.check_writable(replay.STANDARD)
     for path in (tmp_path, tmp_path / "no folder" / "x"):
         with pytest.raises(BadInput):
-            trace.check_writable(path)
+            replay.check_writable(path)
 
 
 def test_a_replay_over_the_same_graph_gives_the_same(walked, small):
     for one in walked:
-        replayed = list(trace.replay(one, small))
+        replayed = list(replay.replay(one, small))
         assert len(replayed) == sum(len(step.observations) for step in one.steps) > 0
         assert all(call.is_equal for call in replayed)
 
 
 def test_a_replay_over_another_graph_shows_what_differs(walked, build):
     other = build([Node("f2", "film", "Salt and Pepper"), Node("p", "person", "Pia")], [Edge("p", "directed", "f2")])
-    replayed = list(trace.replay(walked[0], other))
+    replayed = list(replay.replay(walked[0], other))
     assert not replayed[0].is_equal
     assert "Salt and Pepper" in replayed[0].now.text
     assert "Salt and Pepper" not in replayed[0].recorded.text
@@ -119,17 +119,17 @@ def test_a_replay_needs_the_tools(small):
     strange = ToolSpec(name="dowse", description="", parameters={})
     lost = Trajectory(question=Question(text="x"), method="x", tools=(strange,))
     with pytest.raises(BadInput, match="dowse"):
-        list(trace.replay(lost, small))
+        list(replay.replay(lost, small))
 
 
 def test_equal_traces_have_no_difference(walked):
-    assert all(one.is_empty for one in trace.diff(walked, walked))
+    assert all(one.is_empty for one in replay.diff(walked, walked))
 
 
 def test_a_difference_names_the_step_and_the_selection(walked):
     first = walked[0]
     shorter = first.model_copy(update={"steps": first.steps[:1], "selected": ("c1",), "stopped_by": "steps"})
-    (found,) = trace.diff([first], [shorter])
+    (found,) = replay.diff([first], [shorter])
     assert not found.is_empty
     assert (found.steps, found.first_step) == ((3, 1), 2)
     assert len(found.calls[0]) == 2
@@ -139,14 +139,14 @@ def test_a_difference_names_the_step_and_the_selection(walked):
 
 
 def test_a_difference_of_words_alone_is_one(walked):
-    (found,) = trace.diff([walked[0]], [walked[0].model_copy(update={"answer": "Salt"})])
+    (found,) = replay.diff([walked[0]], [walked[0].model_copy(update={"answer": "Salt"})])
     assert found.first_step is None
     assert not found.is_empty
 
 
 def test_traces_of_different_lengths_are_refused(walked):
     with pytest.raises(BadInput, match="3 and 1"):
-        trace.diff(walked, walked[:1])
+        replay.diff(walked, walked[:1])
 
 
 LIMITS = (
@@ -177,9 +177,9 @@ def of_code(config, code):
 
 @pytest.mark.parametrize(("name", "high", "note"), LIMITS)
 def test_a_trace_gives_code_no_more_than_the_default_limits(name, high, note):
-    assert trace.lowered_limits(of_code({name: high}, "")) == (note,)
+    assert replay.lowered_limits(of_code({name: high}, "")) == (note,)
     lowest = {"memory_mb": 1, "seconds": 0.5, "output_characters": 1, "calls": 1, "rows": 1}
-    assert trace.lowered_limits(of_code(lowest, "")) == ()
+    assert replay.lowered_limits(of_code(lowest, "")) == ()
     config = lowered(CodeConfig(**{**lowest, name: high})).config
     assert config == CodeConfig(**{**lowest, name: getattr(CodeConfig(), name)})
 
@@ -187,8 +187,8 @@ def test_a_trace_gives_code_no_more_than_the_default_limits(name, high, note):
 def test_code_of_a_trace_runs_within_the_default_limits_unless_they_are_trusted(small):
     pytest.importorskip("ladybug")
     long = of_code({"output_characters": 50_000}, "print('word ' * 4_000)")
-    (ran,) = trace.replay(long, small)
+    (ran,) = replay.replay(long, small)
     assert "characters left out" in ran.now.text
-    (trusted,) = trace.replay(long, small, trusts_limits=True)
+    (trusted,) = replay.replay(long, small, trusts_limits=True)
     assert "characters left out" not in trusted.now.text
     assert len(trusted.now.text) > 19_000 > len(ran.now.text)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.index import words
-from orienteer.index.tokenizer import Tokenizer
+from orienteer.text.tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer()
 ANY_TEXT = st.text(st.characters(codec=None), max_size=40)

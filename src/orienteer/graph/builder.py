@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 import orienteer
 from orienteer.errors import BadInput, DuplicateNode
-from orienteer.graph import adjacency, publishing
+from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
 from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
-from orienteer.graph.indexing import NodeIndexer
+from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.properties import PropertyWriter
 from orienteer.graph.properties import write as write_properties
 from orienteer.index.arrays import Folder, StringWriter, encode, save
-from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import JsonValue, Node
+from orienteer.text.tokenizer import Tokenizer
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 Progress = Callable[[str, int], None]
@@ -49,7 +49,7 @@ class GraphBuilder:
         stem: bool = True,
         progress: Progress | None = None,
     ) -> None:
-        publishing.check_target(path, force=force)
+        publication.check_target(path, force=force)
         self._path, self._force = path, force
         self._provenance = dict(provenance or {})
         self._tokenizer = Tokenizer(stem=stem)
@@ -63,15 +63,15 @@ class GraphBuilder:
 
     def __enter__(self) -> GraphBuilder:
         with ExitStack() as stack:
-            self._work = stack.enter_context(publishing.publishing(self._path))
-            publishing.check_target(self._path, force=self._force)  # again, now that nobody else can change it
+            self._work = stack.enter_context(publication.publishing(self._path))
+            publication.check_target(self._path, force=self._force)  # again, now that nobody else can change it
             self._spool = self._work / "spool"
             self._spool.mkdir()
             self._names, self._texts, self._aliases, self._extras = (
                 StringWriter(self._spool, name) for name in ("name", "text", "aliases", "extra")
             )
             self._edges = EdgeSpool(self._rows, self._extras)
-            self._digests = stack.enter_context(publishing.Digests())
+            self._digests = stack.enter_context(publication.Digests())
             self._indexer = stack.enter_context(NodeIndexer(self._work, self._tokenizer))
             self._stack = stack.pop_all()
         return self
@@ -179,7 +179,7 @@ class GraphBuilder:
         self._digests.add(*self._work.glob("*.*"))
         triples, symmetric = self._write_edges(place, types)
         save(self._work, "node_type", types)
-        generation, created = publishing.new_generation()
+        generation, created = publication.new_generation()
         manifest = Manifest(
             generation=generation,
             created=created,
@@ -203,7 +203,7 @@ class GraphBuilder:
             file.unlink()
         self._spool.rmdir()
         self._progress("publishing", len(ids))
-        return publishing.publish(self._path, self._work, manifest, self._digests)
+        return publication.publish(self._path, self._work, manifest, self._digests)
 
     def _of_types(self, names: Collection[str]) -> NDArray[np.bool_] | None:
         """Mark the nodes of some types, in the order in which they came; None where no node has one of them."""

@@ -19,11 +19,11 @@ from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Folder
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
-from orienteer.index.tokenizer import Tokenizer
 from orienteer.records import Node, Schema, Triple
+from orienteer.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from orienteer.graph.cypher.view import Identifiers, View
+    from orienteer.cypher.view import Identifiers, View
 
 _READ = ("document", "chunk", "table")  # what is read has these types, whoever made the graph of it
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
@@ -63,7 +63,7 @@ class Nodes:
 
     def identifiers(self, view: View) -> Identifiers:
         """Return what leads from nodes to what a view shows as their ids, and back; read once for a property."""
-        from orienteer.graph.cypher.view import Identifiers  # who has no view need not load it
+        from orienteer.cypher.view import Identifiers  # who has no view need not load it
 
         if view.identifier not in self._identifiers:
             self._identifiers[view.identifier] = Identifiers(self, view)

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, NotAGraph
-from orienteer.graph import format, meeting, paths, pieces, properties
+from orienteer.graph import format, intersection, paths, pieces, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.format import Manifest
 from orienteer.graph.nodes import Nodes
-from orienteer.graph.searching import OpenEmbedder, Searchers
+from orienteer.graph.searchers import OpenEmbedder, Searchers
 from orienteer.graph.weights import EdgeWeights
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask
@@ -43,9 +43,9 @@ from orienteer.records import (
 )
 
 if TYPE_CHECKING:
-    from orienteer.graph.cypher.session import Cypher
-    from orienteer.graph.cypher.table import Table
-    from orienteer.graph.cypher.view import View
+    from orienteer.cypher.session import Cypher
+    from orienteer.cypher.table import Table
+    from orienteer.cypher.view import View
 
 __all__ = ["LONGEST_PATH", "Graph", "distinct"]
 
@@ -119,7 +119,7 @@ class Graph(Nodes):
         Without a path it lies in a temporary folder for as long as the object lives. Edges are kept as they are,
         parallel ones too. Raises `BadInput` for two nodes of one id or an edge to a node that is not there.
         """
-        from orienteer.graph.making import write_records  # who only reads need not load the builder
+        from orienteer.graph.from_records import write_records  # who only reads need not load the builder
 
         if path is not None:
             write_records(Path(path), nodes, edges, force=force)
@@ -343,7 +343,7 @@ class Graph(Nodes):
     @property
     def cypher_is_new(self) -> bool:
         """Tell whether the first Cypher statement will have to make the copy that it reads."""
-        from orienteer.graph.cypher.copying import about_copy
+        from orienteer.cypher.ladybug.database import about_copy
 
         try:
             folder = pieces.piece(self.path, "cypher")
@@ -355,7 +355,7 @@ class Graph(Nodes):
     @cached_property
     def cypher_session(self) -> Cypher:
         """What answers Cypher: the copy and the process over it. Raises `MissingExtra`."""
-        from orienteer.graph.cypher.session import Cypher  # who asks no Cypher need not load it
+        from orienteer.cypher.session import Cypher  # who asks no Cypher need not load it
 
         with self._making:
             return self.__dict__.get("cypher_session") or Cypher(self)
@@ -378,9 +378,9 @@ class Graph(Nodes):
             for row, count in zip(found[order], members[order], strict=True)
         )
 
-    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> meeting.Meeting:
+    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> intersection.Meeting:
         """Return the rows that stand in all of these groups, else those in two or more; and in how many each is."""
-        return meeting.meet(groups, len(self), mask)
+        return intersection.meet(groups, len(self), mask)
 
     def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
         """Return all edges that join a node to any of some others."""

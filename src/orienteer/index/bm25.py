@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer import compiled
+from orienteer.index import compiled
 from orienteer.index.arrays import Folder, Rows, check_ends
 from orienteer.index.postings import BLOCK, K1, B, saturation
 from orienteer.index.words import word_hash
 
 if TYPE_CHECKING:
-    from orienteer.compiled import query
+    from orienteer.index.compiled import bm25
 
 Mask = NDArray[np.bool_]
 """One entry a node of the graph."""
@@ -164,16 +164,16 @@ class TextIndex:
         """Score each of these rows; 0 where a row has none of the terms."""
         return self._sum(self.postings(terms), rows)
 
-    def _load_compiled(self) -> query.Index:
+    def _load_compiled(self) -> bm25.Index:
         compiled.require("a compiled search")
         rows, is_large = self._rows, np.flatnonzero(self._frequencies == 255)
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.count:
             raise IndexError(f"postings of the nodes {rows.min()} to {rows.max()}, of {self.count}")
         if not np.array_equal(is_large, self._large_at) or len(self._large) != len(is_large):
             raise IndexError(f"{len(self._large)} large frequencies, of {len(is_large)}")
-        from orienteer.compiled import query  # whoever does not ask for it never loads numba
+        from orienteer.index.compiled import bm25  # whoever does not ask for it never loads numba
 
-        return query.Index(
+        return bm25.Index(
             self._rows,
             self._frequencies,
             self._large_at,
@@ -186,11 +186,11 @@ class TextIndex:
         )
 
     def _search_compiled(
-        self, index: query.Index, found: Sequence[Posting], k: int, among: Rows | None, mask: Mask | None
+        self, index: bm25.Index, found: Sequence[Posting], k: int, among: Rows | None, mask: Mask | None
     ) -> Scored:
-        from orienteer.compiled import query
+        from orienteer.index.compiled import bm25
 
-        terms = query.Query(
+        terms = bm25.Query(
             begins=np.array([posting.begin for posting in found]),
             ends=np.array([posting.end for posting in found]),
             blocks=np.array([posting.blocks for posting in found]),
@@ -199,11 +199,11 @@ class TextIndex:
         )
         k = min(k, sum(posting.nodes for posting in found))
         if among is None:
-            best = query.everywhere(index, terms, _NO_MASK if mask is None else mask, k)
+            best = bm25.everywhere(index, terms, _NO_MASK if mask is None else mask, k)
         elif len(among) <= _FEW:
-            best = query.few(index, terms, _sealed(among), min(k, max(1, len(among))))
+            best = bm25.few(index, terms, _sealed(among), min(k, max(1, len(among))))
         else:
-            best = query.many(index, terms, _sealed(among), self._scratch("allowed"), min(k, len(among)))
+            best = bm25.many(index, terms, _sealed(among), self._scratch("allowed"), min(k, len(among)))
         order = np.lexsort((best.rows, -best.scores))
         return Scored(best.rows[order], best.scores[order])
 

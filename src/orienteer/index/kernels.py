@@ -13,7 +13,7 @@ WORTH_BYTES = 50_000_000
 
 
 class Kernels(Protocol):
-    """What `orienteer.compiled.build` has; each function does what the numpy beside its use does."""
+    """What `orienteer.index.compiled.postings` has; each function does what the numpy beside its use does."""
 
     def hash_words(
         self,
@@ -78,6 +78,6 @@ def kernels(text_bytes: int) -> Kernels | None:
     """Return the compiled loops where numba is installed and this much text is worth them, else None."""
     if text_bytes < WORTH_BYTES or find_spec("numba") is None:
         return None
-    from orienteer.compiled import build
+    from orienteer.index.compiled import postings
 
-    return build
+    return postings

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from orienteer.index import words
 from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.index.kernels import Kernels
-from orienteer.index.tokenizer import Tokenizer
+from orienteer.text.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
 _BATCH = 50_000  # names handled at once

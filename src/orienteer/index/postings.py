@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from orienteer.index import words
 from orienteer.index.arrays import Array, runs, save
 from orienteer.index.kernels import Kernels
-from orienteer.index.tokenizer import Tokenizer
+from orienteer.text.tokenizer import Tokenizer
 
 K1 = 1.2  # Lucene's defaults, as everywhere in the field
 B = 0.75

@@ -15,8 +15,8 @@ from orienteer.errors import BadOption
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, Scored, TextIndex
 from orienteer.index.quantize import Vector
-from orienteer.index.tokenizer import Tokenizer
 from orienteer.index.vectors import VectorIndex
+from orienteer.text.tokenizer import Tokenizer
 
 Mode: TypeAlias = str
 """How rows are ranked: `lexical`, `dense`, `hybrid`, `hybrid:0.6` or `rrf`; `ranking_of` says what each means."""

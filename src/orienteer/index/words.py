@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index.kernels import Kernels
-from orienteer.index.tokenizer import Tokenizer
+from orienteer.text.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
 _START = 0x9E3779B97F4A7C15

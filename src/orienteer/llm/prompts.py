@@ -17,7 +17,7 @@ class Prompt(NamedTuple):
 
 
 @cache
-def prompt_of(name: str, package: str = "orienteer.strategies") -> Prompt:
+def prompt_of(name: str, package: str = "orienteer.methods") -> Prompt:
     """Return the prompt of a name."""
     text = files(package).joinpath(f"prompts/{name}.md").read_text(encoding="utf-8")
     system, _, user = text.partition("\n---\n")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from orienteer.errors import Error, UnsafeSandbox
 from orienteer.records import JsonValue
+from orienteer.sandbox.callback import serve
 from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
 from orienteer.sandbox.pipe import Broken, Ended, Pipe, TooLate
-from orienteer.sandbox.printed import Printed
-from orienteer.sandbox.serving import serve
+from orienteer.sandbox.printout import Printed
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker
 
 _PROGRAM = Path(__file__).with_name("worker.py")

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.errors import Error, MissingExtra, UnsafeSandbox
+from orienteer.sandbox.callback import serve
 from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
-from orienteer.sandbox.launching import launched
+from orienteer.sandbox.launch import launched
 from orienteer.sandbox.monty_errors import missing, told
-from orienteer.sandbox.printed import Printed
-from orienteer.sandbox.serving import serve
+from orienteer.sandbox.printout import Printed
 from orienteer.sandbox.workers import tie
 
 if TYPE_CHECKING:

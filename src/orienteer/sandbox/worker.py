@@ -26,14 +26,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from orienteer.sandbox import confining, frames, readable
-    from orienteer.sandbox.printed import Printed
+    from orienteer.sandbox import confinement, frames, readable_files
+    from orienteer.sandbox.printout import Printed
 else:
     sys.path.insert(0, str(Path(__file__).parent))
-    import confining
+    import confinement
     import frames
-    import readable
-    from printed import Printed
+    import readable_files
+    from printout import Printed
 
     del sys.path[0]
 
@@ -69,12 +69,12 @@ def main() -> None:
 
 def _locked_down(memory: int, lifeline: int, packages: Mapping[str, Path]) -> list[str]:
     """Give up what code must not have; return what is held, by name."""
-    held = confining.shut(memory=memory, left=_readable(packages), probes=[Path(os.__file__).parent])
-    confining.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
+    held = confinement.shut(memory=memory, left=_readable(packages), probes=[Path(os.__file__).parent])
+    confinement.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
     if not held["landlock"]:
         _load((*_LOADED, *packages))
         sys.path.clear()  # what is not loaded is not there
-    held["seccomp"] = confining.filter_calls(opens=held["landlock"], lifeline=lifeline)
+    held["seccomp"] = confinement.filter_calls(opens=held["landlock"], lifeline=lifeline)
     held["no opening"] = held["seccomp"] and not held["landlock"]
     return [name for name, holds in held.items() if holds]
 
@@ -90,9 +90,9 @@ def _load(modules: Iterable[str]) -> None:
 
 def _readable(packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:
     """Yield what importing needs: the standard library, and some packages."""
-    yield from readable.of_python()
+    yield from readable_files.of_python()
     for folder in packages.values():
-        yield from readable.of_package(folder)
+        yield from readable_files.of_package(folder)
 
 
 class _Packages(importlib.abc.MetaPathFinder):

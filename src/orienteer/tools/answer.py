@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from orienteer.errors import BadOption, Unknown, UsageError
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import state
+from orienteer.tools.rendering import state
 from orienteer.tools.session import Session
 
 _ADD = (

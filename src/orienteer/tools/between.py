@@ -12,7 +12,7 @@ from orienteer.graph.store import distinct
 from orienteer.index.arrays import Rows
 from orienteer.records import Edge, JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, counted, edge_note, title
+from orienteer.tools.rendering import Reply, counted, edge_note, title
 from orienteer.tools.session import Session
 
 _INTERSECT = (

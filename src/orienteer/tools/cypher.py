@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from orienteer.graph.cypher.session import MOST_ROWS
-from orienteer.graph.cypher.table import Table
+from orienteer.cypher.session import MOST_ROWS
+from orienteer.cypher.table import Table
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, counted, one_line, title
+from orienteer.tools.rendering import Reply, counted, one_line, title
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (

@@ -15,7 +15,7 @@ from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, counted, title
+from orienteer.tools.rendering import Reply, counted, title
 from orienteer.tools.session import Session, near_types
 
 _DESCRIPTION = (

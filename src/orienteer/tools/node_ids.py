@@ -24,11 +24,11 @@ from orienteer.index.names import NameKind
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.tools.arguments import number
-from orienteer.tools.render import Words, one_line
+from orienteer.tools.rendering import Words, one_line
 from orienteer.tools.session import Session
 
 if TYPE_CHECKING:
-    from orienteer.graph.cypher.view import View
+    from orienteer.cypher.view import View
 
 NAME = "node_id_retriever"
 TOPK = 2  # GraphScout, appendix B.4.1
@@ -79,7 +79,7 @@ class NodeIdRetriever:
         self._identifiers = None
         self._schema = session.graph.schema
         if view is not None:
-            from orienteer.graph.cypher.view import viewed_schema  # who has no view goes without
+            from orienteer.cypher.view import viewed_schema  # who has no view goes without
 
             self._identifiers, self._schema = session.graph.identifiers(view), viewed_schema(self._schema, view)
 

@@ -10,7 +10,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.render import Reply, Words, counted, match_note, title
+from orienteer.tools.rendering import Reply, Words, counted, match_note, title
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (

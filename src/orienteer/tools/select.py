@@ -15,8 +15,8 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.comparing import aggregated, meets, quantity, sort_places
-from orienteer.tools.render import Reply, counted, title
+from orienteer.tools.comparisons import aggregated, meets, quantity, sort_places
+from orienteer.tools.rendering import Reply, counted, title
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (

@@ -15,8 +15,8 @@ from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
 from orienteer.tools.follow import Follow
 from orienteer.tools.neighborhood import SearchInNeighborhood
-from orienteer.tools.reading import ReadNode, ReadSchema
-from orienteer.tools.render import Reply
+from orienteer.tools.read_node import ReadNode, ReadSchema
+from orienteer.tools.rendering import Reply
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.session import REPLY_TOKENS, Session
 

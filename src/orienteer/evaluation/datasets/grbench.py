@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from orienteer.build.importers.files import suffix
-from orienteer.build.values import number
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import (
+from orienteer.evaluation.datasets.rows import (
     Row,
     digest,
     examples_of,
@@ -29,6 +27,8 @@ from orienteer.evaluation.datasets.reading import (
 )
 from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.tables.values import number
 from orienteer.records import Question
 
 COLUMNS = frozenset({"qid", "question", "answer"})

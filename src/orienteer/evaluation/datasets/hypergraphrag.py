@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import (
+from orienteer.evaluation.datasets.rows import (
     Row,
     digest,
     examples_of,

@@ -6,13 +6,13 @@ import math
 from pathlib import Path
 from typing import Any, get_args
 
-from orienteer.build.importers.files import suffix
-from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import Row, digest, fields, files_in, keys, rows, the_one, unique
+from orienteer.evaluation.datasets.rows import Row, digest, fields, files_in, keys, rows, the_one, unique
 from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.tables.values import identifier
 from orienteer.records import Question
 
 SUFFIXES = (".jsonl", ".ndjson")

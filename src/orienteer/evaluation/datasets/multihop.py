@@ -13,11 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orienteer.build.importers.files import stem
-from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import (
+from orienteer.evaluation.datasets.rows import (
     Row,
     digest,
     examples_of,
@@ -31,6 +29,8 @@ from orienteer.evaluation.datasets.reading import (
 )
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.files import stem
+from orienteer.ingest.tables.values import identifier
 from orienteer.records import Question
 
 CORPUS = "_corpus"

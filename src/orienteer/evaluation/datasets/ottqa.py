@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orienteer.build.importers import ottqa
-from orienteer.build.importers.files import stem
-from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.reading import (
+from orienteer.evaluation.datasets.rows import (
     Row,
     digest,
     examples_of,
@@ -27,6 +24,9 @@ from orienteer.evaluation.datasets.reading import (
 )
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
+from orienteer.ingest.benchmarks import ottqa
+from orienteer.ingest.formats.files import stem
+from orienteer.ingest.tables.values import identifier
 from orienteer.records import Question
 
 COLUMNS = frozenset({"question_id", "question", "table_id"})

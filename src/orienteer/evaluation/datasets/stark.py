@@ -14,13 +14,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from orienteer.build.importers.files import stem, suffix
-from orienteer.build.values import identifier
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split, unknown_split
-from orienteer.evaluation.datasets.reading import Row, digest, examples_of, fields, files_in, keys, required, rows
+from orienteer.evaluation.datasets.rows import Row, digest, examples_of, fields, files_in, keys, required, rows
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.files import stem, suffix
+from orienteer.ingest.tables.values import identifier
 from orienteer.records import Question
 
 KNOWLEDGE_BASES = ("amazon", "mag", "prime")

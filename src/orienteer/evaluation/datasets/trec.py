@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from orienteer.build.importers.files import opened_text
 from orienteer.errors import BadInput, Error
 from orienteer.evaluation.datasets.dataset import Dataset, unknown_split
-from orienteer.evaluation.datasets.reading import digest, files_in, unique
+from orienteer.evaluation.datasets.rows import digest, files_in, unique
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.files import opened_text
 from orienteer.records import Question, Ranked
 
 QUERIES, QRELS = "queries", "qrels"

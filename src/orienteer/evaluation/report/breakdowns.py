@@ -23,8 +23,8 @@ from orienteer.evaluation.report.markup import (
     tag,
 )
 from orienteer.evaluation.report.material import Known, Material
-from orienteer.evaluation.runs import Line
-from orienteer.evaluation.table import Row, rows, value_order
+from orienteer.evaluation.running.runs import Line
+from orienteer.evaluation.scores.table import Row, rows, value_order
 
 UNSEEN = "not known: in no ranking"
 _MOST_TYPES = 16

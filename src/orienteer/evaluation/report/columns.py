@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orienteer.evaluation.runs import Line, StoredRun
-from orienteer.evaluation.table import Row, value_order
+from orienteer.evaluation.running.runs import Line, StoredRun
+from orienteer.evaluation.scores.table import Row, value_order
 
 _AXES = ("agents", "max_steps")  # of ARK's figure 2, where they are swept: rows, then columns
 _FEWEST = 3  # variants: fewer are read in the table

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from orienteer.evaluation.report.columns import Column
 from orienteer.evaluation.report.markup import NOTHING, Html, bullets, cell, figure, html, scrolled, section, tag
 from orienteer.evaluation.report.material import Material
-from orienteer.evaluation.runs import Line
-from orienteer.evaluation.table import tool_failures, values_of, work
+from orienteer.evaluation.running.runs import Line
+from orienteer.evaluation.scores.table import tool_failures, values_of, work
 
 _SHOWN = {
     "output_tokens": "output tokens",

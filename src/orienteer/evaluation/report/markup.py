@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from orienteer.evaluation.table import Estimate
+from orienteer.evaluation.scores.table import Estimate
 from orienteer.markup import Html as Html
 from orienteer.markup import html as html
 from orienteer.markup import tag as tag

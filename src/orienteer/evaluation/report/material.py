@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 
 from orienteer.errors import BadOption, NotAGraph, Unknown, UsageError
-from orienteer.evaluation.compare import Comparison, compare
 from orienteer.evaluation.examples import Example
-from orienteer.evaluation.manifest import graph_hash
-from orienteer.evaluation.measures import RANKING
 from orienteer.evaluation.report.columns import Column, Sweep, sweeps
-from orienteer.evaluation.runs import StoredRun
-from orienteer.evaluation.scoring import default_measures, latest, scorer
-from orienteer.evaluation.table import NO_VALUE, rows, value_order, values_of
+from orienteer.evaluation.running.manifest import graph_hash
+from orienteer.evaluation.running.runs import StoredRun
+from orienteer.evaluation.scores.comparison import Comparison, compare
+from orienteer.evaluation.scores.measures import RANKING
+from orienteer.evaluation.scores.scorer import default_measures, latest, scorer
+from orienteer.evaluation.scores.table import NO_VALUE, rows, value_order, values_of
 from orienteer.graph.store import Graph
 from orienteer.records import Node
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orienteer.display import counted
-from orienteer.evaluation.judge import CRITERIA, FULL_MARKS, read_judged
 from orienteer.evaluation.report import charts
 from orienteer.evaluation.report.columns import Column
 from orienteer.evaluation.report.markup import (
@@ -22,9 +21,10 @@ from orienteer.evaluation.report.markup import (
     tag,
 )
 from orienteer.evaluation.report.material import Material
-from orienteer.evaluation.report.packing import has_steps
+from orienteer.evaluation.report.packed import has_steps
 from orienteer.evaluation.report.walks import Walks
-from orienteer.evaluation.table import Estimate
+from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, read_judged
+from orienteer.evaluation.scores.table import Estimate
 
 _ERROR = 600  # characters of an error that are shown
 _LISTED = 40  # questions that are named under one error

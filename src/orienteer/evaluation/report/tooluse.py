@@ -23,8 +23,8 @@ from orienteer.evaluation.report.markup import (
 )
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.report.walks import Walk, Walks, total
-from orienteer.evaluation.scoring import scorer
-from orienteer.evaluation.table import values_of
+from orienteer.evaluation.scores.scorer import scorer
+from orienteer.evaluation.scores.table import values_of
 
 SUCCESS = "Hit@5"  # ARK, tables 9 and 10, figure 5
 _KINDS = ("global", "neighbourhood", "others")

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.evaluation.measures import evidence_recall
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.runs import NO_RETRIEVAL, StoredRun
-from orienteer.evaluation.scoring import is_ranked
+from orienteer.evaluation.running.runs import NO_RETRIEVAL, StoredRun
+from orienteer.evaluation.scores.measures import evidence_recall
+from orienteer.evaluation.scores.scorer import is_ranked
 from orienteer.llm.schema import decode
 from orienteer.records import Observed, ToolCall, Trajectory
 

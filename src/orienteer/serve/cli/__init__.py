@@ -18,17 +18,17 @@ from typer.exceptions import TyperException
 from orienteer.display import clean
 from orienteer.errors import Error, UsageError
 from orienteer.serve.cli import (
-    asking,
-    building,
-    embedding,
-    evaluating,
-    importing,
-    querying,
-    questioning,
-    quizzing,
-    reading,
-    surveying,
-    tracing,
+    ask,
+    cypher,
+    documents,
+    embed,
+    evaluation,
+    graph,
+    graph_files,
+    questions,
+    quiz,
+    quiz_figures,
+    trace,
     upkeep,
 )
 from orienteer.serve.cli.output import with_output
@@ -51,17 +51,17 @@ def application(first: str | None = None) -> typer.Typer:
     app.callback(invoke_without_command=True)(_version)
     groups: dict[str, typer.Typer] = {}
     modules = (
-        asking,
-        evaluating,
-        surveying,
-        questioning,
-        quizzing,
-        importing,
-        building,
-        embedding,
-        reading,
-        querying,
-        tracing,
+        ask,
+        evaluation,
+        quiz_figures,
+        questions,
+        quiz,
+        graph_files,
+        documents,
+        embed,
+        graph,
+        cypher,
+        trace,
         upkeep,
     )
     is_known = any(name.split()[0] == first for module in modules for name in module.COMMANDS)

@@ -93,7 +93,7 @@ def graph_of(path: Path, out: Output) -> Path:
 
     if is_graph(path):
         return path
-    from orienteer.build.sources import graph_directory
+    from orienteer.ingest.sources import graph_directory
 
     cache = settings().cache
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):

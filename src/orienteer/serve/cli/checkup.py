@@ -12,17 +12,17 @@ from orienteer.errors import Error, NotAGraph
 from orienteer.serve.cli.arguments import settings
 
 if TYPE_CHECKING:
-    from orienteer.graph.vectors import VectorsAbout
+    from orienteer.graph.pieces.vectors import VectorsAbout
 
 _WHOLE: Mapping[str, Any] = {"damaged": []}
 
 
 def examine(path: Path) -> dict[str, Any]:
     """Return which files of a graph are not what was published, whether its sources have changed, and its pieces."""
-    from orienteer.build.sources import is_stale
     from orienteer.graph.damage import damaged_files
     from orienteer.graph.format import MANIFEST, Manifest, generation_of, read_pointer
     from orienteer.graph.soundness import contradiction
+    from orienteer.ingest.sources import is_stale
 
     pointer = read_pointer(path)
     damaged = damaged_files(path)
@@ -92,7 +92,7 @@ def _piece_lines(name: str, piece: Mapping[str, Any]) -> list[str]:
 
 
 def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any] | None:
-    from orienteer.graph.vectors import read_about
+    from orienteer.graph.pieces.vectors import read_about
 
     if piece["damaged"]:
         return {"damaged": f"{', '.join(piece['damaged'])}: {piece['remedy']}"}
@@ -128,7 +128,7 @@ def _trouble(about: VectorsAbout) -> str | None:
 
 
 def _cypher(path: Path) -> dict[str, Any] | None:
-    from orienteer.graph.cypher.copying import about_copy
+    from orienteer.cypher.ladybug.database import about_copy
     from orienteer.graph.pieces import piece
 
     try:

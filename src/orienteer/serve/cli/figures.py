@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.evaluation.compare import Comparison, Difference
-    from orienteer.evaluation.published import Published
-    from orienteer.evaluation.runner import Progress
-    from orienteer.evaluation.runs import StoredRun
-    from orienteer.evaluation.table import Estimate, Row
+    from orienteer.evaluation.running.runner import Progress
+    from orienteer.evaluation.running.runs import StoredRun
+    from orienteer.evaluation.scores.comparison import Comparison, Difference
+    from orienteer.evaluation.scores.published import Published
+    from orienteer.evaluation.scores.table import Estimate, Row
     from orienteer.records import Usage
 
 _ALWAYS = ("n", "failed", "unranked")
@@ -135,7 +135,7 @@ def spent(usage: Usage) -> list[str]:
 
 def failures(runs: Iterable[StoredRun]) -> Iterator[str]:
     """Name the questions that failed, by run and method: the first ones, with the reason of the first."""
-    from orienteer.evaluation.scoring import latest
+    from orienteer.evaluation.scores.scorer import latest
 
     for run in runs:
         for method, lines in latest(run.lines).items():

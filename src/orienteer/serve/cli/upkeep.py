@@ -14,7 +14,7 @@ import typer
 from orienteer.display import counted
 from orienteer.errors import BadInput, ModelError
 from orienteer.graph.format import DEBRIS, GENERATION, GENERATIONS, LOCK, PIECES, POINTER, is_graph, is_link, no_link
-from orienteer.graph.publishing import remove
+from orienteer.graph.publication import remove
 from orienteer.llm.address import show
 from orienteer.serve.cli.arguments import file_trouble, graph_of, settings
 from orienteer.serve.cli.checkup import examine, is_damaged, lines
@@ -192,9 +192,9 @@ def _answers(url: str) -> bool:
 
 def _cached(folder: Path, kind: str) -> list[Path]:
     """Return the folders of a kind that the cache holds; beside them may lie what somebody else has put there."""
-    from orienteer.build.documents.replies import is_replies
-    from orienteer.build.sources import is_cached
     from orienteer.index.vector_cache import is_vectors
+    from orienteer.ingest.documents.cut.replies import is_replies
+    from orienteer.ingest.sources import is_cached
 
     is_ours = {"graphs": is_cached, "vectors": is_vectors, "replies": is_replies}[kind]
     within = folder if kind == "replies" else folder / kind

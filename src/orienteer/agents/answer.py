@@ -1,0 +1,242 @@
+"""The last call of a method that only ranks: a short answer, citing ids, or that the evidence does not hold one.
+
+Of the hits (`answer`), or of the evidence that a method has gathered, relations too (`answer_from`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.graph.store import Graph
+from orienteer.llm import call
+from orienteer.llm.spoken import after_thinking
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Message, Question, Result, Sampling, Step, StoppedBy, Trajectory
+from orienteer.retrieval.evidence import PASSAGES, Evidence, Scored
+from orienteer.retrieval.query import ANSWER_TOKENS
+from orienteer.retrieval.rendering import Rendered, render
+from orienteer.text.sentences import split
+from orienteer.tools.rendering import one_line
+
+NOT_THERE = "not in the evidence"
+HITS = 20  # of the ranking are shown to the model
+_ANSWER = re.compile(r"\**\banswer\**\s*[:：]\**", re.IGNORECASE)
+_BRACKETS = re.compile(r"\[([^\[\]]+)\]")
+
+
+class Read(NamedTuple):
+    """What a reply says once it is read."""
+
+    text: str
+    cited: tuple[str, ...] = ()
+    """Ids of nodes."""
+    notes: tuple[str, ...] = ()
+    """What is wrong with it."""
+    reasoning: str = ""
+    """What it says before the answer."""
+
+
+def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | None = None) -> Result:
+    """Return the result with an answer from its hits; the one call it takes may come out of the run's reserve.
+
+    Where there are passages of the graph among them, the model reads what hits are whole, as of any evidence.
+
+    Without a hit nothing is spent. Where the model fails or the budget is spent, the answer is None and the notes say
+    why; so it is where the search itself did not come to its end. What ended the search stays what ended the result.
+    """
+    if not result.hits:
+        return without(result)
+    if graph is not None and any(hit.type in PASSAGES for hit in result.hits):
+        nodes = tuple(Scored(graph.node(hit.id), hit.score) for hit in result.hits)
+        return answer_from(result, render(Evidence(nodes=nodes), graph, ANSWER_TOKENS), model=model, run=run)
+    ids = tuple(hit.id for hit in result.hits)
+    return ask(result, "answer", _hits(result), lambda said: _by_ids(said, ids), model=model, run=run)
+
+
+def answer_from(
+    result: Result,
+    evidence: Rendered,
+    *,
+    model: LanguageModel,
+    run: Run,
+    prompt: str = "answer-evidence",
+    temperature: float = 0.0,
+) -> Result:
+    """Return the result with an answer from evidence, as `answer` does: the reasoning first, then the answer in short.
+
+    Labels that they cite become ids of nodes. Evidence of which nothing has room gives no answer.
+    """
+    if evidence.left_out:
+        pieces = evidence.left_out + len(evidence.labels)
+        left = f"{evidence.left_out} of {pieces} pieces of the evidence had no room in the answer's prompt"
+        result = result.model_copy(update={"notes": (*result.notes, left)})
+    if not evidence.labels:
+        return result if evidence.left_out else without(result)
+    user = "\n".join(["Evidence:", evidence.text, *_search_notes(result), "", f"Question: {result.question}"])
+    return ask(
+        result,
+        prompt,
+        user,
+        lambda said: _by_labels(said, evidence.labels),
+        model=model,
+        run=run,
+        sampling=Sampling(temperature=temperature, random_seed=run.random_seed),  # as the courses it is compared with
+    )
+
+
+def ask(
+    result: Result,
+    prompt: str,
+    user: str,
+    read: Callable[[str], Read],
+    *,
+    model: LanguageModel,
+    run: Run,
+    sampling: Sampling | None = None,
+) -> Result:
+    """Return the result with what the model answers to a prompt, `prompts/NAME.md`, and the trajectory of the call."""
+    system = _prompt(prompt)
+    opening = (Message(role="system", content=system), Message(role="user", content=user))
+    trajectory = Trajectory(
+        question=Question(text=result.question),
+        method="answer",
+        model=model.name,
+        prompt_hash=hashlib.sha256(system.encode()).hexdigest(),
+        sampling=sampling or Sampling(),
+        opening=opening,
+    )
+    started = time.monotonic()
+    try:
+        reply = call(model, opening, run=run.final(), sampling=sampling)
+    except (BudgetExhausted, ModelError) as error:
+        return _failed(result, trajectory, error)
+    step = Step(reply=reply, seconds=time.monotonic() - started, agent=None)
+    run.tell(step)
+    found = read(" ".join(after_thinking(reply.message.content or "").split()))
+    notes = found.notes if found.text else ("no answer: the model said nothing",)
+    notes += ("the answer was cut off at the length limit",) if reply.truncated else ()
+    text = spoken(found.text)
+    done = trajectory.model_copy(update={"steps": (step,), "selected": found.cited, "answer": text, "notes": notes})
+    return result.model_copy(
+        update={
+            "answer": text,
+            "long_answer": found.reasoning or None,
+            "trajectories": (*result.trajectories, done),
+            "notes": (*result.notes, *notes),
+        }
+    )
+
+
+def without(result: Result) -> Result:
+    """Return the result of a search that found nothing: that is an answer, unless the search was cut short."""
+    came_to_its_end = result.stopped_by in ("finish", "steps")
+    return result.model_copy(update={"answer": NOT_THERE if came_to_its_end else None})
+
+
+def spoken(text: str) -> str | None:
+    """Return an answer as results hold it: None for no words; where there is none the exact words, uncited."""
+    bare = _BRACKETS.sub("", text).casefold().strip(" .\"'*`")
+    return NOT_THERE if bare == NOT_THERE else text or None
+
+
+def with_ids(said: str, labels: Mapping[str, Collection[str]]) -> Read:
+    """Return a text whose labels in square brackets have become the ids of the nodes that they stand for.
+
+    Brackets without a label stay as they are. The notes are those names in brackets that are no label.
+    """
+    cited: dict[str, None] = {}
+    foreign: dict[str, None] = {}
+
+    def spelled(found: re.Match[str]) -> str:
+        parts = [part.strip() for part in re.split("[,;]", found[1]) if part.strip()]
+        unknown = [part for part in parts if part.upper() not in labels]
+        foreign.update(dict.fromkeys(unknown))
+        if unknown == parts:
+            return found[0]
+        ids = [node_id for part in parts for node_id in labels.get(part.upper(), ())]
+        cited.update(dict.fromkeys(ids))
+        return "".join(f"[{one}]" for one in dict.fromkeys((*ids, *unknown)))
+
+    return Read(_BRACKETS.sub(spelled, said), tuple(cited), tuple(foreign))
+
+
+def citations(said: str, ids: Collection[str]) -> Read:
+    """Return a text with those of some ids that it cites in square brackets, one or several in each, in their order.
+
+    The notes are what it cites besides.
+    """
+    rest, cited = said, set[str]()
+    for node_id in sorted(ids, key=len, reverse=True):  # ids may hold brackets and commas too
+        if f"[{node_id}]" in rest:
+            cited.add(node_id)
+            rest = rest.replace(f"[{node_id}]", "")
+    groups: list[str] = _BRACKETS.findall(rest)
+    cited |= {part.strip() for group in groups for part in re.split("[,;]", group)} - {""}
+    known = tuple(node_id for node_id in ids if node_id in cited)
+    return Read(said, known, tuple(sorted(cited - set(known))))
+
+
+def parted(said: str) -> Read:
+    """Return what stands after the last `Answer:`, and the reasoning before it; without one all that is said."""
+    *before, last = _ANSWER.split(said)
+    if before and last.strip():
+        return Read(last.strip(), reasoning=" ".join(before).strip())
+    is_more = len(list(split(said))) > 1
+    return Read(said, notes=("the answer is not parted from its reasoning",) if is_more else ())
+
+
+def _by_labels(said: str, labels: Mapping[str, Collection[str]]) -> Read:
+    found = parted(said)
+    if not with_ids(found.text, dict.fromkeys(labels, ())).text.strip(" ."):
+        return Read("")  # labels alone answer nothing
+    short, reasoning = with_ids(found.text, labels), with_ids(found.reasoning, labels)
+    cited = tuple(dict.fromkeys((*short.cited, *reasoning.cited)))
+    notes = _notes(Read(short.text, cited, (*reasoning.notes, *short.notes)), "nothing of the evidence")
+    return Read(short.text, cited, (*notes, *found.notes), reasoning.text)
+
+
+def _by_ids(said: str, ids: Collection[str]) -> Read:
+    found = citations(said, ids)
+    return found._replace(notes=_notes(found, "no hit", "among the hits"))
+
+
+def _notes(found: Read, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
+    """Say what is wrong with the citations of an answer, whose notes are what it cites that there is not."""
+    if found.notes:
+        return (f"the answer cites what is not {where}: {', '.join(found.notes)}",)
+    return () if found.cited or NOT_THERE in found.text.casefold() else (f"the answer cites {nothing}",)
+
+
+def _failed(result: Result, trajectory: Trajectory, error: BudgetExhausted | ModelError) -> Result:
+    stopped_by: StoppedBy = error.limit if isinstance(error, BudgetExhausted) else "error"  # type: ignore[assignment]
+    failed = trajectory.model_copy(update={"stopped_by": stopped_by, "error": str(error)})
+    return result.model_copy(
+        update={
+            "trajectories": (*result.trajectories, failed),
+            "notes": (*result.notes, f"no answer: {error}"),
+        }
+    )
+
+
+def _hits(result: Result) -> str:
+    lines = [f"Question: {result.question}", "", "Evidence, best first:"]
+    for hit in result.hits[:HITS]:
+        lines.append(f"[{hit.id}] {one_line(hit.name)} ({hit.type})")
+        lines += [f"  {' '.join(part.splitlines())}" for part in (hit.why, hit.text) if part]
+    return "\n".join([*lines, *_search_notes(result)])
+
+
+def _search_notes(result: Result) -> list[str]:
+    return ["", "Notes of the search:", *(f"- {note}" for note in result.notes)] if result.notes else []
+
+
+@cache
+def _prompt(name: str) -> str:
+    return files("orienteer.methods").joinpath(f"prompts/{name}.md").read_text(encoding="utf-8").strip()

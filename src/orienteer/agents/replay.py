@@ -1,0 +1,222 @@
+"""Trajectories in files: one JSON line each, to be read again, replayed over a graph without a model, and compared."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import zip_longest
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from orienteer.agents.passages import REPLY_TOKENS as PASSAGES_TOKENS
+from orienteer.agents.passages import SEARCH, SearchPassages
+from orienteer.display import escape_json
+from orienteer.errors import BadInput
+from orienteer.files import write_whole
+from orienteer.graph.store import Graph
+from orienteer.methods.baselines.core_entities import grounding
+from orienteer.protocols import Tool
+from orienteer.records import NOT_RUN, Observed, Record, StoppedBy, ToolCall, Trajectory
+from orienteer.tools import Session, Toolbox, code, node_ids
+from orienteer.tools.answer import AddToAnswer, Finish
+from orienteer.tools.code.config import config_of, lowered
+from orienteer.tools.evidence import GatherEvidence, is_of_method
+from orienteer.tools.neighborhood import SearchInNeighborhood
+from orienteer.tools.node_ids import NAME as NODE_IDS
+from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import REPLY_TOKENS, UNPAID
+from orienteer.tools.triples import MatchTriples
+
+STANDARD = Path("-")
+
+
+class Replayed(Record):
+    """One recorded call, and what it gives now."""
+
+    step: int
+    """From 1."""
+    call: ToolCall
+    recorded: Observed
+    now: Observed
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the observation is the recorded one, to the letter."""
+        return self.recorded == self.now
+
+
+class Difference(Record):
+    """How the second of two trajectories differs from the first."""
+
+    questions: tuple[str, str]
+    methods: tuple[str, str]
+    steps: tuple[int, int]
+    first_step: int | None
+    """The first step, from 1, whose calls are not the same; None where all are."""
+    calls: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """The calls of that step in either."""
+    both: tuple[str, ...] = ()
+    """Selected in both, in the order of the first."""
+    only_first: tuple[str, ...] = ()
+    only_second: tuple[str, ...] = ()
+    answers: tuple[str | None, str | None]
+    stopped_by: tuple[StoppedBy, StoppedBy]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether both did the same and came to the same."""
+        same_words = len(set(self.answers)) == len(set(self.questions)) == len(set(self.stopped_by)) == 1
+        return self.first_step is None and not self.only_first and not self.only_second and same_words
+
+
+def check_writable(path: Path) -> None:
+    """Raise `BadInput` where no trace could be written: better before a model is paid than after."""
+    if path == STANDARD:
+        return
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise BadInput(f"the trace cannot be written to {path}: name a file in a folder that exists")
+
+
+def write(path: Path, trajectories: Iterable[Trajectory]) -> None:
+    """Write trajectories as JSON lines; the file appears whole or not at all. `-` is standard output."""
+    lines = "".join(f"{one.model_dump_json()}\n" for one in trajectories)
+    if path == STANDARD:
+        sys.stdout.write(escape_json(lines))
+        return
+    write_whole(path, lines)
+
+
+def read(path: Path) -> tuple[Trajectory, ...]:
+    """Return the trajectories of a file. `-` is standard input. Raises `BadInput` with the line that is none."""
+    try:
+        text = sys.stdin.read() if path == STANDARD else path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; name what ask --trace FILE wrote") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} cannot be read as a trace: {error}") from error
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(Trajectory.model_validate_json(line))
+        except ValidationError as error:
+            said = error.errors()[0]
+            place = ".".join(map(str, said["loc"]))
+            raise BadInput(f"{path}, line {number}, is no trajectory: {place} {said['msg']}") from error
+    if not found:
+        raise BadInput(f"{path} holds no trajectory: write one with: orienteer ask DIR QUESTION --trace {path}")
+    return tuple(found)
+
+
+def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[Replayed]:
+    """Run each recorded call again, in order and over the graph as it is now, without the model.
+
+    A model's code runs within the default limits, or within lower ones that the trajectory names; only where its limits
+    are trusted, which somebody else may have written, within higher ones too (`lowered_limits`).
+
+    What a method found as another's evidence is passed over: trajectories of its own tell how it did. So are calls
+    that were never run, for none was left.
+
+    Raises `BadInput` where the trajectory used tools that there are not.
+    """
+    with closing(_toolbox(trajectory, graph, trusts_limits=trusts_limits)) as toolbox:
+        for number, step in enumerate(trajectory.steps, 1):
+            recorded = {one.call_id: one for one in step.observations}
+            for call in step.reply.message.tool_calls:
+                if call.id not in recorded or is_of_method(call) or recorded[call.id].error == NOT_RUN:
+                    continue
+                toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
+                found = toolbox.observe(call)
+                now = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
+                yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)
+
+
+def lowered_limits(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return which limits of a trajectory's code `replay` lowers, in words. Raises `BadInput` as it does."""
+    return lowered(config_of(trajectory.marks)).notes
+
+
+def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:
+    """Compare trajectories pair by pair, in order. Raises `BadInput` where there are not as many of both."""
+    if len(first) != len(second):
+        raise BadInput(f"the traces hold {len(first)} and {len(second)} trajectories: compare runs of as many agents")
+    return tuple(_difference(a, b) for a, b in zip(first, second, strict=True))
+
+
+def _difference(a: Trajectory, b: Trajectory) -> Difference:
+    calls = [
+        [tuple(f"{call.name} {call.arguments}" for call in step.reply.message.tool_calls) for step in one.steps]
+        for one in (a, b)
+    ]
+    pairs = list(zip_longest(*calls, fillvalue=()))
+    at = next((place for place, (one, other) in enumerate(pairs) if one != other), None)
+    return Difference(
+        questions=(a.question.text, b.question.text),
+        methods=(a.method, b.method),
+        steps=(len(a.steps), len(b.steps)),
+        first_step=None if at is None else at + 1,
+        calls=((), ()) if at is None else pairs[at],
+        both=tuple(one for one in a.selected if one in b.selected),
+        only_first=tuple(one for one in a.selected if one not in b.selected),
+        only_second=tuple(one for one in b.selected if one not in a.selected),
+        answers=(a.answer, b.answer),
+        stopped_by=(a.stopped_by, b.stopped_by),
+    )
+
+
+def _toolbox(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool) -> Toolbox:
+    """Return the tools that the trajectory was offered: all of them, or the few of ARK's paper."""
+    offered = {spec.name: spec for spec in trajectory.tools}
+    session = Session(graph)
+    if {NODE_IDS, "search_in_graph"} <= set(offered):
+        return grounding(graph, trajectory.search_mode, offers_cypher="cypher" in offered)
+    gathering = (GatherEvidence(graph, session), MatchTriples(graph))
+    if trajectory.tools and all(spec in (tool.spec for tool in gathering) for spec in trajectory.tools):
+        return Toolbox(session, gathering)
+    if trajectory.tools and all(spec in (code.SPEC, node_ids.SPEC) for spec in trajectory.tools):
+        solving = Session(graph, saves_sets=False, mode=trajectory.search_mode)
+        return _solving(trajectory, solving, trusts_limits=trusts_limits)
+    has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
+    full = Toolbox.full(
+        graph,
+        mode=trajectory.search_mode,
+        offers_mode=has_mode,
+        offers_cypher="cypher" in offered,
+        offers_select="select" in offered,
+        offers_passages=any("passages" in spec.parameters.get("properties", {}) for spec in trajectory.tools),
+    )
+    if all(spec in full.specs for spec in trajectory.tools):
+        return full
+    searched = offered.get(SEARCH)
+    room = REPLY_TOKENS if searched is None else PASSAGES_TOKENS
+    session = Session(graph, room, saves_sets=False, mode=trajectory.search_mode)
+    neighborhood = offered.get("search_in_neighborhood")
+    parameters = tuple(neighborhood.parameters["properties"]) if neighborhood is not None else ()
+    plain: tuple[Tool, ...] = (
+        SearchInGraph(session, is_plain=True),
+        SearchInNeighborhood(session, parameters=parameters),
+        AddToAnswer(session, is_plain=True),
+        Finish(session),
+        *(() if searched is None else (SearchPassages.again(session, searched),)),
+    )
+    strange = sorted(set(offered) - {tool.spec.name for tool in plain})
+    if strange:
+        raise BadInput(f"the trajectory used tools of another version of orienteer: {', '.join(strange)}")
+    return Toolbox(session, (tool for tool in plain if tool.spec.name in offered))
+
+
+def _solving(trajectory: Trajectory, session: Session, *, trusts_limits: bool) -> Toolbox:
+    """Return the tools of GraphScout that the trajectory was offered, as its marks say that they were configured."""
+    config = config_of(trajectory.marks)
+    config = config if trusts_limits else lowered(config).config
+    tools: list[Tool] = []
+    for spec in trajectory.tools:  # in their order: a refusal lists them
+        is_code = spec == code.SPEC
+        tools.append(
+            code.CodeInterpreter(session, config) if is_code else node_ids.NodeIdRetriever(session, view=config.view)
+        )
+    return Toolbox(session, tools)

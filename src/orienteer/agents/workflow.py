@@ -1,0 +1,325 @@
+"""A method that follows a fixed course: its model calls and tool calls, recorded so that each can be read and replayed.
+
+Each call of the model is a conversation of its own and so a trajectory of its own; the tool calls between them make
+the first trajectory, which replays without a model.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from string import Template
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.agents.hits import present
+from orienteer.errors import BadOption, BudgetExhausted, ModelError
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.searchers import Mode, ranking_of
+from orienteer.llm import call
+from orienteer.llm.calls import Check
+from orienteer.llm.prompts import prompt_of
+from orienteer.llm.schema import decode, faults
+from orienteer.llm.spoken import after_thinking
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import (
+    JsonValue,
+    Message,
+    Observation,
+    Observed,
+    Question,
+    Ranked,
+    Reply,
+    Result,
+    Sampling,
+    Step,
+    StoppedBy,
+    ToolCall,
+    Trajectory,
+)
+from orienteer.tools import Session, Toolbox
+from orienteer.tools.arguments import LARGEST_K
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowConfig:
+    """What every method with a fixed course lets choose."""
+
+    agents: ClassVar[int] = 0
+    """Last turns that a budget keeps back: none here, for a course that is cut short ranks without the model."""
+    k: int = 20
+    """Hits at the most, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
+    temperature: float = 0.0
+    """Temperature of every call; 0, so that runs repeat as far as the model lets them."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+    mode: Mode = "lexical"
+    """How searches rank: lexical (words), dense (meaning), or both: hybrid, hybrid:0.6 (BM25's share) or rrf."""
+
+    def __post_init__(self) -> None:
+        ranking_of(self.mode)
+        for one in fields(self):
+            value, most = getattr(self, one.name), None if one.name.endswith("_tokens") else LARGEST_K
+            if type(value) is int and (value < 1 or (most and value > most)):
+                raise BadOption(f"{one.name} is {value}: it must be 1 {f'to {most}' if most else 'or more'}")
+
+
+class Workflow:
+    """One question on its course. Not shared among threads: a course that asks several things at once forks it."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        model: LanguageModel | None,
+        run: Run,
+        *,
+        question: Question,
+        method: str,
+        config: WorkflowConfig | None = None,
+        toolbox: Toolbox | None = None,
+    ) -> None:
+        config = config or WorkflowConfig()
+        graph.searcher(config.mode)  # without vectors it is told before a model is paid
+        self.graph, self.run, self.question = graph, run, question
+        self.hits: tuple[Ranked, ...] = ()
+        """The ranking so far: what is left where a budget ends the course."""
+        self.notes: list[str] = []
+        """What was degraded, for the result."""
+        self.set_joins = 0
+        """Set joins that the course has made over the graph's arrays."""
+        self._model, self._method, self._temperature = model, method, config.temperature
+        self.marks: list[str] = []
+        """What a program can tell of the course, in fixed words, for the trajectory."""
+        self._toolbox = toolbox if toolbox is not None else Toolbox.full(graph, mode=config.mode)
+        self._toolbox.session.run = run
+        self._walked: list[Step] = []
+        self._asked: list[Trajectory] = []
+
+    @property
+    def session(self) -> Session:
+        """The sets that tools have kept."""
+        return self._toolbox.session
+
+    @property
+    def last_set(self) -> str | None:
+        """The name of the set that the last result was kept as; None where nothing was found yet."""
+        return self._toolbox.session.last()
+
+    def follow(
+        self, course: Callable[[], Iterable[Ranked]], *, instead: Callable[[], Iterable[Ranked]] | None = None
+    ) -> Result:
+        """Run a course to its end and return its ranking.
+
+        A spent budget leaves the ranking that the course had come to, or what `instead` makes of it without a model;
+        a failed model leaves none.
+        """
+        stopped_by: StoppedBy = "finish"
+        try:
+            self.hits = tuple(course())
+        except BudgetExhausted as spent:
+            stopped_by = spent.limit  # type: ignore[assignment]  # its limits are endings
+            self.notes.append(f"stopped by the budget: {spent}")
+            self.hits = tuple(instead()) if instead is not None else self.hits
+        except ModelError as failed:
+            stopped_by, self.hits = "error", ()
+            self.notes.append(f"the model failed: {failed}")
+        walked = Trajectory(
+            question=self.question,
+            method=self._method,
+            tools=self._toolbox.specs,
+            opening=(Message(role="user", content=self.question.text),),
+            steps=tuple(self._walked),
+            selected=tuple(hit.id for hit in self.hits),
+            stopped_by=stopped_by,
+            set_joins=self.set_joins,
+            search_mode=self._toolbox.session.mode,
+            embedding=self.session.spent,
+            marks=tuple(dict.fromkeys(self.marks)),
+        )
+        return Result(
+            question=self.question.text,
+            method=self._method,
+            hits=self.hits,
+            trajectories=(walked, *self._asked),
+            usage=sum((one.usage for one in self._asked), walked.usage),
+            stopped_by=stopped_by,
+            notes=(*self.notes, *self.session.unpaid_notes()),
+        )
+
+    def ask(self, prompt: str, /, **values: object) -> str:
+        """Return what the model says to a prompt: the file `prompts/NAME.md`, its placeholders filled.
+
+        What a reasoning model thinks aloud before it speaks is left out.
+        """
+        return after_thinking(self.ask_aloud(prompt, **values))
+
+    def ask_aloud(self, prompt: str, /, **values: object) -> str:
+        """Return all that the model says to a prompt, also what it thinks aloud."""
+        return self._reply(prompt, _Asked(), values).message.content or ""
+
+    def ask_for(
+        self,
+        prompt: str,
+        schema: Mapping[str, Any],
+        check: Check | None = None,
+        repairs: bool = True,
+        /,
+        **values: object,
+    ) -> dict[str, Any] | None:
+        """Return the object that the model gives, None where it fits the schema not even after a repair turn.
+
+        `check` may find fault with an object that fits: then too there is a repair turn, the only one, and what comes
+        of it is returned as it is. Without `repairs` there is none.
+        """
+        reply = self._reply(prompt, _Asked(schema, check, repairs), values)
+        try:
+            found = decode(reply.message.content or "")
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) and not faults(found, schema) else None
+
+    def use(self, tool: str, **arguments: JsonValue) -> Observation:
+        """Run a tool and return what it gave; its refusals are observations with an error."""
+        text = json.dumps(arguments, ensure_ascii=False)
+        made = ToolCall(id=f"call_{len(self._walked) + 1}", name=tool, arguments=text)
+        found = self._toolbox.observe(made)
+        step = Step(
+            reply=Reply(message=Message(role="assistant", tool_calls=(made,))),
+            observations=(Observed(call_id=made.id, text=found.text, nodes=found.nodes, error=found.error),),
+        )
+        self._walked.append(step)
+        self.run.tell(step)
+        return found
+
+    def search(
+        self,
+        query: str,
+        k: int,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        among: str | None = None,
+        passages: Sequence[str] = (),
+    ) -> tuple[int, ...]:
+        """Search the graph and return the rows found, best first, also those that the tool's reply had no room for.
+
+        `among` is a set to search in; `passages`, where the toolbox offers them, count for the meaning as the query
+        does.
+        """
+        graph, session = self.graph, self._toolbox.session
+        filters: dict[str, JsonValue] = {
+            "node_types": list(node_types),
+            "where": list(where),
+            "among": among,
+            "passages": list(passages),
+        }
+        kept = len(session.sets)
+        found = self.use("search_in_graph", query=query, k=k, **{name: one for name, one in filters.items() if one})
+        name = f"@{len(session.sets)}"
+        if len(session.sets) == kept or graph.ids.find(name) is not None:  # a node of that id hides the set
+            return tuple(graph.row(node) for node in found.nodes)
+        return tuple(session.ranked(name, []))
+
+    def rank(self, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
+        """Return those of some rows that match the question best, as searches rank here, and their scores."""
+        session, query = self.session, self.question.text
+        mode = session.payable(session.mode, query, []) if len(rows) else "lexical"  # nothing costs nothing
+        return self.graph.rank(rows, query, k, mode=mode)
+
+    def count(self, tool: str, **arguments: JsonValue) -> Counted:
+        """Run a tool and return what it gave, with the size of its whole result."""
+        sets = self._toolbox.session.sets
+        kept = len(sets)
+        found = self.use(tool, **arguments)
+        return Counted(len(sets[-1]) if len(sets) > kept else 0, found)
+
+    def present(self, reasons: Mapping[int, str], config: WorkflowConfig) -> tuple[Ranked, ...]:
+        """Return the first `k` of these rows that pass the filters as hits, best first, each with its reason."""
+        mask = self.graph.mask(config.node_types or None, config.where)
+        rows = [row for row in reasons if mask is None or mask[row]][: config.k]
+        return tuple(
+            present(self.graph, row, score=len(rows) - place, query=self.question.text, why=reasons[row])
+            for place, row in enumerate(rows)
+        )
+
+    def plain(self, config: WorkflowConfig, k: int | None = None) -> dict[int, str]:
+        """Return the rows that one search with the question's own words finds, best first, and that it was plain."""
+        rows = self.search(self.question.text, k or config.k, node_types=config.node_types, where=config.where)
+        return dict.fromkeys(rows, "found by plain search")
+
+    def record(self, trajectory: Trajectory) -> None:
+        """Keep the trajectory of an agent that the course has sent out."""
+        self._asked.append(trajectory)
+
+    def walk(self, step: Step) -> None:
+        """Keep a tool call that the course has made by itself."""
+        self._walked.append(step)
+        self.run.tell(step)
+
+    def fork(self, run: Run | None = None) -> Workflow:
+        """Return a part of the course for another thread, which keeps its own record; it has no set of tools' results.
+
+        `run` is what its calls are claimed from, where that is another.
+        """
+        part = copy.copy(self)
+        part.run = self.run if run is None else run
+        part.notes, part.marks, part._walked, part._asked = [], [], [], []
+        return part
+
+    def join(self, part: Workflow) -> None:
+        """Take in what a part has done, after what was done so far: in whose order is for the caller to choose."""
+        self.notes += part.notes
+        self.marks += part.marks
+        self._walked += part._walked
+        self._asked += part._asked
+
+    def _reply(self, prompt: str, asked: _Asked, values: Mapping[str, object]) -> Reply:
+        assert self._model is not None  # a course without a model has no prompts
+        text = prompt_of(prompt)
+        opening = (
+            Message(role="system", content=text.system),
+            Message(role="user", content=Template(text.user).substitute(values)),
+        )
+        # A seed of its own for each call: several samples of one prompt are to differ.
+        sampling = Sampling(temperature=self._temperature, random_seed=self.run.random_seed + len(self._asked))
+        begun = Trajectory(
+            question=self.question,
+            method=f"{self._method}: {prompt}",
+            model=self._model.name,
+            prompt_hash=text.sha256,
+            sampling=sampling,
+            opening=opening,
+        )
+        started = time.monotonic()
+        try:
+            reply = call(self._model, opening, run=self.run, sampling=sampling, **asked._asdict())
+        except ModelError as failed:
+            self._asked.append(begun.model_copy(update={"stopped_by": "error", "error": str(failed)}))
+            raise
+        step = Step(reply=reply, seconds=time.monotonic() - started)
+        self._asked.append(begun.model_copy(update={"steps": (step,), "answer": reply.message.content}))
+        self.run.tell(step)
+        return reply
+
+
+class _Asked(NamedTuple):
+    """What a reply is to be."""
+
+    schema: Mapping[str, Any] | None = None
+    check: Check | None = None
+    repairs: bool = True
+
+
+class Counted(NamedTuple):
+    """What a tool gave, and how many nodes there are in all."""
+
+    total: int
+    observation: Observation

@@ -1,0 +1,343 @@
+"""Expressions: the inner half of the parser, by precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, cast
+
+from orienteer.cypher import syntax
+from orienteer.cypher.ladybug.functions import resolve
+from orienteer.cypher.patterns import node_labels, read_path, read_paths
+from orienteer.cypher.syntax import Expression
+from orienteer.cypher.token_reader import Reader
+from orienteer.errors import BadQuery
+
+_COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")
+_QUANTIFIERS = frozenset({"ANY", "ALL", "NONE", "SINGLE"})
+_MOST_ITEMS = 1_000  # of a list
+_MOST_REPEATED = 50  # parts of an operand that is written twice: in one another such operands double each time
+
+
+def read_expression(reader: Reader) -> Expression:
+    """Return the expression that comes next. Raises `BadQuery`."""
+    with reader.nested():
+        return _or(reader)
+
+
+def _joined(
+    reader: Reader, below: Callable[[Reader], Expression], words: tuple[str, ...] = (), signs: tuple[str, ...] = ()
+) -> Expression:
+    """Return operands joined by operators of one precedence, from left to right."""
+    left = below(reader)
+    while reader.is_word(*words) or reader.is_sign(*signs):
+        operator = reader.next().value.upper()
+        left = syntax.Binary(operator, left, below(reader))
+    return left
+
+
+def _or(reader: Reader) -> Expression:
+    return _joined(reader, _xor, ("OR",))
+
+
+def _xor(reader: Reader) -> Expression:
+    return _joined(reader, _and, ("XOR",))
+
+
+def _and(reader: Reader) -> Expression:
+    return _joined(reader, _not, ("AND",))
+
+
+def _not(reader: Reader) -> Expression:
+    if reader.takes_word("NOT"):
+        with reader.nested():
+            return syntax.Unary("NOT", _not(reader))
+    return _comparison(reader)
+
+
+def _comparison(reader: Reader) -> Expression:
+    """Read `a < b`, and `a < b < c`, which means `a < b AND b < c`. Raises `BadQuery` where `b` is long."""
+    left = _predicate(reader)
+    found: Expression | None = None
+    while reader.is_sign(*_COMPARISONS):
+        operator = reader.next().value.replace("!=", "<>")
+        right = _predicate(reader)
+        compared = syntax.Binary(operator, left, right)
+        if found is not None:
+            _check_repeated(left, "a < b < c repeats b", "a < b AND b < c")
+        found = compared if found is None else syntax.Binary("AND", found, compared)
+        left = right
+    return left if found is None else found
+
+
+def _check_repeated(expression: Expression, what: str, instead: str) -> None:
+    if syntax.measured(expression)[1] > _MOST_REPEATED:
+        raise BadQuery(f"{what}, which is too long for it here: name it first by WITH ... AS b, then write {instead}")
+
+
+def _predicate(reader: Reader) -> Expression:
+    left = _sum(reader)
+    while True:
+        if reader.takes_word("STARTS", "WITH"):
+            left = syntax.Binary("STARTS WITH", left, _sum(reader))
+        elif reader.takes_word("ENDS", "WITH"):
+            left = syntax.Binary("ENDS WITH", left, _sum(reader))
+        elif reader.is_word("CONTAINS", "IN"):
+            left = syntax.Binary(reader.next().value.upper(), left, _sum(reader))
+        elif reader.takes("=~"):
+            left = syntax.Binary("=~", left, _sum(reader))
+        elif reader.takes_word("IS", "NOT", "NULL"):
+            left = syntax.Unary("IS NOT NULL", left)
+        elif reader.takes_word("IS", "NULL"):
+            left = syntax.Unary("IS NULL", left)
+        else:
+            return left
+
+
+def _sum(reader: Reader) -> Expression:
+    return _joined(reader, _product, signs=("+", "-"))
+
+
+def _product(reader: Reader) -> Expression:
+    return _joined(reader, _power, signs=("*", "/", "%"))
+
+
+def _power(reader: Reader) -> Expression:
+    return _joined(reader, _signed, signs=("^",))
+
+
+def _signed(reader: Reader) -> Expression:
+    while reader.takes("+"):
+        pass
+    if not reader.takes("-"):
+        return _postfix(reader)
+    with reader.nested():
+        operand = _signed(reader)
+    if isinstance(operand, syntax.Literal_) and isinstance(operand.value, int | float):
+        return syntax.Literal_(-operand.value)
+    return syntax.Unary("-", operand)
+
+
+def _postfix(reader: Reader) -> Expression:
+    found = _atom(reader)
+    while True:
+        if reader.takes("."):
+            found = syntax.Property(found, reader.name("property"))
+        elif reader.takes("["):
+            found = _item(reader, found)
+        elif reader.is_sign(":") and isinstance(found, syntax.Variable):
+            found = syntax.HasType(found.name, node_labels(reader))
+        elif reader.is_sign("{") and isinstance(found, syntax.Variable):
+            found = _map_projection(reader, found)
+        else:
+            return found
+
+
+def _item(reader: Reader, base: Expression) -> Expression:
+    begin = None if reader.is_sign("..") else read_expression(reader)
+    if reader.takes(".."):
+        end = None if reader.is_sign("]") else read_expression(reader)
+        reader.expect("]", "after a slice")
+        return syntax.Slice(base, _whole(begin), _whole(end))
+    reader.expect("]", "after a place in a list")
+    assert begin is not None
+    return syntax.Item(base, begin)
+
+
+def _whole(bound: Expression | None) -> int | None:
+    if bound is None:
+        return None
+    if not isinstance(bound, syntax.Literal_) or type(bound.value) is not int or bound.value < 0:
+        raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
+    return bound.value
+
+
+def _map_projection(reader: Reader, base: syntax.Variable) -> Expression:
+    reader.expect("{", "of a map")
+    items: list[tuple[str, Expression]] = []
+    while not reader.takes("}"):
+        if reader.takes("."):
+            if reader.is_sign("*"):
+                raise BadQuery(f"{base.name} {{.*}} is not supported: name the properties, as in {base.name} {{.name}}")
+            key = reader.name("property")
+            items.append((key, syntax.Property(base, key)))
+        else:
+            items.append(_entry(reader))
+        if not reader.is_sign("}"):
+            reader.expect(",", "in a map")
+    return syntax.MapOf(tuple(items))
+
+
+def _entry(reader: Reader) -> tuple[str, Expression]:
+    key = reader.name("key")
+    reader.expect(":", f"after the key {key!r}")
+    return key, read_expression(reader)
+
+
+# ---------------------------------------------------------------------------------------------------------- atoms
+
+
+def _atom(reader: Reader) -> Expression:
+    token = reader.peek()
+    if token.kind in ("text", "integer", "float"):
+        reader.next()
+        kinds: dict[str, Callable[[str], int | float | str]] = {"text": str, "integer": int, "float": float}
+        return syntax.Literal_(kinds[token.kind](token.value))
+    if token.kind == "parameter":
+        reader.next()
+        reader.parameters.add(token.value)
+        return syntax.Parameter(token.value)
+    if reader.is_sign("("):
+        return _bracketed(reader)
+    if reader.is_sign("["):
+        return _list(reader)
+    if reader.is_sign("{"):
+        return _map(reader)
+    return _worded(reader)
+
+
+def _worded(reader: Reader) -> Expression:
+    for word, value in (("TRUE", True), ("FALSE", False), ("NULL", None)):
+        if reader.takes_word(word):
+            return syntax.Literal_(value)
+    if reader.is_word("CASE"):
+        return _case(reader)
+    if reader.is_word("EXISTS", "COUNT") and reader.is_sign("{", ahead=1):
+        return _subquery(reader)
+    if reader.is_word("CALL", "COLLECT") and reader.is_sign("{", ahead=1):
+        raise BadQuery(f"{reader.peek().value.upper()} {{ }} is not supported: use OPTIONAL MATCH and collect()")
+    if reader.is_word("EXISTS") and reader.is_sign("(", ahead=1):
+        return _exists(reader)
+    if reader.is_call():
+        return _call(reader)
+    if reader.peek().kind == "word" and reader.is_sign(".", ahead=1) and _is_dotted_call(reader):
+        raise BadQuery(f"the procedures and functions of {reader.peek().value!r} are not available")
+    return syntax.Variable(reader.variable("value"))
+
+
+def _is_dotted_call(reader: Reader) -> bool:
+    """Tell whether `apoc.text.join(` comes next, which only looks like properties of a variable."""
+    ahead = 1
+    while reader.is_sign(".", ahead=ahead):
+        ahead += 2
+    return reader.is_sign("(", ahead=ahead)
+
+
+def _bracketed(reader: Reader) -> Expression:
+    after = reader.after_bracket()
+    is_back = reader.is_sign("<", ahead=after)
+    if reader.is_sign("-", ahead=after + is_back) and reader.is_sign("[", "-", ahead=after + is_back + 1):
+        return syntax.Subquery("EXISTS", (read_path(reader, read_expression),), None)
+    reader.expect("(", "here")
+    inner = read_expression(reader)
+    reader.expect(")", "after an expression")
+    return inner
+
+
+def _list(reader: Reader) -> Expression:
+    reader.expect("[", "of a list")
+    if reader.is_variable() and reader.is_word("IN", ahead=1):
+        return _comprehension(reader)
+    if reader.is_sign("(") and not reader.is_sign("]", ",", ahead=reader.after_bracket()):
+        raise BadQuery(
+            "[(a)-[..]->(b) | b.name] is not supported: write OPTIONAL MATCH (a)-[..]->(b) and collect(b.name)"
+        )
+    items: list[Expression] = []
+    while not reader.takes("]"):
+        items.append(read_expression(reader))
+        if len(items) > _MOST_ITEMS:
+            raise BadQuery(f"a list has more than {_MOST_ITEMS:,} items: pass it as a parameter")
+        if not reader.is_sign("]"):
+            reader.expect(",", "in a list")
+    return syntax.ListOf(tuple(items))
+
+
+def _comprehension(reader: Reader) -> Expression:
+    variable = reader.variable()
+    reader.expect_word("IN", "in a list comprehension")
+    source = read_expression(reader)
+    where = read_expression(reader) if reader.takes_word("WHERE") else None
+    result = read_expression(reader) if reader.takes("|") else None
+    reader.expect("]", "after a list comprehension")
+    return syntax.Comprehension(variable, source, where, result)
+
+
+def _map(reader: Reader) -> Expression:
+    reader.expect("{", "of a map")
+    items: list[tuple[str, Expression]] = []
+    while not reader.takes("}"):
+        items.append(_entry(reader))
+        if not reader.is_sign("}"):
+            reader.expect(",", "in a map")
+    return syntax.MapOf(tuple(items))
+
+
+def _case(reader: Reader) -> Expression:
+    reader.expect_word("CASE", "here")
+    subject = None if reader.is_word("WHEN") else read_expression(reader)
+    if subject is not None:
+        _check_repeated(subject, "CASE b WHEN ... repeats b", "CASE b WHEN ...")
+    whens = []
+    while reader.takes_word("WHEN"):
+        condition = read_expression(reader)
+        if subject is not None:
+            condition = syntax.Binary("=", subject, condition)
+        reader.expect_word("THEN", "after WHEN")
+        whens.append((condition, read_expression(reader)))
+    otherwise = read_expression(reader) if reader.takes_word("ELSE") else None
+    reader.expect_word("END", "after CASE")
+    if not whens:
+        raise reader.wrong("CASE has no WHEN")
+    return syntax.Case(tuple(whens), otherwise)
+
+
+def _subquery(reader: Reader) -> Expression:
+    kind = cast(Literal["EXISTS", "COUNT"], reader.next().value.upper())  # the caller has looked
+    reader.expect("{", f"after {kind}")
+    reader.takes_word("MATCH")
+    paths = read_paths(reader, read_expression)
+    where = read_expression(reader) if reader.takes_word("WHERE") else None
+    if not reader.takes("}"):
+        raise reader.wrong(f"{kind} {{ }} may hold one MATCH with a WHERE only; '}}' is missing")
+    return syntax.Subquery(kind, paths, where)
+
+
+def _exists(reader: Reader) -> Expression:
+    """Read `exists(n.key)`, which is `n.key IS NOT NULL`, and `exists((a)-[..]-(b))`."""
+    reader.next()
+    reader.expect("(", "after exists")
+    inner = read_expression(reader)
+    reader.expect(")", "after exists(...")
+    return inner if isinstance(inner, syntax.Subquery) else syntax.Unary("IS NOT NULL", inner)
+
+
+def _call(reader: Reader) -> Expression:
+    word = reader.next()
+    reader.expect("(", "after a function")
+    if word.value.upper() in _QUANTIFIERS and reader.is_word("IN", ahead=1):
+        return _quantifier(reader, word.value.lower())
+    name = resolve(word.value)
+    if reader.takes("*"):
+        reader.expect(")", "after *")
+        if name != "count":
+            raise BadQuery(f"{word.value}(*) means nothing: only count(*) does")
+        return syntax.Call(name, (), star=True)
+    distinct = reader.takes_word("DISTINCT")
+    arguments: list[Expression] = []
+    while not reader.takes(")"):
+        arguments.append(read_expression(reader))
+        if not reader.is_sign(")"):
+            reader.expect(",", f"between the arguments of {word.value}")
+    if name == "size" and len(arguments) == 1 and isinstance(arguments[0], syntax.Subquery):
+        return syntax.Subquery("COUNT", arguments[0].paths, arguments[0].where)  # size((a)--(b))
+    return syntax.Call(name, tuple(arguments), distinct)
+
+
+def _quantifier(reader: Reader, kind: str) -> Expression:
+    variable = reader.variable()
+    reader.expect_word("IN", f"in {kind}(...)")
+    source = read_expression(reader)
+    reader.expect_word("WHERE", f"in {kind}(...)")
+    where = read_expression(reader)
+    reader.expect(")", f"after {kind}(...")
+    kinds = cast(Literal["any", "all", "none", "single"], kind)  # the caller has looked
+    return syntax.Quantifier(kinds, variable, source, where)

@@ -1,0 +1,386 @@
+"""The derived database: layout B, a table a node type and one an edge type, made of the graph's own arrays.
+
+What is copied: every node with id and name, every edge but loops, and each property that can be, whole: one kind of
+value throughout, none longer than 200 characters. Texts stay where the search finds them.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from orienteer.cypher.ladybug.kinds import quoted, rendered
+from orienteer.cypher.names import Catalog, Column, engine_names
+from orienteer.errors import MissingExtra
+from orienteer.graph.format import damaged
+from orienteer.records import JsonValue, Triple
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+
+VERSION = 1
+DATABASE, CATALOG = "cypher.lbug", "catalog.json"
+LONGEST_VALUE = 200  # characters: a property whose longest value is longer is left to the search, whole
+_OWN = ("id", "name")  # what every node has, whatever its properties are called
+_POOL = 512 << 20  # bytes
+_EDGES_AT_ONCE = 2_000_000
+_TYPES = {"text": "STRING", "integer": "INT64", "float": "DOUBLE", "boolean": "BOOL"}
+_KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
+_LARGEST = 2**63
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk that is full
+
+
+class _Values(NamedTuple):
+    """A property of nodes or edges: where it stands, and what it is."""
+
+    places: NDArray[np.int64]
+    values: list[JsonValue]
+    column: Column
+
+
+def engine() -> str:
+    """Return the engine with its version. Raises `MissingExtra` where it is not installed."""
+    try:
+        return f"ladybug {metadata.version('ladybug')}"
+    except metadata.PackageNotFoundError as error:
+        raise MissingExtra("Cypher", "cypher") from error
+
+
+def write_copy(graph: Graph, folder: Path) -> None:
+    """Write the database and its catalog into a folder. Raises `MissingExtra`, and `OSError` of the disk."""
+    name = engine()
+    try:
+        import ladybug
+        import pyarrow
+    except ModuleNotFoundError as error:
+        raise MissingExtra("Cypher", "cypher") from error
+    size = graph.manifest.nodes * 200 + graph.manifest.edges * 100 + (1 << 28)
+    with _disk_trouble(folder / DATABASE):
+        database = ladybug.Database(
+            str(folder / DATABASE), buffer_pool_size=_POOL, max_db_size=1 << (size * 8).bit_length(), max_num_threads=2
+        )
+        connection = ladybug.Connection(database)
+        catalog = _Copy(graph, connection, pyarrow, name).write()
+        connection.execute("CHECKPOINT")
+        connection.close()
+        database.close()
+    (folder / DATABASE).chmod(0o444)
+    (folder / CATALOG).write_text(catalog.model_dump_json(indent=1), encoding="utf-8")
+
+
+@contextmanager
+def _disk_trouble(file: Path) -> Iterator[None]:
+    """Give what the engine says of the disk as the error that the system has for it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "IO exception" not in str(error):
+            raise
+        number = next((one for one in _DISK if os.strerror(one) in str(error)), errno.EIO)
+        raise OSError(number, os.strerror(number), str(file)) from error
+
+
+def read_catalog(folder: Path) -> Catalog | None:
+    """Return a copy's catalog; None where there is none that this version, and this engine, can use.
+
+    Raises `NotAGraph` for damage.
+    """
+    about = about_copy(folder)
+    if about is None or about.is_stale or about.engine != engine():
+        return None
+    try:
+        catalog = Catalog.model_validate_json((folder / CATALOG).read_bytes())
+        _ = [one.value_kind for columns in (catalog.node_columns, catalog.edge_columns) for one in columns.values()]
+        return catalog
+    except (ValidationError, KeyError) as error:
+        raise damaged(folder / CATALOG, error) from error
+
+
+class CopyAbout(NamedTuple):
+    """A copy as it lies there."""
+
+    engine: str
+    """The engine that made it, with its version."""
+    is_stale: bool
+    """Another engine or another version is here now: the next statement makes it anew."""
+    size: int
+    """Bytes."""
+    left_out: Mapping[str, str]
+    """Properties of nodes that are not in it, each with the reason."""
+
+
+def about_copy(folder: Path) -> CopyAbout | None:
+    """Return what a copy says of itself, also where the engine is not installed.
+
+    None for a folder without one, or with one that cannot be read: it is made anew.
+    """
+    try:
+        size = (folder / DATABASE).stat().st_size
+        content = json.loads((folder / CATALOG).read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    made_by = str(content.get("engine"))
+    try:
+        is_stale = content.get("version") != VERSION or made_by != engine()
+    except MissingExtra:
+        is_stale = content.get("version") != VERSION
+    left_out = content.get("left_out")
+    return CopyAbout(made_by, is_stale, size, left_out if isinstance(left_out, dict) else {})
+
+
+class _Copy:
+    """One copy in the making."""
+
+    def __init__(self, graph: Graph, connection: Any, pyarrow: Any, engine_name: str) -> None:  # Any: no types there
+        self._graph, self._connection, self._arrow, self._engine = graph, connection, pyarrow, engine_name
+        schema = graph.schema
+        self._node_tables = engine_names(schema.node_types)
+        self._edge_tables = engine_names(schema.edge_types, taken=self._node_tables.values())
+        self._ids = pyarrow.array(list(graph.ids), pyarrow.string())
+        self._left_out: dict[str, str] = {"text": "texts are for search"}
+        self._edge_left_out: dict[str, str] = {}
+
+    def write(self) -> Catalog:
+        nodes = self._node_properties()
+        self._write_nodes(nodes)
+        edges, loops = self._edges()
+        properties = self._edge_properties(edges)
+        self._write_edges(edges, properties)
+        return Catalog(
+            version=VERSION,
+            engine=self._engine,
+            node_tables=self._node_tables,
+            edge_tables=self._edge_tables,
+            table_numbers=self._table_numbers(),
+            node_columns={name: one.column for name, one in nodes.items()},
+            edge_columns={name: one.column for name, one in properties.items()},
+            left_out=self._left_out,
+            edge_left_out=self._edge_left_out,
+            loops=loops,
+        )
+
+    def _run(self, text: str, parameters: Mapping[str, Any] | None = None) -> Any:  # Any: the engine's result
+        return self._connection.execute(text, dict(parameters or {}))
+
+    def _table_numbers(self) -> dict[str, str]:
+        """Return the node type of each number that the engine gives to a table."""
+        result = self._run("CALL show_tables() RETURN id, name, type")
+        types = {table: name for name, table in self._node_tables.items()}
+        found = {}
+        while result.has_next():
+            number, name, kind = result.get_next()
+            if kind == "NODE" and name in types:
+                found[str(number)] = types[name]
+        return found
+
+    # ---------------------------------------------------------------------------------------------------- nodes
+
+    def _node_properties(self) -> dict[str, _Values]:
+        properties = self._graph.properties
+        kept: dict[str, _Values] = {}
+        names = [name for name in properties.names if name not in _OWN]
+        columns = engine_names(names, taken=_OWN)
+        for name in names:
+            rows, raw = properties.column(name)
+            values = [json.loads(one) for one in raw]
+            kind, reason = _judge(values)
+            if reason:
+                self._left_out[name] = reason
+                continue
+            types = [self._graph.types.nodes[one] for one in np.unique(self._graph.node_types[rows])]
+            kept[name] = _Values(
+                rows.astype(np.int64), values, Column(column=columns[name], kind=kind, types=tuple(types))
+            )
+        return kept
+
+    def _write_nodes(self, properties: Mapping[str, _Values]) -> None:
+        graph = self._graph
+        # One thread: an edge names its ends by their places, which must be those of the rows.
+        self._connection.set_max_threads_for_exec(1)
+        for number, node_type in enumerate(graph.types.nodes):
+            rows = np.flatnonzero(graph.node_types == number)
+            own = [one for one in properties.values() if node_type in one.column.types]
+            declared = "".join(f", {quoted(one.column.column)} {_declared(one.column.kind)}" for one in own)
+            table = quoted(self._node_tables[node_type])
+            self._run(f"CREATE NODE TABLE {table}(id STRING PRIMARY KEY, name STRING{declared})")
+            columns = {
+                "id": self._ids.take(self._arrow.array(rows)),
+                "name": self._arrow.array([graph.names[row] for row in rows.tolist()], self._arrow.string()),
+                **{f"p{place}": self._column(one, rows) for place, one in enumerate(own)},
+            }
+            self._copy(f"COPY {table} FROM $rows", self._arrow.table(columns))
+        self._connection.set_max_threads_for_exec(2)
+
+    def _column(self, one: _Values, places: NDArray[np.int64]) -> Any:  # Any: an Arrow array
+        """Return a property at some ascending places, null where it is not."""
+        at = one.places.searchsorted(places)
+        found = (at < len(one.places)) & (one.places[np.minimum(at, len(one.places) - 1)] == places)
+        values = [
+            one.values[place] if there else None for place, there in zip(at.tolist(), found.tolist(), strict=True)
+        ]
+        return self._arrow.array(_converted(values, one.column.kind), self._arrow_type(one.column.kind))
+
+    def _arrow_type(self, kind: str) -> Any:  # Any: an Arrow type
+        arrow = self._arrow
+        types = {"text": arrow.string(), "integer": arrow.int64(), "float": arrow.float64(), "boolean": arrow.bool_()}
+        return arrow.list_(types[kind[:-2]]) if kind.endswith("[]") else types[kind]
+
+    def _copy(self, text: str, rows: Any) -> None:  # Any: an Arrow table
+        if rows.num_rows:
+            self._run(text, {"rows": rows})
+
+    # ---------------------------------------------------------------------------------------------------- edges
+
+    def _edges(self) -> tuple[_Edges, dict[str, int]]:
+        """Return all edges but loops, and how many loops there are of each type."""
+        graph, adjacency = self._graph, self._graph.adjacency
+        source = np.repeat(np.arange(len(graph), dtype=np.int32), np.diff(adjacency.indptr))
+        goes = adjacency.kind & 1 == 0
+        is_loop = goes & (source == adjacency.neighbor)
+        counts = np.bincount(adjacency.kind[is_loop] >> 1, minlength=len(graph.types.edges))
+        loops = {name: int(count) for name, count in zip(graph.types.edges, counts, strict=True) if count}
+        at = np.flatnonzero(goes & ~is_loop)
+        return _Edges(at, source[at], adjacency.neighbor[at], adjacency.kind[at] >> 1), loops
+
+    def _edge_properties(self, edges: _Edges) -> dict[str, _Values]:
+        if not self._graph.has_extras:
+            return {}
+        found: dict[str, tuple[list[int], list[JsonValue]]] = {}
+        for place, at in enumerate(edges.at.tolist()):
+            for name, value in _carried(self._graph.extras(at)):
+                places, values = found.setdefault(name, ([], []))
+                places.append(place)
+                values.append(value)
+        kept: dict[str, _Values] = {}
+        columns = engine_names(found)
+        for name, (places, values) in found.items():
+            kind, reason = _judge(values)
+            if reason:
+                self._edge_left_out[name] = reason
+                continue
+            types = [self._graph.types.edges[one] for one in np.unique(edges.type[places]).tolist()]
+            if name == "weight":  # an edge that says nothing weighs 1
+                places, values = _completed(edges, places, values)
+            column = Column(column=columns[name], kind=kind, types=tuple(types))
+            kept[name] = _Values(np.array(places, np.int64), values, column)
+        return kept
+
+    def _write_edges(self, edges: _Edges, properties: Mapping[str, _Values]) -> None:
+        graph = self._graph
+        triples: dict[str, list[Triple]] = {name: [] for name in graph.schema.edge_types}
+        for triple in graph.schema.edges:
+            triples[triple.type].append(triple)
+        for edge_type, joined in triples.items():
+            own = [one for one in properties.values() if edge_type in one.column.types]
+            declared = "".join(f", {quoted(one.column.column)} {_declared(one.column.kind)}" for one in own)
+            pairs = ", ".join(
+                f"FROM {quoted(self._node_tables[one.source])} TO {quoted(self._node_tables[one.target])}"
+                for one in joined
+            )
+            table = quoted(self._edge_tables[edge_type])
+            self._run(f"CREATE REL TABLE {table}({pairs}{declared})")
+            for triple in joined:
+                source, target = (self._node_tables[one] for one in (triple.source, triple.target))
+                copy = f"COPY {table} FROM $rows (from={rendered(source)}, to={rendered(target)})"
+                for part in self._parts(edges, triple):
+                    self._copy(copy, self._edge_rows(edges, part, own))
+
+    def _parts(self, edges: _Edges, triple: Triple) -> Iterator[NDArray[np.int64]]:
+        types = self._graph.types
+        source, target = (types.nodes.index(one) for one in (triple.source, triple.target))
+        node_types = self._graph.node_types
+        of_type = edges.of_type(types.edges.index(triple.type))
+        fits = (node_types[edges.source[of_type]] == source) & (node_types[edges.target[of_type]] == target)
+        places = of_type[fits]
+        return (places[low : low + _EDGES_AT_ONCE] for low in range(0, len(places), _EDGES_AT_ONCE))
+
+    def _edge_rows(self, edges: _Edges, places: NDArray[np.int64], own: Sequence[_Values]) -> Any:  # Any: Arrow
+        columns = {
+            "from": self._ids.take(self._arrow.array(edges.source[places])),
+            "to": self._ids.take(self._arrow.array(edges.target[places])),
+            **{f"p{number}": self._column(one, places) for number, one in enumerate(own)},
+        }
+        return self._arrow.table(columns)
+
+
+class _Edges(NamedTuple):
+    """All edges that are copied, as columns."""
+
+    at: NDArray[np.int64]
+    """Their places in the adjacency arrays."""
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    type: NDArray[Any]  # Any: one or two bytes
+
+    def of_type(self, number: int) -> NDArray[np.int64]:
+        """Return the places of the edges of a type, ascending."""
+        return np.flatnonzero(self.type == number)
+
+
+def _completed(edges: _Edges, places: list[int], values: list[JsonValue]) -> tuple[list[int], list[JsonValue]]:
+    """Return the weights of all edges of the types of which some have one."""
+    weighed = dict(zip(places, values, strict=True))
+    everywhere = np.flatnonzero(np.isin(edges.type, np.unique(edges.type[places]))).tolist()
+    return everywhere, [weighed.get(place, 1.0) for place in everywhere]
+
+
+def _carried(extras: Mapping[str, Any]) -> Iterable[tuple[str, JsonValue]]:  # Any: JSON
+    """Return what an edge carries by name; its own properties come before its text and its weight."""
+    carried = dict(extras)
+    properties = carried.pop("properties", {})
+    return {**carried, **properties}.items()
+
+
+def _judge(values: Sequence[JsonValue]) -> tuple[str, str]:
+    """Return the kind of all values, or why they are not copied."""
+    given = [value for value in values if value is not None]
+    is_list = {isinstance(value, list) for value in given}
+    items = [item for value in given for item in (value if isinstance(value, list) else (value,))]
+    kinds = {type(item) for item in items}
+    if reason := next(filter(None, map(_fault, items)), ""):
+        return "", reason
+    if len(is_list) > 1:
+        return "", "it holds lists and single values"
+    suffix = "[]" if True in is_list else ""
+    if kinds == {int, float}:
+        return f"float{suffix}", ""
+    if len(kinds) > 1:
+        return "", f"it mixes {' and '.join(sorted(_KINDS[kind] for kind in kinds))} values"
+    longest = max((len(item) for item in items if isinstance(item, str)), default=0)
+    if longest > LONGEST_VALUE:
+        return "", f"its longest value has {longest:,} characters"
+    return f"{_KINDS[kinds.pop()] if kinds else 'text'}{suffix}", ""
+
+
+def _fault(item: JsonValue) -> str:
+    """Return why a value cannot be copied, empty where it can."""
+    if type(item) not in _KINDS:
+        return "it holds nested values"
+    if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:
+        return f"it holds {item}, which is too large"
+    if isinstance(item, float) and not math.isfinite(item):
+        return "it holds a number that is not finite"
+    return ""
+
+
+def _converted(values: list[JsonValue], kind: str) -> list[Any]:  # Any: what Arrow takes
+    if kind == "float":
+        return [None if one is None else float(one) for one in values if not isinstance(one, list | dict)]
+    return values
+
+
+def _declared(kind: str) -> str:
+    return f"{_TYPES[kind[:-2]]}[]" if kind.endswith("[]") else _TYPES[kind]

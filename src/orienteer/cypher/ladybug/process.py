@@ -1,0 +1,115 @@
+"""The other end of the worker: started when it is needed, killed when it takes too long, started again when it died."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orienteer.cypher.table import Bounds
+from orienteer.errors import QueryStopped
+from orienteer.records import JsonValue
+from orienteer.sandbox.pipe import Broken, TooLate
+from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
+
+_PROGRAM = Path(__file__).with_name("worker.py")
+_GRACE = 1.0  # seconds: the engine's own limit bounds neither its planner nor its lists
+_START = 30.0  # seconds
+_LONGEST = 16 << 20  # bytes of an answer: ten times what the largest has whose rows the worker has bounded
+
+
+class Answer(NamedTuple):
+    """What the engine gave: rows, or what it complained of."""
+
+    rows: list[list[Any]]  # Any: JSON
+    total: int
+    error: str | None
+
+
+class Process:
+    """One worker over one database. Not shared among threads; its owner takes turns."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        """The database."""
+        self._worker: Worker | None = None
+        self.held: frozenset[str] = frozenset()
+        """What holds the worker: file size, memory, landlock, lifeline."""
+
+    def ask(self, text: str, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Answer:
+        """Return what the engine answers. Raises `QueryStopped` where it takes too long or breaks."""
+        seconds = bounds.seconds
+        request = {"text": text, "parameters": dict(parameters), **bounds._asdict()}
+        worker = self._running()
+        deadline = time.monotonic() + seconds + _GRACE
+        try:
+            worker.pipe.send(request, deadline)
+            answer = _answer(worker.pipe.receive(deadline))
+        except TooLate as fault:
+            self.close()
+            raise QueryStopped(_too_long(seconds)) from fault
+        except Broken as fault:
+            cause = worker.cause(fault)
+            self.close()
+            raise QueryStopped(_broken(cause)) from fault
+        except BaseException:  # somebody wants to stop: its answer would be taken for the next one's
+            self.close()
+            raise
+        if answer.error is not None and answer.error.startswith("Interrupted"):
+            raise QueryStopped(_too_long(seconds))
+        return answer
+
+    def close(self) -> None:
+        """End the worker."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether a worker is there to be asked."""
+        return self._worker is not None and self._worker.is_running
+
+    @property
+    def worker(self) -> subprocess.Popen[bytes] | None:
+        """The process that runs, if one does."""
+        return None if self._worker is None else self._worker.popen
+
+    def _running(self) -> Worker:
+        if self._worker is not None and self._worker.is_running:  # as is_running, in words a type checker reads
+            return self._worker
+        self.close()
+        command = [sys.executable, *PYTHON, str(_PROGRAM), str(self.file.absolute())]
+        worker = Worker(command, longest=_LONGEST, environment=packages(), folder=self.file.parent)
+        try:
+            self.held = worker.ready(_START)
+        except NotReady as fault:
+            raise QueryStopped(f"the Cypher engine did not start on {self.file} ({fault})") from fault
+        self._worker = worker
+        return worker
+
+
+def _answer(message: Mapping[str, Any]) -> Answer:  # Any: JSON
+    """Return a message as an answer. Raises `Broken` where it is none: the engine may be broken by what it reads."""
+    rows, total, error = message.get("rows", []), message.get("total", 0), message.get("error")
+    is_table = isinstance(rows, list) and all(isinstance(row, list) for row in rows) and isinstance(total, int)
+    if not is_table or not (error is None or isinstance(error, str)):
+        raise Broken("it answered in a form that is none")
+    return Answer(rows, total, error)
+
+
+def _broken(cause: str) -> str:
+    return (
+        f"the query broke the Cypher engine ({cause}): it has been started again; "
+        "ask for less, with types in the pattern and a LIMIT"
+    )
+
+
+def _too_long(seconds: float) -> str:
+    return (
+        f"the query took longer than {seconds:g} s and was stopped: begin with a node by its id, give types to nodes "
+        "and edges, and use fewer hops"
+    )

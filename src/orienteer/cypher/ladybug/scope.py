@@ -1,0 +1,136 @@
+"""What is known where an expression stands: variables, parameters, names; and what to tell whoever asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeAlias
+
+from orienteer.cypher import syntax
+from orienteer.cypher.ladybug.kinds import NULL, UNKNOWN, Value, common, constant, list_of
+from orienteer.cypher.names import Names
+from orienteer.errors import BadQuery, nearest
+from orienteer.records import JsonValue
+
+Constant: TypeAlias = None | bool | int | float | str
+_MOST_PARAMETER_ITEMS = 100_000
+_LARGEST = 2**63
+_LONGEST_PARAMETER = 1_000_000  # characters
+
+
+@dataclass(slots=True)
+class Scope:
+    """One query on its way to the engine."""
+
+    names: Names
+    parameters: Mapping[str, JsonValue]
+    largest_for_shortest: int
+    """Edges of a graph in which shortest paths are left to the engine."""
+    variables: dict[str, Value] = field(default_factory=dict)
+    optional: dict[str, str] = field(default_factory=dict)
+    """What is null where a path that an OPTIONAL MATCH asked for is missing: the engine gives one of null parts."""
+    used: dict[str, JsonValue] = field(default_factory=dict)
+    """What the engine is given as parameters."""
+    notes: list[str] = field(default_factory=list)
+    local: frozenset[str] = frozenset()
+    """Variables of the list conditions around."""
+    may_aggregate: bool = False
+    """Inside WITH and RETURN, but not inside another aggregation."""
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def fresh(self) -> str:
+        """Return a name that no other variable has: the engine takes `N` and `n` for one."""
+        return f"v{next(self._numbers)}"
+
+    def variable(self, name: str) -> Value:
+        """Return a variable. Raises `BadQuery` for one that no clause has introduced."""
+        if name not in self.variables:
+            near = nearest(name, self.variables, most=3)
+            known = ", ".join(self.variables) or "none"
+            hint = f" Near: {', '.join(near)}." if near else ""
+            raise BadQuery(f"There is no variable {name!r} here.{hint} Known here: {known}.")
+        return self.variables[name]
+
+    @contextmanager
+    def aggregating(self, allowed: bool) -> Iterator[None]:
+        """Allow count(), collect() and their like for a while, or forbid them."""
+        before, self.may_aggregate = self.may_aggregate, allowed
+        try:
+            yield
+        finally:
+            self.may_aggregate = before
+
+    def note(self, text: str) -> None:
+        """Tell whoever asked something, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def value(self, name: str) -> JsonValue:
+        """Return what a parameter is. Raises `BadQuery` where none was given."""
+        if name not in self.parameters:
+            given = ", ".join(self.parameters) or "none"
+            raise BadQuery(f"The parameter ${name} was not given. Given: {given}.")
+        return self.parameters[name]
+
+    def parameter(self, name: str) -> Value:
+        """Return a parameter as the engine takes it. Raises `BadQuery` for values that it cannot take."""
+        value = self.value(name)
+        if value is None:
+            return Value("NULL", NULL)  # the engine gives a null parameter one type, wherever it stands
+        if isinstance(value, dict):
+            raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
+        if isinstance(value, list):
+            return self._list(name, value)
+        text = self._used(name, value)
+        if type(value) is int:
+            text = f"cast({text}, 'INT64')"  # else 151 is a number of one byte, and -$a of it is 105
+        return constant(_checked(name, value))._replace(text=text)
+
+    def constant(self, expression: syntax.Expression) -> JsonValue:
+        """Return the value of a literal or a parameter; None for all else."""
+        if isinstance(expression, syntax.Parameter):
+            return self.value(expression.name)
+        return expression.value if isinstance(expression, syntax.Literal_) else None
+
+    def _list(self, name: str, items: list[JsonValue]) -> Value:
+        if not items:
+            return Value("[]", list_of(UNKNOWN))
+        if len(items) > _MOST_PARAMETER_ITEMS:
+            raise BadQuery(f"The parameter ${name} has {len(items):,} items: {_MOST_PARAMETER_ITEMS:,} are allowed.")
+        if any(one is None or isinstance(one, list | dict) for one in items):
+            raise BadQuery(f"The parameter ${name} holds null, a list or a map: its items must be texts or numbers.")
+        kind = common([constant(_checked(name, one)).kind for one in items], f"the parameter ${name}")
+        if kind.name == "float":
+            items = [float(one) for one in items if isinstance(one, int | float)]
+        return Value(self._used(name, items), list_of(kind))
+
+    def _used(self, name: str, value: JsonValue) -> str:
+        known = f"p{sorted(self.parameters).index(name)}"
+        self.used[known] = value
+        return f"${known}"
+
+    @contextmanager
+    def inner(self, variables: Mapping[str, Value], *, local: Collection[str] = ()) -> Iterator[None]:
+        """Know further variables for a while."""
+        before, before_local = self.variables, self.local
+        self.variables, self.local = {**before, **variables}, self.local | frozenset(local)
+        try:
+            yield
+        finally:
+            self.variables, self.local = before, before_local
+
+
+def _checked(name: str, value: JsonValue) -> Constant:
+    if isinstance(value, str):
+        if "\0" in value or any(0xD800 <= ord(one) < 0xE000 for one in value):
+            raise BadQuery(f"The parameter ${name} holds a character that is none: U+0000 or half a pair.")
+        if len(value) > _LONGEST_PARAMETER:
+            raise BadQuery(f"The parameter ${name} has {len(value):,} characters: {_LONGEST_PARAMETER:,} are allowed.")
+    elif type(value) is int and not -_LARGEST <= value < _LARGEST:
+        raise BadQuery(f"The parameter ${name} is too large: whole numbers go up to {_LARGEST - 1}.")
+    elif isinstance(value, float) and value - value != 0:
+        raise BadQuery(f"The parameter ${name} is {value}: numbers must be finite.")
+    assert not isinstance(value, list | dict)
+    return value

@@ -1,0 +1,263 @@
+"""A statement's tree as text for ladybug: what it would answer wrongly is written otherwise, or refused with advice.
+
+What is written otherwise, each because the engine was seen to differ from Cypher: edges are joined in an order that is
+given (`joining.py`); no edge of a MATCH stands twice;
+variables are told apart by case; places and slices of lists count from 0 and may lie outside; `sum` of nothing is 0 and
+of whole numbers whole; text is never converted to a number; a missing optional edge has no type; ORDER BY may stand in
+a WITH without LIMIT; functions and type names are those that people write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, NamedTuple
+
+from orienteer.cypher import syntax
+from orienteer.cypher.ladybug.functions import AGGREGATES
+from orienteer.cypher.ladybug.joins import UNSURE, Matched, conjuncts, is_unsure, joined, matches, parts_of
+from orienteer.cypher.ladybug.kinds import UNKNOWN, Value
+from orienteer.cypher.ladybug.matcher import Matcher
+from orienteer.cypher.ladybug.scope import Scope
+from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer
+from orienteer.cypher.names import Names
+from orienteer.cypher.parser import TOO_DEEP, parse
+from orienteer.cypher.syntax import Expression, Match, Order, Projection, Statement, Unwind
+from orienteer.errors import BadQuery
+from orienteer.records import JsonValue
+
+LARGEST_FOR_SHORTEST = 2_000_000  # edges; shortest paths took 0.1 s at 1.4 million and 2 to 9 s at 40 million
+
+
+class Rewritten(NamedTuple):
+    """What the engine is given."""
+
+    text: str
+    parameters: dict[str, JsonValue]
+    columns: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def rewrite(
+    text: str,
+    names: Names,
+    parameters: Mapping[str, JsonValue],
+    *,
+    largest_for_shortest: int = LARGEST_FOR_SHORTEST,
+) -> Rewritten:
+    """Return a statement for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+    return written_for_engine(parse(text), names, parameters, largest_for_shortest=largest_for_shortest)
+
+
+def written_for_engine(
+    statement: Statement,
+    names: Names,
+    parameters: Mapping[str, JsonValue],
+    *,
+    largest_for_shortest: int = LARGEST_FOR_SHORTEST,
+) -> Rewritten:
+    """Return what `rewrite` does of a statement that the guard has read. Raises as it does."""
+    try:
+        return _written(statement, Scope(names, parameters, largest_for_shortest))
+    except RecursionError:
+        raise BadQuery(TOO_DEEP) from None
+
+
+def _written(statement: Statement, scope: Scope) -> Rewritten:
+    parts, columns = [], tuple[str, ...]()
+    for query in statement.queries:
+        scope.variables = {}
+        part = _Query(scope, Writer(scope))
+        parts.append(part.written(query))
+        columns = part.columns
+    joined = (" UNION ALL " if statement.keeps_repeats else " UNION ").join(parts)
+    if len(joined) > LONGEST_WRITTEN:
+        raise BadQuery(TOO_LONG)
+    return Rewritten(joined, scope.used, columns, tuple(scope.notes))
+
+
+@dataclass(slots=True)
+class _Query:
+    """One query, without UNION."""
+
+    scope: Scope
+    writer: Writer
+    columns: tuple[str, ...] = ()
+
+    def written(self, clauses: tuple[syntax.Clause, ...]) -> str:
+        parts, waiting = [], list[Matched]()
+        for place, clause in enumerate(clauses):
+            if isinstance(clause, Match) and not clause.optional:
+                waiting.append(self._match(clause))
+                if not _is_match(clauses[place + 1]):  # the engine reads those that follow each other as one
+                    parts.append(matches(waiting))
+                    waiting = []
+            elif isinstance(clause, Match):
+                parts.append(self._optional(clause))
+            elif isinstance(clause, Unwind):
+                parts.append(self._unwind(clause))
+            else:
+                parts.append(self._projection(clause, is_last=place == len(clauses) - 1))
+        return " ".join(parts)
+
+    def _optional(self, clause: Match) -> str:
+        is_first = not self.scope.variables
+        if not is_first:
+            _check_connected(clause, self.scope.variables)
+        matched = self._match(clause)
+        self.scope.optional |= {
+            matched.variables[path.variable].text: _part(matched.variables[path.variable].text, path)
+            for path in clause.paths
+            if path.variable is not None
+        }
+        if not is_first and is_unsure(matched):
+            self.scope.note(UNSURE)
+        return f"OPTIONAL MATCH {joined([matched], reads_outside=is_first)}"
+
+    def _match(self, clause: Match) -> Matched:
+        """Return a clause's patterns with all its conditions; what it introduces is known from then on."""
+        matched = Matcher(self.scope, self.writer.write).match(clause.paths, clause.where)
+        if clause.where is not None:
+            with self.scope.inner({**matched.variables, **matched.narrowed}):
+                matched.conditions.extend(map(self.writer.condition, conjuncts(clause.where)))
+        narrowed = {} if clause.optional else matched.narrowed
+        self.scope.variables = {**self.scope.variables, **matched.variables, **narrowed}
+        return matched
+
+    def _unwind(self, clause: Unwind) -> str:
+        source = self.writer.write(clause.source)
+        if source.kind.name not in ("list", "", "null"):
+            raise BadQuery(f"UNWIND takes a list apart, not {source.kind.shown}")
+        if clause.variable in self.scope.variables:
+            raise BadQuery(
+                f"the variable {clause.variable!r} is there already: give what UNWIND takes out another name"
+            )
+        name = self.scope.fresh()
+        self.scope.variables = {**self.scope.variables, clause.variable: Value(name, source.kind.item or UNKNOWN)}
+        return f"UNWIND {source.text} AS {name}"
+
+    # ---------------------------------------------------------------------------------------------- WITH, RETURN
+
+    def _projection(self, clause: Projection, *, is_last: bool) -> str:
+        items = self._items(clause)
+        if not items:
+            raise BadQuery("* stands for nothing here: no clause before it has named anything")
+        before = dict(self.scope.variables)
+        is_grouped = any(_aggregates(item.expression) for item in items)
+        written, after = [], dict[str, Value]()
+        for place, item in enumerate(items):
+            with self.scope.aggregating(True):
+                value = self.writer.write(item.expression)
+            is_kept = isinstance(item.expression, syntax.Variable) and not is_last
+            name = value.text if is_kept and value.text.isidentifier() else self._column(place, is_last=is_last)
+            text = self.writer.or_null(value) if is_last else value.text
+            written.append(text if name == text else f"{text} AS {name}")
+            after[item.name] = Value(name, value.kind)
+        order = self._order(clause, items, before, after, narrow=is_grouped or clause.distinct)
+        self.scope.variables = after
+        if is_last:
+            self.columns = tuple(after)
+        page = self._page(clause, needs_page=bool(order) and not is_last)
+        where = f" WHERE {self.writer.condition(clause.where)}" if clause.where is not None else ""
+        # The engine drops the order of a WITH, LIMIT or not, where an aggregation follows: so something else does.
+        barrier = f" UNWIND [1] AS {self.scope.fresh()}" if order and not is_last else ""
+        distinct = "DISTINCT " if clause.distinct else ""
+        return f"{'RETURN' if is_last else 'WITH'} {distinct}{', '.join(written)}{order}{page}{where}{barrier}"
+
+    def _items(self, clause: Projection) -> list[syntax.Projected]:
+        star = [syntax.Projected(syntax.Variable(name), name, False) for name in self.scope.variables]
+        items = [*(star if clause.star else ()), *clause.items]
+        names = [item.name for item in items]
+        if len(set(names)) < len(names):
+            raise BadQuery(f"two columns have one name, {names}: name them apart with AS")
+        return items
+
+    def _column(self, place: int, *, is_last: bool) -> str:
+        return f"c{place}" if is_last else self.scope.fresh()
+
+    def _order(
+        self,
+        clause: Projection,
+        items: list[syntax.Projected],
+        before: dict[str, Value],
+        after: dict[str, Value],
+        *,
+        narrow: bool,
+    ) -> str:
+        """Return ORDER BY: what is returned by its name, and else what the clause still knows."""
+        if not clause.order:
+            return ""
+        known: dict[Expression, str] = {
+            item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)
+        }
+        parts = []
+        with self.scope.inner(after if narrow else {**before, **after}):
+            if narrow:
+                self.scope.variables = after
+            for one in clause.order:
+                parts.append(self._ordered(one, known))
+        return f" ORDER BY {', '.join(parts)}"
+
+    def _ordered(self, one: Order, known: Mapping[Expression, str]) -> str:
+        value = self.writer.write(_replaced(one.expression, known))
+        if value.kind.name in ("node", "edge", "path", "map", "list"):
+            raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
+        return f"{value.text}{' DESC' if one.descending else ''}"
+
+    def _page(self, clause: Projection, *, needs_page: bool) -> str:
+        skip, limit = self._count(clause.skip, "SKIP"), self._count(clause.limit, "LIMIT")
+        if skip is None and limit is None:
+            return " SKIP 0" if needs_page else ""  # the engine keeps the order of a WITH only beside SKIP or LIMIT
+        return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
+
+    def _count(self, given: int | syntax.Parameter | None, what: str) -> int | None:
+        if given is None or isinstance(given, int):
+            return given
+        value = self.scope.value(given.name)
+        if type(value) is not int or not 0 <= value < 2**63:
+            raise BadQuery(f"{what} takes a whole number of 0 or more: ${given.name} is {value!r}")
+        return value
+
+
+def _is_match(clause: syntax.Clause) -> bool:
+    return isinstance(clause, Match) and not clause.optional
+
+
+def _check_connected(clause: Match, known: Collection[str]) -> None:
+    """Raise `BadQuery` for an OPTIONAL MATCH of several parts: the engine finds wrong rows for them."""
+    parts = parts_of(path.variables for path in clause.paths)
+    if len(parts) > 1 or (clause.where is not None and not parts[0] & set(known)):
+        raise BadQuery("an OPTIONAL MATCH must be one pattern that begins at a known variable: write several of them")
+
+
+def _part(path: str, pattern: syntax.PathPattern) -> str:
+    """Return what is null where a path is missing: its nodes may be there all the same."""
+    if not pattern.edges:
+        return f"id(nodes({path})[1])"
+    return f"CASE WHEN size(rels({path})) > 0 THEN id(rels({path})[1]) END"
+
+
+def _aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
+    """Tell whether an expression holds count(), collect() or their like."""
+    if isinstance(expression, syntax.Call) and expression.name in AGGREGATES:
+        return True
+    if isinstance(expression, tuple):
+        return any(map(_aggregates, expression))
+    if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
+        return False
+    return any(_aggregates(getattr(expression, one.name)) for one in fields(expression))
+
+
+def _replaced(expression: Any, known: Mapping[Expression, str]) -> Any:  # Any: as above
+    """Return an expression with what is returned already replaced by its name."""
+    if isinstance(expression, tuple):
+        return tuple(_replaced(one, known) for one in expression)
+    if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
+        return expression
+    if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
+        return expression
+    if expression in known:
+        return syntax.Variable(known[expression])  # type: ignore[index]  # it stands in `known`
+    return replace(
+        expression, **{one.name: _replaced(getattr(expression, one.name), known) for one in fields(expression)}
+    )

@@ -1,0 +1,167 @@
+"""What a query says of types: `n:Gene`, `type(r)`, `labels(n)`, and conditions on them, whatever a type is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from orienteer.cypher import syntax
+from orienteer.cypher.ladybug.functions import check_count, check_graph_kind
+from orienteer.cypher.ladybug.kinds import BOOLEAN, TEXT, Kind, Value, list_of, rendered
+from orienteer.cypher.ladybug.scope import Scope
+from orienteer.cypher.patterns import is_domain
+from orienteer.cypher.syntax import Expression
+from orienteer.errors import BadQuery
+
+TYPE_CALLS = frozenset({"type", "nodetype"})
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """Writes what is said of types, its expressions by `write`."""
+
+    scope: Scope
+    write: Callable[[Expression], Value]
+
+    def has_type(self, expression: syntax.HasType) -> Value:
+        """Return the condition `n:Type`. Raises `UnknownType`."""
+        base, names = self.scope.variable(expression.variable), self.scope.names
+        if base.kind.name == "edge":
+            types = frozenset(one.type for name in expression.types for one in names.edge_triples(name))
+            if not expression.types:
+                raise BadQuery(f"{expression.variable!r} is an edge: only nodes have the domain's label")
+            return _is_of(base.text, [names.catalog.edge_tables[one] for one in types])
+        check_graph_kind(f"{expression.variable}:TYPE", base, "node")
+        if not expression.types:
+            return _is_there(base)
+        types = frozenset(one for name in expression.types for one in names.node_types(name))
+        return _is_of(base.text, [names.catalog.node_tables[one] for one in types])
+
+    def condition(self, expression: syntax.Binary) -> Value | None:
+        """Return a condition on a type, its names looked up: `type(r) = 'TREATS'`, `'Gene' IN labels(n)`.
+
+        None where the expression is no such condition. Raises `UnknownType`.
+        """
+        if (of_domain := self._has_domain(expression)) is not None:
+            return of_domain
+        operator, left, right = _turned(expression, is_only_label=not self._domain)
+        if not _is_type(left) or operator not in ("=", "<>", "IN"):
+            return None
+        given = [self.scope.constant(one) for one in right.items] if isinstance(right, syntax.ListOf) else None
+        found: object = self.scope.constant(right) if given is None else given
+        if isinstance(found, list) != (operator == "IN"):
+            return None
+        wanted = found if isinstance(found, list) else [found]
+        if not wanted or not all(isinstance(one, str) for one in wanted):
+            return None
+        names, catalog = self.scope.names, self.scope.names.catalog
+        if self.write(left).kind.name == "edge type":
+            tables = {catalog.edge_tables[one.type] for word in wanted for one in names.edge_triples(str(word))}
+        else:
+            tables = {catalog.node_tables[one] for word in wanted for one in names.node_types(str(word))}
+        condition = f"({self._table(self.write(_typed(left)))} IN [{_listed(tables)}])"
+        return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
+
+    def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
+        """Return the labels of a node as a list, its type first, null for null."""
+        value = self.type_of(arguments, "node")
+        labels = ", ".join([value.text, *self._domain])
+        return Value(f"CASE WHEN {value.text} IS NOT NULL THEN [{labels}] END", list_of(value.kind))
+
+    def label_of(self, arguments: tuple[Expression, ...], place: Expression) -> Value:
+        """Return one label of a node by its place. Raises `BadQuery` where a node has none there."""
+        if place == syntax.Literal_(0):
+            return self.type_of(arguments, "node")
+        if place != syntax.Literal_(1) or not self._domain:
+            raise BadQuery("a node has one type here: labels(n)[0]")
+        value = self.write(arguments[0])
+        check_graph_kind("labels()", value, "node")
+        return Value(f"CASE WHEN {_is_there(value).text} THEN {self._domain[0]} END", TEXT)
+
+    @property
+    def _domain(self) -> list[str]:
+        """The label that every node has in a view, as the engine takes it; none without one."""
+        view = self.scope.names.view
+        return [] if view is None or view.label is None else [rendered(view.label)]
+
+    def _has_domain(self, expression: syntax.Binary) -> Value | None:
+        """Return `'domain' IN labels(n)`, true of every node in a view; None for any other condition."""
+        view, right = self.scope.names.view, expression.right
+        if view is None or expression.operator != "IN" or not _is_labels(right):
+            return None
+        wanted = self.scope.constant(expression.left)
+        if not isinstance(wanted, str) or not is_domain(view.label, wanted):
+            return None
+        assert isinstance(right, syntax.Call)
+        check_count("labels", right.arguments, 1, 1)
+        value = self.write(right.arguments[0])
+        check_graph_kind("labels()", value, "node")
+        return _is_there(value)
+
+    def type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
+        """Return the type of a node or an edge by the graph's own name, null for null."""
+        check_count("type" if what == "edge" else "labels", arguments, 1, 1)
+        value, catalog = self.write(arguments[0]), self.scope.names.catalog
+        check_graph_kind("type()" if what == "edge" else "labels()", value, what)
+        tables = catalog.edge_tables if what == "edge" else catalog.node_tables
+        types = value.kind.types or frozenset(tables)
+        called = {tables[one]: self.scope.names.called(one) for one in sorted(types)}
+        renamed = {table: name for table, name in called.items() if table != name}
+        text = self._table(value)
+        if renamed:
+            cases = " ".join(f"WHEN {rendered(table)} THEN {rendered(name)}" for table, name in renamed.items())
+            text = f"CASE {text} {cases} ELSE {text} END"
+        return Value(text, Kind(f"{what} type"))
+
+    def _table(self, value: Value) -> str:
+        """Return a type by its name in the copy, null for null."""
+        if self.scope.local:
+            return f"label({value.text})"
+        # Where an optional edge is missing the engine still gives its type, if there is only one.
+        return f"CASE WHEN id({value.text}) IS NOT NULL THEN label({value.text}) END"
+
+
+def _turned(expression: syntax.Binary, *, is_only_label: bool) -> tuple[str, Expression, Expression]:
+    """Return a comparison with the type on its left, where one side is a type."""
+    operator, left, right = expression.operator, expression.left, expression.right
+    if operator == "IN" and _is_labels(right):
+        assert isinstance(right, syntax.Call)
+        return "=", syntax.Item(right, syntax.Literal_(0)), left
+    if isinstance(left, syntax.Call) and left.name == "labels" and isinstance(right, syntax.ListOf):
+        is_one = operator in ("=", "<>") and len(right.items) == 1 and is_only_label  # labels(n) = ['Gene']
+        return (operator, syntax.Item(left, syntax.Literal_(0)), right.items[0]) if is_one else (operator, left, right)
+    return (operator, right, left) if not _is_type(left) and _is_type(right) else (operator, left, right)
+
+
+def _is_labels(expression: Expression) -> bool:
+    return isinstance(expression, syntax.Call) and expression.name == "labels"
+
+
+def _is_there(value: Value) -> Value:
+    return Value(f"(id({value.text}) IS NOT NULL)", BOOLEAN)
+
+
+def _is_type(expression: Expression) -> bool:
+    """Tell whether an expression is the type of an edge, or the one label of a node."""
+    if isinstance(expression, syntax.Item):
+        return _is_labels(expression.base) and expression.at == syntax.Literal_(0)
+    if isinstance(expression, syntax.Call) and expression.name == "head" and expression.arguments:
+        return isinstance(expression.arguments[0], syntax.Call) and expression.arguments[0].name == "labels"
+    return isinstance(expression, syntax.Call) and expression.name in TYPE_CALLS
+
+
+def _typed(expression: Expression) -> Expression:
+    """Return the node or the edge whose type an expression is."""
+    while not isinstance(expression, syntax.Call) or expression.name not in (*TYPE_CALLS, "labels"):
+        assert isinstance(expression, syntax.Item | syntax.Call)
+        expression = expression.base if isinstance(expression, syntax.Item) else expression.arguments[0]
+    check_count(expression.name, expression.arguments, 1, 1)
+    return expression.arguments[0]
+
+
+def _is_of(value: str, tables: list[str]) -> Value:
+    return Value(f"(label({value}) IN [{_listed(tables)}])", BOOLEAN)
+
+
+def _listed(tables: list[str] | set[str]) -> str:
+    return ", ".join(map(rendered, sorted(tables)))

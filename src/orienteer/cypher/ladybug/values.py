@@ -1,0 +1,406 @@
+"""Expressions for the engine."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import singledispatchmethod
+
+from orienteer.cypher import syntax
+from orienteer.cypher.ladybug import functions, texts
+from orienteer.cypher.ladybug.arithmetic import LIST_ADVICE, calculated, total
+from orienteer.cypher.ladybug.comparisons import check_expression, compared
+from orienteer.cypher.ladybug.functions import AGGREGATES, LAST, check_count, check_graph_kind, check_kind, item
+from orienteer.cypher.ladybug.joins import UNSURE, conjuncts, is_unsure, joined, parts_of
+from orienteer.cypher.ladybug.kinds import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    NULL,
+    TEXT,
+    UNKNOWN,
+    Kind,
+    Value,
+    common,
+    constant,
+    list_of,
+    map_of,
+    quoted,
+    repeated,
+)
+from orienteer.cypher.ladybug.matcher import Matcher, property_of
+from orienteer.cypher.ladybug.scope import Scope
+from orienteer.cypher.ladybug.type_tests import TYPE_CALLS, Typing
+from orienteer.cypher.syntax import Expression
+from orienteer.errors import BadQuery
+
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+LONGEST_WRITTEN = 100_000  # characters of the engine's text
+TOO_LONG = "the query becomes too long for the engine: name what stands in it several times by WITH ... AS x"
+_DATE_PARTS = {"year": "year", "month": "month", "day": "day"}
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes the expressions of one query."""
+
+    scope: Scope
+
+    @property
+    def _typing(self) -> Typing:
+        return Typing(self.scope, self.write)
+
+    def write(self, expression: Expression) -> Value:
+        """Return an expression as the engine takes it. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+        value: Value = _WRITERS(type(expression))(self, expression)
+        if len(value.text) > LONGEST_WRITTEN:
+            raise BadQuery(TOO_LONG)
+        return value
+
+    @singledispatchmethod
+    def _written(self, expression: Expression) -> Value:
+        raise AssertionError(expression)
+
+    def condition(self, expression: Expression) -> str:
+        """Return a condition. Raises `BadQuery` where the value cannot be true or false."""
+        value = self.write(expression)
+        if value.kind.name not in ("boolean", "", "null"):
+            raise BadQuery(f"a condition is needed where {value.kind.shown} stands: compare it with something")
+        return value.text
+
+    # --------------------------------------------------------------------------------------------------- leaves
+
+    @_written.register
+    def _(self, expression: syntax.Literal_) -> Value:
+        return constant(expression.value)
+
+    @_written.register
+    def _(self, expression: syntax.Parameter) -> Value:
+        return self.scope.parameter(expression.name)
+
+    @_written.register
+    def _(self, expression: syntax.Variable) -> Value:
+        value = self.scope.variable(expression.name)
+        if self.scope.local and expression.name not in self.scope.local:
+            # The engine reads such a variable from the wrong row.
+            raise BadQuery(
+                f"{expression.name!r} comes from outside the list that [ ] or any() goes through: {LIST_ADVICE}"
+            )
+        return value
+
+    @_written.register
+    def _(self, expression: syntax.Property) -> Value:
+        base = self.write(expression.base)
+        kind = base.kind.name
+        if kind == "date" and expression.key in _DATE_PARTS:
+            return Value(f"date_part('{_DATE_PARTS[expression.key]}', {base.text})", INTEGER)
+        if kind in ("map", ""):
+            return Value(f"({base.text}).{quoted(expression.key)}", Kind(deep=max(base.kind.deep - 1, 0)))
+        if kind not in ("node", "edge"):
+            hint = ": name one of them, as in list[0].name" if kind == "list" else ""
+            raise BadQuery(f"{base.kind.shown} has no property {expression.key!r}{hint}")
+        text = base.text if isinstance(expression.base, syntax.Variable) else f"({base.text})"
+        return property_of(self.scope.names, Value(text, base.kind), expression.key)
+
+    @_written.register
+    def _(self, expression: syntax.HasType) -> Value:
+        return self._typing.has_type(expression)
+
+    # ------------------------------------------------------------------------------------------------ operators
+
+    @_written.register
+    def _(self, expression: syntax.Unary) -> Value:
+        if expression.operator == "NOT":
+            return Value(f"(NOT {self.condition(expression.operand)})", BOOLEAN)
+        value = self.write(expression.operand)
+        if expression.operator == "-":
+            check_kind("a minus sign", value, "number")
+            return Value(f"(-{value.text})", value.kind)
+        text = f"id({value.text})" if value.kind.name in ("node", "edge") else self.scope.optional.get(value.text)
+        return Value(f"({text or value.text} {expression.operator})", BOOLEAN)
+
+    @_written.register
+    def _(self, expression: syntax.Binary) -> Value:
+        operator = expression.operator
+        if operator in ("AND", "OR", "XOR"):
+            conditions = map(self.condition, _operands(expression))
+            return Value(f"({f' {operator} '.join(conditions)})", BOOLEAN)
+        if operator == "+":
+            return total(map(self.write, _operands(expression)), may_join_texts=not self.scope.local)
+        if (about_types := self._typing.condition(expression)) is not None:
+            return about_types
+        left, right = self.write(expression.left), self.write(expression.right)
+        if operator in _COMPARISONS:
+            return compared(operator, left, right)
+        if operator == "IN":
+            return self._in(left, right)
+        if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
+            return self._text_condition(expression, left, right)
+        return calculated(operator, left, right)
+
+    def _in(self, left: Value, right: Value) -> Value:
+        check_kind("IN", right, "list")
+        if right.kind.item is not None and left.kind.name in ("node", "edge"):
+            raise BadQuery("IN with nodes is not supported: collect ids, as in a.id IN collect(b.id)")
+        if right.kind.item is not None and right.kind.item.name:
+            compared("=", left, Value("item", right.kind.item))  # only to check their kinds
+        if right.kind.name == "null":
+            return Value("NULL", NULL)
+        found = f"{left.text} IN {right.text}"
+        if right.text[0] in "[$":  # what is written out or given is seldom empty, and an index may find it
+            return Value(f"({found})", BOOLEAN)
+        repeated("IN", right)
+        return Value(f"({found} AND size({right.text}) > 0)", BOOLEAN)  # of null the engine cannot tell it of no list
+
+    def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
+        operator = expression.operator
+        if "null" in (left.kind.name, right.kind.name):
+            return Value("NULL", NULL)
+        check_kind(operator, left, "text")
+        check_kind(operator, right, "text")
+        if operator == "=~":
+            pattern = self.scope.constant(expression.right)
+            if not isinstance(pattern, str):
+                raise BadQuery("=~ takes a regular expression as a text or a parameter")
+            check_expression(pattern)
+        if operator == "CONTAINS":
+            repeated(operator, left, right)
+            return Value(texts.contains(left, right), BOOLEAN)
+        return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
+
+    # --------------------------------------------------------------------------------------------- lists, cases
+
+    @_written.register
+    def _(self, expression: syntax.ListOf) -> Value:
+        values = [self.write(one) for one in expression.items]
+        if any(value.kind.name == "null" for value in values):
+            raise BadQuery("a list with null in it is not supported: leave the null out")
+        kind = common([value.kind for value in values], "a list")
+        return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind))
+
+    @_written.register
+    def _(self, expression: syntax.MapOf) -> Value:
+        items, kinds = [], []
+        for key, one in expression.items:
+            if key.startswith("_") or not key.isprintable():
+                raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
+            value = self.write(one)
+            items.append(f"{quoted(key)}: {value.text}")
+            kinds.append(value.kind)
+        if len({key.casefold() for key, _ in expression.items}) < len(items) or not items:
+            raise BadQuery("a map needs keys, and they must differ by more than case")
+        return Value(f"{{{', '.join(items)}}}", map_of(kinds))
+
+    @_written.register
+    def _(self, expression: syntax.Item) -> Value:
+        if isinstance(expression.base, syntax.Call) and expression.base.name == "labels":
+            return self._typing.label_of(expression.base.arguments, expression.at)
+        base, at = self.write(expression.base), self.write(expression.at)
+        if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
+            raise BadQuery("a property is named after a dot, as in n.name")
+        return item(base, at)
+
+    @_written.register
+    def _(self, expression: syntax.Slice) -> Value:
+        base = self.write(expression.base)
+        check_kind("a slice", base, "list")
+        end = str(LAST if expression.end is None else expression.end)
+        if expression.end == 0:
+            end, begin = "1", 2  # places are from 1, and a slice from 1 to 0 is not empty to the engine
+        else:
+            begin = (expression.begin or 0) + 1
+        return Value(f"list_slice({base.text}, {begin}, {end})", base.kind)
+
+    @_written.register
+    def _(self, expression: syntax.Case) -> Value:
+        tests = [self._test(condition) for condition, _ in expression.whens]
+        results = [self.write(result) for _, result in expression.whens]
+        if expression.otherwise is not None:
+            results.append(self.write(expression.otherwise))
+        kind = common([value.kind for value in results], "CASE")
+        if self.scope.local and kind.is_text:
+            raise BadQuery(f"CASE cannot make texts inside [ ] or any(): {LIST_ADVICE}")
+        # Of results of two kinds of numbers the engine rounds to the first.
+        given = [f"cast({one.text}, 'DOUBLE')" if kind == FLOAT != one.kind else one.text for one in results]
+        whens = " ".join(f"WHEN {test} THEN {text}" for test, text in zip(tests, given, strict=False))
+        otherwise = "" if expression.otherwise is None else f" ELSE {given[-1]}"
+        return Value(f"CASE {whens}{otherwise} END", kind)
+
+    def _test(self, condition: Expression) -> str:
+        """Return a condition of a CASE: one that is a CASE itself the engine reads from other rows."""
+        test = self.condition(condition)
+        return f"({test}) = true" if test.startswith("CASE ") else test
+
+    @_written.register
+    def _(self, expression: syntax.Comprehension) -> Value:
+        source = self.write(expression.source)
+        check_kind("a list comprehension", source, "list")
+        if source.kind.name == "null":
+            return source
+        text, kind = _afresh(source), source.kind.item or UNKNOWN
+        name = self.scope.fresh()
+        local = {expression.variable: Value(name, kind)}
+        if expression.where is not None:
+            with self.scope.inner(local, local=local):
+                text = f"list_filter({text}, {name} -> {self.condition(expression.where)})"
+        if expression.result is None:
+            return Value(text, source.kind)
+        result = self._item_result(expression, local)
+        return Value(f"list_transform({text}, {name} -> {result.text})", list_of(result.kind))
+
+    def _item_result(self, expression: syntax.Comprehension, local: dict[str, Value]) -> Value:
+        """Return what a comprehension makes of an item: of texts only what the engine does not lose."""
+        result = expression.result
+        assert result is not None
+        with self.scope.inner(local):
+            plain = isinstance(result, syntax.Property) and isinstance(result.base, syntax.Variable)
+            if plain or (isinstance(result, syntax.Call) and result.name in TYPE_CALLS):
+                return self.write(result)
+        with self.scope.inner(local, local=local):
+            value = self.write(result)
+        if value.kind.name not in ("integer", "float", "boolean") and not isinstance(result, syntax.Variable):
+            raise BadQuery(f"[x IN list | ...] can give a property, a type, a number or a condition: {LIST_ADVICE}")
+        return value
+
+    @_written.register
+    def _(self, expression: syntax.Quantifier) -> Value:
+        source = self.write(expression.source)
+        check_kind(f"{expression.kind}()", source, "list")
+        name = self.scope.fresh()
+        local = {expression.variable: Value(name, source.kind.item or UNKNOWN)}
+        with self.scope.inner(local, local=local):
+            where = self.condition(expression.where)
+        repeated(f"{expression.kind}()", source, Value(where))
+
+        def count(condition: str) -> str:
+            return f"size(list_filter({_afresh(source)}, {name} -> {condition}))"
+
+        # Where a condition is neither true nor false, neither may be the answer.
+        certain, unsure = count(f"(NOT {where})" if expression.kind == "all" else where), count(f"({where} IS NULL)")
+        if expression.kind == "single":
+            return Value(f"CASE WHEN {certain} > 1 THEN false WHEN {unsure} = 0 THEN {certain} = 1 END", BOOLEAN)
+        found, missing = ("true", "false") if expression.kind == "any" else ("false", "true")
+        return Value(f"CASE WHEN {certain} > 0 THEN {found} WHEN {unsure} = 0 THEN {missing} END", BOOLEAN)
+
+    @_written.register
+    def _(self, expression: syntax.Subquery) -> Value:
+        if self.scope.local:
+            raise BadQuery(f"patterns inside [ ] or any() are not supported: {LIST_ADVICE}")
+        if len(parts_of(path.variables for path in expression.paths)) > 1:
+            kind = expression.kind
+            raise BadQuery(f"{kind} {{ }} must hold one pattern, the engine loses rows of several parts: write several")
+        matched = Matcher(self.scope, self.write).match(expression.paths, expression.where)
+        if expression.where is not None:
+            with self.scope.inner({**matched.variables, **matched.narrowed}):
+                matched.conditions.extend(map(self.condition, conjuncts(expression.where)))
+        if is_unsure(matched):
+            self.scope.note(UNSURE)
+        text = f"{expression.kind} {{ MATCH {joined([matched], reads_outside=False)} }}"
+        if expression.kind == "EXISTS":
+            return Value(text, BOOLEAN)
+        # Of nodes that nothing else is read of, the engine drops those whose count is 0.
+        missing = " OR ".join(f"{node.text}.id IS NULL" for node in matched.narrowed.values())
+        return Value(f"CASE WHEN {missing} THEN 0 ELSE {text} END" if missing else text, INTEGER)
+
+    # ---------------------------------------------------------------------------------------------------- calls
+
+    @_written.register
+    def _(self, expression: syntax.Call) -> Value:
+        name = expression.name
+        if expression.star:
+            with self._aggregating(name):
+                return Value("count(*)", INTEGER)
+        if name in AGGREGATES:
+            return self._aggregate(expression)
+        if expression.distinct:
+            raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
+        if name in TYPE_CALLS:
+            return self._typing.type_of(expression.arguments, "edge" if name == "type" else "node")
+        if name == "labels":
+            return self._typing.labels_of(expression.arguments)
+        if name in ("nodes", "edges", "length", "id"):
+            return self._of_graph(name, expression.arguments)
+        arguments = [self.write(one) for one in expression.arguments]
+        if self.scope.local and name != "size" and any(one.kind.is_text for one in arguments):
+            # Two such calls in one RETURN spoil each other's texts.
+            raise BadQuery(f"{name}() of a text is not supported inside [ ] or any(): {LIST_ADVICE}")
+        return functions.call(name, arguments)
+
+    def _aggregating(self, name: str) -> AbstractContextManager[None]:
+        if not self.scope.may_aggregate or self.scope.local:
+            raise BadQuery(
+                f"{name}() may stand in WITH and RETURN only, and not inside another: "
+                f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
+            )
+        return self.scope.aggregating(False)
+
+    def _aggregate(self, expression: syntax.Call) -> Value:
+        check_count(expression.name, expression.arguments, 1, 1)
+        name = expression.name
+        with self._aggregating(name):
+            value = self.write(expression.arguments[0])
+        if value.kind.name == "null":
+            raise BadQuery(f"{name}(null) means nothing: leave it out")
+        distinct = "DISTINCT " if expression.distinct else ""
+        call = f"{name}({distinct}{self.or_null(value)})"
+        if name == "count":
+            return Value(call, INTEGER)
+        if name == "collect":
+            return Value(call, list_of(value.kind))
+        if name in ("sum", "avg"):
+            check_kind(f"{name}()", value, "number")
+        elif value.kind.name in ("list", "map", "node", "edge", "path"):
+            raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.shown}")
+        if name != "sum":
+            return Value(call, FLOAT if name == "avg" else value.kind)
+        # The engine's sum of whole numbers is a decimal, and that of nothing is null where Cypher's is 0.
+        if value.kind.name == "float":
+            return Value(f"coalesce({call}, 0.0)", FLOAT)
+        return Value(
+            f"cast(coalesce({call}, 0), 'INT64')" if value.kind == INTEGER else f"coalesce({call}, 0)", value.kind
+        )
+
+    def _of_graph(self, name: str, arguments: tuple[Expression, ...]) -> Value:
+        check_count(name, arguments, 1, 1)
+        value = self.write(arguments[0])
+        if name == "id":
+            if value.kind.name == "node":
+                self.scope.note("id(n) is the node's id, a text: n.id")
+                return Value(self.scope.names.identifier(value), TEXT)
+            check_graph_kind("id()", value, "edge")
+            return Value(f"cast(id({value.text}), 'STRING')", TEXT)
+        if name == "length" and value.kind.name in ("list", "text"):
+            return functions.call("size", [value])
+        check_graph_kind(f"{name}()", value, "path")
+        catalog = self.scope.names.catalog
+        call, kind = {
+            "length": ("length", INTEGER),
+            "nodes": ("nodes", list_of(Kind("node", frozenset(catalog.node_tables)))),
+            "edges": ("rels", list_of(Kind("edge", frozenset(catalog.edge_tables)))),
+        }[name]
+        return Value(self.or_null(value, f"{call}({value.text})"), kind)
+
+    def or_null(self, value: Value, text: str | None = None) -> str:
+        """Return a value, or what is made of it, as the engine takes it: null where it is a path that is missing."""
+        text = value.text if text is None else text
+        part = self.scope.optional.get(value.text)
+        return text if part is None else f"CASE WHEN {part} IS NOT NULL THEN {text} END"
+
+
+# What `self._written` finds, without the wrapper that functools makes anew at each call.
+_WRITERS = vars(Writer)["_written"].dispatcher.dispatch
+
+
+def _operands(expression: syntax.Binary) -> list[Expression]:
+    """Return what a chain of one operator joins: written flat, the engine reads it several times as fast."""
+    found = [expression.right]
+    left = expression.left
+    while isinstance(left, syntax.Binary) and left.operator == expression.operator:
+        found.append(left.right)
+        left = left.left
+    return [left, *reversed(found)]
+
+
+def _afresh(source: Value) -> str:
+    """Return a list for a condition on its items: of one that was matched or filtered the engine takes other rows'."""
+    return f"list_concat({source.text}, [])"

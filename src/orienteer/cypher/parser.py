@@ -1,0 +1,154 @@
+"""The guard: one statement of reading clauses as a tree. What is not listed here is refused, whatever it is called."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from orienteer.cypher.expressions import read_expression
+from orienteer.cypher.patterns import read_paths
+from orienteer.cypher.syntax import (
+    Clause,
+    Match,
+    Order,
+    Parameter,
+    Projected,
+    Projection,
+    Statement,
+    Unwind,
+    Variable,
+)
+from orienteer.cypher.token_reader import Reader
+from orienteer.cypher.view import View
+from orienteer.errors import BadQuery
+
+MOST_CLAUSES = 20
+TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"
+_BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN"
+_WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DROP", "ALTER", "FOREACH", "INSERT"})
+
+
+@lru_cache(maxsize=256)  # with parameters one statement is asked many times
+def parse(text: str, view: View | None = None) -> Statement:
+    """Return a statement as a tree. Raises `BadQuery` for everything that is not one reading statement."""
+    try:
+        return _statement(text, view)
+    except RecursionError:  # bounds hold it long before, but who asks may be deep in calls himself
+        raise BadQuery(TOO_DEEP) from None
+
+
+def _statement(text: str, view: View | None) -> Statement:
+    reader = Reader(text, None if view is None else view.label)
+    if reader.peek().kind == "end":
+        raise BadQuery("the query is empty: write MATCH ... RETURN ...")
+    queries = [_query(reader)]
+    all_ = set[bool]()
+    while reader.takes_word("UNION"):
+        all_.add(reader.takes_word("ALL"))
+        queries.append(_query(reader))
+    if reader.peek().kind != "end":
+        raise _no_clause(reader)
+    if len(all_) > 1:
+        raise BadQuery("UNION and UNION ALL cannot be mixed: use one of them throughout")
+    if len(queries) > 1:
+        _check_union(queries)
+    if sum(map(len, queries)) > MOST_CLAUSES:
+        raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
+    return Statement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view)
+
+
+def _check_union(queries: list[tuple[Clause, ...]]) -> None:
+    names = [[item.name for item in query[-1].items] for query in queries if isinstance(query[-1], Projection)]
+    if any(one != names[0] for one in names):
+        raise BadQuery(f"the parts of a UNION return different columns, {names}: name them alike with AS")
+
+
+def _query(reader: Reader) -> tuple[Clause, ...]:
+    clauses: list[Clause] = []
+    while True:
+        if reader.takes_word("OPTIONAL", "MATCH"):
+            clauses.append(_match(reader, optional=True))
+        elif reader.takes_word("MATCH"):
+            clauses.append(_match(reader, optional=False))
+        elif reader.takes_word("UNWIND"):
+            source = read_expression(reader)
+            reader.expect_word("AS", "after what UNWIND takes apart")
+            clauses.append(Unwind(source, reader.variable()))
+        elif reader.takes_word("WITH"):
+            clauses.append(_projection(reader, is_with=True))
+        elif reader.takes_word("RETURN"):
+            return (*clauses, _projection(reader, is_with=False))
+        else:
+            raise _no_clause(reader, ends=bool(clauses))
+
+
+def _no_clause(reader: Reader, *, ends: bool = False) -> BadQuery:
+    token = reader.peek()
+    word = token.value.upper() if token.kind == "word" else ""
+    if token.kind == "end" and ends:
+        return BadQuery("the query returns nothing: end it with RETURN")
+    if word in _WRITES:
+        return BadQuery(f"{word} is not allowed: the graph can only be read, by {_BEGINNINGS}")
+    if word == "CALL":
+        return BadQuery("CALL is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
+    if word in ("EXPLAIN", "PROFILE"):
+        return BadQuery(f"{word} is not supported: leave it out")
+    return reader.wrong(f"only reading clauses are allowed, {_BEGINNINGS}: something else stands")
+
+
+def _match(reader: Reader, *, optional: bool) -> Match:
+    paths = read_paths(reader, read_expression)
+    where = read_expression(reader) if reader.takes_word("WHERE") else None
+    return Match(paths, where, optional)
+
+
+def _projection(reader: Reader, *, is_with: bool) -> Projection:
+    distinct = reader.takes_word("DISTINCT")
+    star = reader.takes("*")
+    items: list[Projected] = []
+    while not star or reader.takes(","):
+        items.append(_projected(reader, is_with=is_with))
+        if not star and not reader.takes(","):
+            break
+    order: list[Order] = []
+    if reader.takes_word("ORDER", "BY"):
+        order.append(_order(reader))
+        while reader.takes(","):
+            order.append(_order(reader))
+    skip = _count(reader, "SKIP") if reader.takes_word("SKIP") or reader.takes_word("OFFSET") else None
+    limit = _count(reader, "LIMIT") if reader.takes_word("LIMIT") else None
+    where = read_expression(reader) if is_with and reader.takes_word("WHERE") else None
+    names = [item.name for item in items]
+    if len(set(names)) < len(names):
+        raise BadQuery(f"two columns have one name, {names}: name them apart with AS")
+    return Projection(tuple(items), star, distinct, tuple(order), skip, limit, where)
+
+
+def _projected(reader: Reader, *, is_with: bool) -> Projected:
+    start = reader.peek()
+    expression = read_expression(reader)
+    text = reader.text(start)
+    if reader.takes_word("AS"):
+        return Projected(expression, reader.name("column"), True)
+    if is_with and not isinstance(expression, Variable):
+        raise BadQuery(f"WITH needs a name for {text[:60]!r}: write {text[:60]} AS name")
+    return Projected(expression, expression.name if isinstance(expression, Variable) else text, False)
+
+
+def _order(reader: Reader) -> Order:
+    expression = read_expression(reader)
+    if reader.is_word("DESC", "DESCENDING"):
+        reader.next()
+        return Order(expression, True)
+    if reader.is_word("ASC", "ASCENDING"):
+        reader.next()
+    return Order(expression, False)
+
+
+def _count(reader: Reader, what: str) -> int | Parameter:
+    token = reader.next()
+    if token.kind == "integer":
+        return int(token.value)
+    if token.kind == "parameter":
+        reader.parameters.add(token.value)
+        return Parameter(token.value)
+    raise BadQuery(f"{what} takes a whole number or a parameter, not {token.shown}")

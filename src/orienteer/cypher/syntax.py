@@ -1,0 +1,305 @@
+"""What a statement may hold, as data. What has no class here cannot reach the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from orienteer.cypher.view import View
+from orienteer.errors import BadQuery
+
+MOST_DEEP = 200  # operators in a chain and forms in one another: each takes up to 3 of the 1,000 calls Python nests
+Direction: TypeAlias = Literal["out", "in", "both"]
+
+
+class Tree:
+    """What holds other parts of a statement, and knows how deep and how large it is: no form can go uncounted."""
+
+    __slots__ = ("depth", "size")
+    depth: int
+    """Parts in one another."""
+    size: int
+    """Parts in all; one that stands twice counts twice."""
+
+    def __post_init__(self) -> None:
+        """Count. Raises `BadQuery` where a chain or a nesting is longer than is allowed."""
+        depth, size = _measured(tuple(getattr(self, name) for name in self.__slots__))
+        if depth >= MOST_DEEP:
+            raise BadQuery(
+                f"the query has more than {MOST_DEEP} operators in a chain or forms in one another: write x IN [a, b] "
+                "for x = a OR x = b, UNWIND and sum() for a + b, and name parts by WITH ... AS x"
+            )
+        object.__setattr__(self, "depth", depth + 1)  # frozen, but not yet made
+        object.__setattr__(self, "size", size + 1)
+
+
+def measured(part: object) -> tuple[int, int]:
+    """Return how deep and how large a part of a statement is; leaves are neither."""
+    return (part.depth, part.size) if isinstance(part, Tree) else (0, 1)
+
+
+def _measured(parts: tuple[object, ...]) -> tuple[int, int]:
+    depth = size = 0
+    for part in parts:
+        deep, large = _measured(part) if isinstance(part, tuple) else measured(part)
+        depth, size = max(depth, deep), size + large
+    return depth, size
+
+
+@dataclass(frozen=True, slots=True)
+class Literal_:
+    """A text, a number, true, false or null."""
+
+    value: None | bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`$name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that a clause introduced."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Property(Tree):
+    """`base.key`."""
+
+    base: Expression
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Tree):
+    """A function of the list, its name in lower case."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    distinct: bool = False
+    star: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Tree):
+    """`NOT x`, `-x`, `x IS NULL`, `x IS NOT NULL`."""
+
+    operator: Literal["NOT", "-", "IS NULL", "IS NOT NULL"]
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Tree):
+    """Two operands: AND OR XOR = <> < <= > >= + - * / % ^ IN CONTAINS STARTS WITH ENDS WITH =~."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Tree):
+    """`[a, b]`."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf(Tree):
+    """`{a: 1}`, also what `n {.a, b: 1}` means."""
+
+    items: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Tree):
+    """`list[at]`, from 0, negative ones from the end."""
+
+    base: Expression
+    at: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Tree):
+    """`list[begin..end]`, from 0, the end left out."""
+
+    base: Expression
+    begin: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Tree):
+    """`CASE WHEN a THEN b ... ELSE c END`; one with a subject has a comparison with it in each condition."""
+
+    whens: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension(Tree):
+    """`[x IN list WHERE p | e]`."""
+
+    variable: str
+    source: Expression
+    where: Expression | None
+    result: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantifier(Tree):
+    """`any(x IN list WHERE p)`, and all, none, single."""
+
+    kind: Literal["any", "all", "none", "single"]
+    variable: str
+    source: Expression
+    where: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery(Tree):
+    """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is an EXISTS."""
+
+    kind: Literal["EXISTS", "COUNT"]
+    paths: tuple[PathPattern, ...]
+    where: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class HasType:
+    """`n:Gene` as a condition."""
+
+    variable: str
+    types: tuple[str, ...]
+    """None where only the label is named that every node has in a view."""
+
+
+Expression: TypeAlias = (
+    Literal_
+    | Parameter
+    | Variable
+    | Property
+    | Call
+    | Unary
+    | Binary
+    | ListOf
+    | MapOf
+    | Item
+    | Slice
+    | Case
+    | Comprehension
+    | Quantifier
+    | Subquery
+    | HasType
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePattern(Tree):
+    """`(n:Gene|Disease {key: value})`."""
+
+    variable: str | None
+    types: tuple[str, ...]
+    properties: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """`*least..most`."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePattern(Tree):
+    """`-[r:treats|palliates*1..2 {key: value}]->`."""
+
+    variable: str | None
+    types: tuple[str, ...]
+    direction: Direction
+    hops: Hops | None
+    properties: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern(Tree):
+    """`p = (a)-[r]-(b)`, nodes and edges in turn."""
+
+    variable: str | None
+    nodes: tuple[NodePattern, ...]
+    edges: tuple[EdgePattern, ...]
+    shortest: Literal["", "SHORTEST", "ALL SHORTEST"] = ""
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Return the names of its nodes."""
+        return frozenset(node.variable for node in self.nodes if node.variable is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """`[OPTIONAL] MATCH paths [WHERE p]`."""
+
+    paths: tuple[PathPattern, ...]
+    where: Expression | None
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unwind:
+    """`UNWIND list AS variable`."""
+
+    source: Expression
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """`expression AS name`; the name is the expression's own text where none is given."""
+
+    expression: Expression
+    name: str
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """`expression [DESC]`."""
+
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """`WITH` or `RETURN`."""
+
+    items: tuple[Projected, ...]
+    star: bool
+    distinct: bool
+    order: tuple[Order, ...]
+    skip: int | Parameter | None
+    limit: int | Parameter | None
+    where: Expression | None
+    """Only of WITH."""
+
+
+Clause: TypeAlias = Match | Unwind | Projection
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Queries joined by UNION; the last clause of each is its RETURN."""
+
+    queries: tuple[tuple[Clause, ...], ...]
+    keeps_repeats: bool
+    """UNION ALL."""
+    parameters: frozenset[str]
+    view: View | None = None
+    """How the graph is to look; None for the graph as it is."""

@@ -1,0 +1,152 @@
+"""What the figures of a run depend on: hashes of graph and prompts, versions; whether the conditions of two agree."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from orienteer.evaluation.running.runs import Manifest
+from orienteer.graph.store import Graph
+from orienteer.methods.table import METHODS
+from orienteer.retrieval.bases.table import BASES
+
+_FIXED = ("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer")
+_OF_THE_MODEL = ("model", "budget")  # say nothing of a run without one
+_SHOWN = 100  # characters of a value in a message
+_HASHED = 12  # digits of a hash that are shown
+
+
+def graph_hash(graph: Graph) -> str:
+    """Return a sha256 over all that a graph holds, but for where and when it was made: equal graphs have equal ones."""
+    said = graph.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
+    """Return the sha256 of each prompt file of these methods, and of the prompt for answers where there are any.
+
+    The prompts of a method are the files that bear its name: `ark.md`, `ark-faithful.md`; a method over another has
+    those of both. A file that bears no method's name is shared by all that need a model, or by all retrievers.
+    """
+    names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
+    needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)
+    shared = {"orienteer.methods": needs_model, "orienteer.retrieval": bool(names & {*BASES, "graphsearch"})}
+    found = [(file, is_shared) for package, is_shared in shared.items() for file in _prompts(package)]
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+        for file, is_shared in found
+        if _bears(file.name, names) or (is_shared and not _bears(file.name, {*METHODS, "answer"}))
+    }
+
+
+def _prompts(package: str) -> list[Traversable]:
+    """Return the prompt files of a package by name."""
+    folder = files(package) / "prompts"
+    return sorted((file for file in folder.iterdir() if file.is_file()), key=lambda file: file.name)
+
+
+def _bears(file_name: str, names: Iterable[str]) -> bool:
+    return any(file_name.startswith((f"{name}.", f"{name}-")) for name in names)
+
+
+def versions() -> dict[str, str | None]:
+    """Return the fields of a manifest that tell with what, and when, figures were made."""
+    import orienteer
+
+    return {
+        "orienteer": orienteer.__version__,
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "created": now(),
+    }
+
+
+def now() -> str:
+    """Return the time as it is written down."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def differences(old: Manifest, new: Manifest) -> list[str]:
+    """Say in which conditions two manifests differ so that their results may not stand in one run.
+
+    More methods, more questions of the same draw, another address of the model and another commit are none.
+    """
+    names = list(_FIXED)
+    if old.model is not None and new.model is not None:
+        names += _OF_THE_MODEL
+    found = [
+        _difference(name, getattr(old, name), getattr(new, name))
+        for name in names
+        if getattr(old, name) != getattr(new, name)
+    ]
+    if old.limit is not None and new.limit is not None and new.limit < old.limit:
+        found.append(_difference("limit", old.limit, new.limit))
+    if new.count < old.count and not found:
+        found.append(_difference("the number of questions", old.count, new.count))
+    for label in [one for one in old.methods if one in new.methods]:
+        found += [f"{label!r}: {said}" for said in _option_differences(old.methods[label], new.methods[label], found)]
+    for name in sorted(old.prompts.keys() & new.prompts.keys()):
+        if old.prompts[name] != new.prompts[name]:
+            found.append(_difference(f"the prompt {name}", old.prompts[name][:_HASHED], new.prompts[name][:_HASHED]))
+    return found
+
+
+def joined(old: Manifest, new: Manifest) -> Manifest:
+    """Return the manifest of a run that goes on: the old one with what is new, which its notes tell."""
+    notes = [*old.notes]
+    for name in ("commit", "python", "base_url"):
+        was, is_ = getattr(old, name), getattr(new, name)
+        if is_ is not None and was is not None and is_ != was:
+            notes.append(f"gone on with {name} {is_} on {new.created}")
+    has_model = old.model is not None
+    return old.model_copy(
+        update={
+            "methods": {**old.methods, **new.methods},
+            "prompts": {**old.prompts, **new.prompts},
+            "limit": new.limit,
+            "count": new.count,
+            "model": old.model if has_model else new.model,
+            "budget": old.budget if has_model else new.budget,
+            "base_url": old.base_url if has_model else new.base_url,
+            "notes": tuple(dict.fromkeys([*notes, *new.notes])),
+        }
+    )
+
+
+def _option_differences(old: dict[str, Any], new: dict[str, Any], said: list[str]) -> list[str]:  # Any: JSON
+    """Say in which options two settings of a method differ, but for what was said of the whole run: k."""
+    names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
+    told = [_difference(name, old.get(name), new.get(name)) for name in names]
+    return [one for one in told if one not in said]
+
+
+def _difference(name: str, old: object, new: object) -> str:
+    if name.endswith("_sha256"):
+        return f"the {name.removesuffix('_sha256')} changed ({str(old)[:_HASHED]} then, {str(new)[:_HASHED]} now)"
+    return f"{name} was {_written(old)} and is {_written(new)}"
+
+
+def _written(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that runs, marked where files differ from it; None outside of one."""
+    root = Path(__file__).resolve().parents[4]
+    if not (root / ".git").exists():
+        return None
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None

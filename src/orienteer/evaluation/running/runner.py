@@ -1,0 +1,329 @@
+"""Every method over every question, written down as it goes, to be taken up again after any end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from orienteer.errors import BadInput, BadOption, ModelError
+from orienteer.evaluation.examples import Example, QuestionSet
+from orienteer.evaluation.running.asker import Asker, Outcome, Task
+from orienteer.evaluation.running.journal import Journal
+from orienteer.evaluation.running.manifest import differences, graph_hash, joined, now, prompt_hashes, versions
+from orienteer.evaluation.running.replies import Replies
+from orienteer.evaluation.running.runs import (
+    LOCK,
+    MANIFEST,
+    QUESTIONS,
+    REPLIES,
+    RESULTS,
+    TRAJECTORIES,
+    Line,
+    Manifest,
+    held,
+    read_manifest,
+)
+from orienteer.evaluation.running.selection import notes_on, select
+from orienteer.evaluation.running.sweep import Variant, variants
+from orienteer.evaluation.running.warm_up import NOTE
+from orienteer.files import write_whole
+from orienteer.graph.store import Graph
+from orienteer.llm.budget import Budget
+from orienteer.protocols import LanguageModel
+from orienteer.records import Usage
+from orienteer.retriever import LIMITS
+from orienteer.settings import Settings, read_settings
+
+WORKERS = 8
+"""Questions at once under methods that need a model: all their waiting is on it."""
+FAILURES = 20
+"""Questions in a row whose model fails, after which a run ends: a dead server is no measurement."""
+NO_ANSWERS = "answers were asked for without a model: methods that only rank give none"
+ANSWERS_ONLY = "vanilla"
+"""The method that ranks nothing."""
+_FEWEST_PLACES = 8  # for calls under way at once
+
+Outcomes: TypeAlias = Generator[Outcome, None, None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """How questions are asked."""
+
+    k: int = 20
+    """Hits of a ranking at the most."""
+    random_seed: int = 0
+    """What is random derives from it: the sample that a limit draws, and what methods draw."""
+    split: str | None = None
+    """Which split of the data set the questions are, to be written down."""
+    where: tuple[str, ...] = ()
+    """Conditions on the questions' fields."""
+    limit: int | None = None
+    """How many of the questions are asked, drawn with the random seed."""
+    answers: bool = False
+    """Ask for answers too: a further call of the model under methods that only rank."""
+    workers: int | None = None
+    """Questions at once. None is 8 under methods that call a model and 1 under others, which are asked alone whatever
+    is given here where both run: their time is their own."""
+    retry_failed: bool = False
+    """Ask those questions again that failed in an earlier attempt."""
+
+
+class Progress(NamedTuple):
+    """How far a run has come."""
+
+    done: int
+    """Results that are there, those of earlier attempts included."""
+    total: int
+    failed: int
+    usage: Usage
+    """What all results of the run took together."""
+    asked: int
+    """Results of this attempt."""
+    seconds: float
+    """Since this attempt began."""
+
+    def after(self, line: Line, seconds: float) -> Progress:
+        """Return how far it has come with one more result."""
+        failed = self.failed + (line.error is not None)
+        return Progress(self.done + 1, self.total, failed, self.usage + line.usage, self.asked + 1, seconds)
+
+
+def evaluate(
+    graph: Graph,
+    questions: QuestionSet,
+    methods: Sequence[str],
+    path: Path,
+    *,
+    config: RunConfig | None = None,
+    options: Mapping[str, str] | None = None,
+    model: LanguageModel | None = None,
+    budget: Budget | None = None,
+    settings: Settings | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Ask every question under every method, and write the run at `path`; what is written there already stays.
+
+    A method may carry options, `ark agents=1`; `options` hold for each method that knows them. A question that fails
+    is written down with its error. Whatever ends this, the same call goes on from there: no result is made twice, and
+    no reply that came is paid twice. `progress` is told of each result. Raises `BadInput` where the run was made under
+    other conditions, and `ModelError` where the model has failed one question after another.
+    """
+    config = RunConfig() if config is None else config
+    settings = read_settings() if settings is None else settings
+    budget = settings.limits() if budget is None else budget
+    if config.workers is not None and config.workers < 1:
+        raise BadOption(f"there are {config.workers} workers: it must be 1 or more")
+    asked = variants(methods, options=options, settings=settings)
+    if not config.answers and any(one.method.name == ANSWERS_ONLY for one in asked):
+        raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
+    examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
+    if model is None:
+        model = _model(asked, config, settings)
+    replies = Replies(path)
+    asker = Asker(
+        graph,
+        replies,
+        model=model,
+        budget=budget,
+        k=config.k,
+        random_seed=config.random_seed,
+        answers=config.answers,
+        settings=settings,
+    )
+    asker.prepare(asked)
+    used = model if any(map(asker.uses_model, asked)) else None
+    manifest = _manifest(graph, questions, examples, asked, config, model=used, budget=budget)
+    _claim(path)
+    with held(path):
+        manifest = _begin(path, manifest, examples)
+        run = _Run(path, manifest, asker, replies, Journal(path, forgets_failed=config.retry_failed))
+        return run.work(examples, asked, config.workers, progress or (lambda _: None))
+
+
+class _Run:
+    """One attempt at a run whose folder is ours."""
+
+    def __init__(self, path: Path, manifest: Manifest, asker: Asker, replies: Replies, journal: Journal) -> None:
+        self._path, self._manifest, self._asker = path, manifest, asker
+        self._replies, self._journal = replies, journal
+
+    def work(
+        self,
+        examples: Sequence[Example],
+        methods: Sequence[Variant],
+        workers: int | None,
+        progress: Callable[[Progress], None],
+    ) -> Progress:
+        """Ask what has no result yet: first under methods without a model, one by one, then question by question."""
+        plain = [one for one in methods if not self._asker.uses_model(one)]
+        costly = [one for one in methods if self._asker.uses_model(one)]
+        alone = [Task(example, variant) for variant in plain for example in examples]
+        together = [Task(example, variant) for example in examples for variant in costly]
+        so_far = self._so_far([*alone, *together])
+        alone, together = self._pending(alone), self._pending(together)
+        self._note_replies(together)
+        progress(so_far)
+        is_alone = workers is None or workers == 1 or bool(costly)
+        first = _one_by_one(self._asker, alone) if is_alone else _side_by_side(self._asker, alone, workers or 1)
+        so_far = self._write_all(first, so_far, progress, has_replies=False)
+        second = _side_by_side(self._asker, together, workers or WORKERS)
+        so_far = self._write_all(second, so_far, progress, has_replies=True)
+        self._replies.clear()
+        return so_far
+
+    def _write_all(
+        self, found: Outcomes, so_far: Progress, progress: Callable[[Progress], None], *, has_replies: bool
+    ) -> Progress:
+        started = time.monotonic() - so_far.seconds
+        failures = 0
+        with closing(found) as outcomes:
+            for line, trajectories in outcomes:
+                self._journal.add(line, trajectories)
+                if has_replies and line.error is None:  # asked again, one that failed takes up where it was
+                    self._replies.forget((line.id, line.method))
+                self._note_served()
+                so_far = so_far.after(line, time.monotonic() - started)
+                progress(so_far)
+                failures = failures + 1 if line.error is not None and line.stopped_by not in LIMITS else 0
+                if failures >= FAILURES:
+                    raise ModelError(
+                        f"{failures} questions in a row failed, the last with: {line.error}. What is done stays in "
+                        f"{self._path}; when that is mended, go on with the same command and --retry-failed"
+                    )
+        return so_far
+
+    def _pending(self, tasks: Iterable[Task]) -> list[Task]:
+        return [task for task in tasks if task.pair not in self._journal.done]
+
+    def _so_far(self, tasks: Iterable[Task]) -> Progress:
+        pairs = [task.pair for task in tasks]
+        done, failed = self._journal.done.intersection(pairs), self._journal.failed.intersection(pairs)
+        return Progress(len(done), len(pairs), len(failed), self._journal.usage, 0, 0.0)
+
+    def _note_replies(self, tasks: Sequence[Task]) -> None:
+        """Make room for replies, and tell in the manifest how many of them earlier attempts have left."""
+        if tasks:
+            self._replies.prepare()
+        if count := self._replies.count([task.pair for task in tasks]):
+            said = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
+            self._write({"notes": (*self._manifest.notes, said)})
+
+    def _note_served(self) -> None:
+        known = self._manifest.served_model
+        names = {*(known.split(", ") if known else ()), *self._asker.served}
+        if (now := ", ".join(sorted(names)) or None) != known:
+            self._write({"served_model": now})
+
+    def _write(self, update: Mapping[str, object]) -> None:
+        self._manifest = self._manifest.model_copy(update=update)
+        write_whole(self._path / MANIFEST, self._manifest.model_dump_json(indent=1) + "\n")
+
+
+def _one_by_one(asker: Asker, tasks: Iterable[Task]) -> Outcomes:
+    """Return what came of each task, in order, in this very thread: nothing else takes part in its time."""
+    yield from map(asker.ask, tasks)
+
+
+def _side_by_side(asker: Asker, tasks: Iterable[Task], at_once: int) -> Outcomes:
+    """Return what came of each task, as it comes; few of them wait to begin or to be taken, however many there are."""
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="eval")
+    waiting: set[Future[Outcome]] = set()
+    try:
+        for task in tasks:
+            waiting.add(pool.submit(asker.ask, task))
+            if len(waiting) >= 2 * at_once:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (one.result() for one in done)
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (one.result() for one in done)
+    except BaseException:  # an interrupt, a full disk, a mistake of ours: nobody waits for what is under way
+        asker.stopping.set()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _model(methods: Sequence[Variant], config: RunConfig, settings: Settings) -> LanguageModel | None:
+    """Open the model that is set, where anything is asked of it, with a place for each call that may be under way."""
+    if settings.model is None or not (config.answers or any(one.method.needs_model for one in methods)):
+        return None
+    places = (config.workers or WORKERS) * max(one.agents for one in methods)
+    server = {"concurrency": max(_FEWEST_PLACES, places), **settings.server}
+    return replace(settings, server=server).open_model()
+
+
+def _manifest(
+    graph: Graph,
+    questions: QuestionSet,
+    examples: Sequence[Example],
+    methods: Sequence[Variant],
+    config: RunConfig,
+    *,
+    model: LanguageModel | None,
+    budget: Budget,
+) -> Manifest:
+    settled = {one.label: one.settled(k=config.k) for one in methods}
+    return Manifest(
+        graph=graph.path.name,
+        graph_sha256=graph_hash(graph),
+        nodes=graph.manifest.nodes,
+        edges=graph.manifest.edges,
+        dataset=questions.name,
+        questions_sha256=questions.sha256,
+        split=config.split,
+        where=config.where,
+        limit=config.limit,
+        count=len(examples),
+        candidates=questions.candidates,
+        methods=json.loads(json.dumps(settled, default=repr)),  # as it will be read again
+        prompts=prompt_hashes((one.method.name for one in methods), answers=config.answers and model is not None),
+        model=None if model is None else model.name,
+        base_url=getattr(model, "base_url", None),
+        k=config.k,
+        random_seed=config.random_seed,
+        answers=config.answers,
+        budget={} if model is None else asdict(budget),
+        notes=(
+            *notes_on(questions, examples, graph),
+            *([NOTE] if graph.text_index.is_compiled else []),
+            *([NO_ANSWERS] if config.answers and model is None else []),
+        ),
+        **versions(),
+    )
+
+
+def _claim(path: Path) -> None:
+    """Make the folder, or see that it is a run's. Raises `BadInput` where something else lies there."""
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{path} is a file: name a folder for the run")
+    if path.is_dir() and not (path / MANIFEST).exists():
+        ours = {QUESTIONS, RESULTS, TRAJECTORIES, REPLIES, LOCK}
+        foreign = sorted(one.name for one in path.iterdir() if one.name not in ours and not one.name.startswith("."))
+        if foreign:
+            raise BadInput(f"{path} is no run and holds {foreign[0]}: name a folder that does not exist yet")
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def _begin(path: Path, manifest: Manifest, examples: Sequence[Example]) -> Manifest:
+    """Write conditions and questions, or take up those that are there. Raises `BadInput` where they differ."""
+    for left in [one for name in (MANIFEST, QUESTIONS) for one in path.glob(f".{name}.*")]:
+        left.unlink()  # by a process that was killed while it wrote
+    old = read_manifest(path) if (path / MANIFEST).exists() else None
+    if old is not None:
+        if differs := differences(old, manifest):
+            raise BadInput(
+                f"{path} holds a run under other conditions: {'; '.join(differs)}. Ask as before, or elsewhere"
+            )
+        manifest = joined(old, manifest)
+    if manifest != old:
+        write_whole(path / QUESTIONS, "".join(f"{one.model_dump_json()}\n" for one in examples))
+        write_whole(path / MANIFEST, manifest.model_dump_json(indent=1) + "\n")
+    return manifest

@@ -1,0 +1,302 @@
+"""A run on disk: what was asked of which method, under what conditions, and everything that came back.
+
+manifest.json        what the figures depend on
+questions.jsonl      the examples, gold included
+results.jsonl        one line a question and method, in order of completion
+trajectories.jsonl   one line a question and method: the trajectories of that result
+replies/             replies of the model to the questions in flight, so that none is paid twice after a kill
+.lock                held by whoever writes
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from orienteer.errors import BadInput
+from orienteer.evaluation.examples import Example, Gold
+from orienteer.locks import locked
+from orienteer.records import NOT_RUN, JsonValue, Ranked, Record, Step, StoppedBy, Trajectory, Usage
+from orienteer.text.sentences import tokens
+
+MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
+    "manifest.json",
+    "questions.jsonl",
+    "results.jsonl",
+    "trajectories.jsonl",
+    "replies",
+)
+LOCK = ".lock"
+ANSWER = "answer"  # the method that the trajectory of an answer from hits names
+_BLOCK = 1 << 16  # bytes that are read at once
+SET_JOINS = frozenset({"intersect"})
+NO_RETRIEVAL = frozenset({"add_to_answer", "remove_from_answer", "finish", "schema"})
+
+
+class Work(Record):
+    """What a method did for one question; SAGE's table 4 compares methods by such counts."""
+
+    iterations: int = 0
+    """Turns of a model."""
+    retrievals: int = 0
+    """Calls of tools that read the graph."""
+    set_joins: int = 0
+    tools: dict[str, int] = {}
+    """Calls of each tool, those that a program made by itself too."""
+    tool_calls: int = 0
+    """Calls of tools that a model wrote, those that could not be read too."""
+    failed_calls: int = 0
+    """Those of them that could not be read or came back as an error."""
+    context_tokens: int = 0
+    """Tokens of the prompts and observations that a model was shown, each once; our own count, not a model's."""
+
+
+def work_of(trajectories: Sequence[Trajectory]) -> Work:
+    """Count what trajectories did; calls that were refused count too, for they took a turn.
+
+    A method that leaves no trajectory makes one search.
+    """
+    if not trajectories:
+        return Work(retrievals=1)
+    turns = [step for one in trajectories for step in one.steps if step.reply.usage.calls > 0]
+    calls = Counter(call.name for one in trajectories for step in one.steps for call in step.reply.message.tool_calls)
+    return Work(
+        iterations=len(turns),
+        retrievals=sum(count for name, count in calls.items() if name not in NO_RETRIEVAL),
+        set_joins=sum(count for name, count in calls.items() if name in SET_JOINS)
+        + sum(one.set_joins for one in trajectories),
+        tools=dict(sorted(calls.items())),
+        tool_calls=sum(len(step.reply.message.tool_calls) + step.unread for step in turns),
+        failed_calls=sum(map(failed_calls, turns)),
+        context_tokens=_context_tokens(trajectories),
+    )
+
+
+def failed_calls(step: Step) -> int:
+    """Count the calls of a turn that could not be read or came back as an error; those beyond a limit never ran."""
+    called = {call.id for call in step.reply.message.tool_calls}
+    errors = [one.error for one in step.observations if one.call_id in called]
+    return step.unread + sum(error not in (None, NOT_RUN) for error in errors)
+
+
+def _context_tokens(trajectories: Sequence[Trajectory]) -> int:
+    """Count what a model was shown, system prompts left out; where none was asked, what was observed."""
+    asked = [one for one in trajectories if one.model is not None]
+    said = [message.content or "" for one in asked for message in one.opening if message.role == "user"]
+    seen = [seen.text for one in asked or trajectories for step in one.steps for seen in step.observations]
+    return sum(map(tokens, [*said, *seen]))
+
+
+class Line(Record):
+    """One question under one method."""
+
+    id: str
+    method: str
+    """The method's name, with what was set of it: `ark` or `ark agents=1`."""
+    question: str
+    hits: tuple[Ranked, ...] = ()
+    answer: str | None = None
+    long_answer: str | None = None
+    """What the answer rests on, from methods that say so."""
+    cited: tuple[str, ...] = ()
+    """Ids that the answer cites in square brackets and that are no hits: of entities, in a ranking of passages."""
+    gold: Gold = Gold()
+    fields: dict[str, JsonValue] = {}
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    work: Work = Work()
+    stopped_by: StoppedBy = "finish"
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    """Why the question failed; it counts as 0."""
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """Return the ids of the hits, best first."""
+        return tuple(hit.id for hit in self.hits)
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """Return the ids that may stand in square brackets in what was said."""
+        return *self.ranking, *self.cited
+
+    @property
+    def response(self) -> str | None:
+        """Return all that was said: the long answer where there is one, and the short one at its end."""
+        return self.answer if not (self.answer and self.long_answer) else f"{self.long_answer}\nAnswer: {self.answer}"
+
+
+class Told(Record):
+    """The trajectories of one question under one method."""
+
+    id: str
+    method: str
+    trajectories: tuple[Trajectory, ...] = ()
+
+
+class Manifest(Record):
+    """What the figures of a run depend on. Two runs with equal manifests are the same experiment."""
+
+    version: Literal[1] = 1
+    graph: str
+    """Name of the graph's folder; where it lies does not matter."""
+    graph_sha256: str
+    nodes: int
+    edges: int
+    dataset: str
+    questions_sha256: str
+    split: str | None = None
+    where: tuple[str, ...] = ()
+    limit: int | None = None
+    count: int
+    """Questions that were asked."""
+    candidates: tuple[str, ...] | None = None
+    methods: dict[str, dict[str, Any]] = {}  # Any: JSON
+    """Every option of each method, defaults included."""
+    prompts: dict[str, str] = {}
+    """Hash of each method's prompts."""
+    model: str | None = None
+    served_model: str | None = None
+    """The model as the server's replies name it."""
+    base_url: str | None = None
+    k: int = 20
+    random_seed: int = 0
+    answers: bool = False
+    budget: dict[str, float | None] = {}
+    orienteer: str
+    python: str
+    commit: str | None = None
+    created: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as it lies on disk, read whole but for its trajectories."""
+
+    path: Path
+    manifest: Manifest
+    examples: tuple[Example, ...]
+    lines: tuple[Line, ...]
+
+    def trajectories(self) -> Iterator[tuple[str, str, tuple[Trajectory, ...]]]:
+        """Return question id, method and trajectories of each result, in the order of completion.
+
+        A kill may have left trajectories whose result was not written: that question is asked again, they are not read.
+        """
+        there = {(line.id, line.method) for line in self.lines}
+        file = self.path / TRAJECTORIES
+        for data in read_lines(file):
+            try:
+                found = Told.model_validate_json(data)
+            except ValidationError as error:
+                raise BadInput(
+                    f"{file} holds a line that is no trajectory: name another folder and run it anew"
+                ) from error
+            if (found.id, found.method) in there:
+                yield found.id, found.method, found.trajectories
+
+
+def read_run(path: Path) -> StoredRun:
+    """Read a run. Raises `BadInput` where the folder holds none, or one of another version."""
+    manifest = read_manifest(path)
+    try:
+        examples = tuple(map(Example.model_validate_json, read_lines(path / QUESTIONS)))
+        lines = tuple(map(Line.model_validate_json, read_lines(path / RESULTS)))
+    except ValidationError as error:
+        raise BadInput(f"{path} holds a line that is no result: {error.errors()[0]['msg']}; run it anew") from error
+    return StoredRun(path, manifest, examples, lines)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read the conditions of a run. Raises `BadInput` where the folder holds none."""
+    file = path / MANIFEST
+    _check_ordinary(file)
+    try:
+        return Manifest.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise BadInput(
+            f"{path} is no run ({file.name}: {error.strerror}): name a folder that eval run -o wrote"
+        ) from error
+    except ValidationError as error:
+        said = error.errors()[0]
+        place = ".".join(map(str, said["loc"]))
+        raise BadInput(f"{file} is no manifest of this version: {place} {said['msg']}; run it anew") from error
+
+
+def read_lines(file: Path) -> Iterator[bytes]:
+    """Return the whole lines of a file, none where it is absent; a last line that was cut off is left out."""
+    if not file.exists():
+        return
+    _check_ordinary(file)
+    with file.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n") and line.strip():
+                yield line
+
+
+def _check_ordinary(file: Path) -> None:
+    """Raise `BadInput` for a pipe, a device and their like: who reads them may wait, or read, for ever."""
+    if file.exists() and not file.is_file():
+        raise BadInput(f"{file} is no ordinary file: name a folder that eval run -o wrote")
+
+
+def append(file: Path, record: Record | dict[str, Any]) -> None:
+    """Append one line in one write, so that a process that dies leaves whole lines but for the last."""
+    text = record.model_dump_json() if isinstance(record, Record) else json.dumps(record, ensure_ascii=False)
+    data = f"{text}\n".encode()
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+    finally:
+        os.close(descriptor)
+
+
+def mend(file: Path) -> None:
+    """Cut off a last line that a kill has left unfinished."""
+    if not file.exists():
+        return
+    with file.open("rb+") as data:
+        end = data.seek(0, os.SEEK_END)
+        while end:
+            begin = max(0, end - _BLOCK)
+            data.seek(begin)
+            whole = data.read(end - begin).rfind(b"\n") + 1
+            if whole:
+                data.truncate(begin + whole)
+                return
+            end = begin
+        data.truncate(0)
+
+
+def held(path: Path) -> AbstractContextManager[None]:
+    """Hold a run for writing until the process ends, however it ends.
+
+    Raises `GraphBusy` where another holds it, `BadInput` where a file of it is a link: whoever sent the run would have
+    what it leads to written over.
+    """
+    for folder in (path, path / REPLIES):
+        for file in (*folder.glob("*.json"), *folder.glob("*.jsonl"), path / REPLIES):
+            if file.is_symlink():
+                raise BadInput(f"{file} is a link, through which nothing is written: put a copy of the file there")
+            if not file.is_dir():
+                _check_ordinary(file)
+    return locked(path / LOCK, busy=f"another process is writing the run {path}: wait for it, or name another folder")
+
+
+def by_method(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    """Group lines by method, methods in the order of their first line."""
+    grouped: dict[str, list[Line]] = {}
+    for line in lines:
+        grouped.setdefault(line.method, []).append(line)
+    return grouped

@@ -1,0 +1,137 @@
+"""Methods with options set, several of one method side by side: one of them, and grids of option values.
+
+A variant is written as on a command line, `ark agents=1 max_steps=5`; that text is its label in every table.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from orienteer.errors import BadOption
+from orienteer.methods.table import AUTO, Method, method_of, options_by_method
+from orienteer.options import check, options_of, pairs_of, unknown_option
+from orienteer.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A method with options set, under the label that its results carry."""
+
+    label: str
+    method: Method
+    options: Mapping[str, Any]
+    """What is set, checked; what is not keeps its default."""
+    seeds: Mapping[str, Any] = field(default_factory=dict)
+    """What the settings say of the method that it starts from, where it is written over one."""
+
+    @property
+    def agents(self) -> int:
+        """How many calls of a model one question may have under way, as far as the options tell."""
+        over = self.method.over
+        return int(self.settled().get("agents" if over is None else f"{over.name}.agents", 1))
+
+    def settled(self, **common: Any) -> dict[str, Any]:
+        """Return every option with its value, defaults included; `common` where the method knows the option.
+
+        Those of a method that it starts from bear its name: `ark.agents`.
+        """
+        found = _settled(self.method, {**common, **self.options})
+        if (over := self.method.over) is not None:
+            if self.method.slot == "base" and "passages" in found:
+                common = {**common, "k": found["passages"]}  # what its searches ask for, not how many hits there are
+            found |= {f"{over.name}.{name}": value for name, value in _settled(over, {**common, **self.seeds}).items()}
+        return found
+
+
+def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, settings: Settings) -> list[Variant]:
+    """Read methods with their options: those of the settings, then `options` for each method that knows them, then own.
+
+    Raises `BadOption` for a method or an option that there is not, an option that no method knows, two equal labels,
+    and for `auto`, under which figures would not say what they are of.
+    """
+    if not texts:
+        raise BadOption("no method is named: add --method, such as --method bm25 --method anchor")
+    options = options or {}
+    read = [_variant(text, options, settings) for text in texts]
+    labels = [one.label for one in read]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise BadOption(f"the method {label!r} is named twice: once is enough, or set an option of it apart")
+    known = {name for one in read for name in _settled(one.method, {})}
+    for name in options:
+        if name not in known:
+            raise unknown_option(repr(name), name, sorted(known))
+    return read
+
+
+def grid(texts: Sequence[str], values: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return each method with each combination of the options' values, as texts for `variants`; last option fastest.
+
+    Raises `BadOption` where there is nothing to sweep.
+    """
+    if not values:
+        raise BadOption("there is nothing to sweep: give values with --set, such as --set agents=1,3,5")
+    for name, those in values.items():
+        if not those:
+            raise BadOption(f"{name} has no values to sweep: write {name}=1,2,3")
+    return [
+        " ".join([text, *(f"{name}={shlex.quote(value)}" for name, value in zip(values, chosen, strict=True))])
+        for text in texts
+        for chosen in product(*values.values())
+    ]
+
+
+def axes(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Read `NAME=V1,V2` texts into the values of each option. Raises `BadOption`."""
+    return {
+        name: tuple(dict.fromkeys(part.strip() for part in written.split(",") if part.strip()))
+        for name, written in pairs_of(texts, form="NAME=VALUE,VALUE").items()
+    }
+
+
+def options_in(label: str) -> dict[str, str]:
+    """Return the options that a label names: `ark agents=1` gives {"agents": "1"}."""
+    return pairs_of(_words(label)[1:])
+
+
+def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Variant:
+    name, *own = _words(text)
+    if name == AUTO:
+        raise BadOption(f"{AUTO} is one method today and another tomorrow: name the one that is meant")
+    method = method_of(name)
+    config, over = method.config(), method.over
+    seeds = {} if over is None else options_by_method(settings).get(over.name, {})
+    if over is not None and (inner := over.config()) is not None:
+        seeds = check(inner, seeds, where=f"{over.name}.")
+    if config is None:
+        if own:
+            raise BadOption(f"the method {name!r} has no options, got {' '.join(own)}")
+        return Variant(" ".join(text.split()), method, {})
+    known = {one.name for one in options_of(config)}
+    given = {name: value for name, value in options.items() if name in known}
+    outer = {} if over is None else options_by_method(settings).get(name.partition(":")[0], {})
+    set_ = {**outer, **options_by_method(settings).get(name, {}), **given, **pairs_of(own)}
+    return Variant(" ".join(text.split()), method, check(config, set_, where=f"{name}."), seeds)
+
+
+def _settled(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every option of a method, as it is given where the method knows it, else its default."""
+    config = method.config()
+    if config is None:
+        return {}
+    defaults = {one.name: one.default for one in options_of(config)}
+    return {**defaults, **{name: value for name, value in given.items() if name in defaults}}
+
+
+def _words(text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadOption(f"{text!r} cannot be read: {error}. Write a method and its options: 'ark agents=1'") from error
+    if not words:
+        raise BadOption("a method's name is empty: see orienteer methods")
+    return words

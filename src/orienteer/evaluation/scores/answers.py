@@ -1,0 +1,323 @@
+"""Measures of an answer in words: EM, F1, SubEM, SetF1 and Rouge, each strict and lenient.
+
+Before anything is compared an answer loses its citations (ids of hits in square brackets), and where it says
+`Answer:` only what follows the last of them counts. Then both sides are normalised:
+
+strict   as SQuAD and HotpotQA do: lower case, punctuation removed, a / an / the removed, white space made single. Ours
+         besides, so that different things stay different: a point between digits stays, as do a minus before a number
+         and + or # at the end of a word (3.5 is not 35, C++ is not C); 1,234 is 1234.
+lenient  compatibility forms and accents folded as well, and punctuation parts words instead of joining them.
+A text of nothing but punctuation and articles stays as it is.
+
+EM       1 where the answer is one of the gold answers. Where the type is `set`: where it holds all of them and no more.
+F1       harmonic mean of precision and recall of words, the best over the gold answers. For `set`: over all of them
+         together. In scripts without spaces a character is a word.
+SubEM    1 where one of the gold answers stands in the answer, as whole words. For `set`: where all of them do. Lenient:
+         also inside of words, and anywhere in the whole response, whatever `Answer:` says at its end; GraphSearch
+         (002, appendix D) asks no more than that, and does not say how texts are normalised.
+SetF1    of items, for `set` alone; see `items_in`.
+Rouge-1  and Rouge-2, Rouge-L: of the texts as Graph-CoT's evaluation takes them, whatever the type, the best over the
+         gold answers. For `set`: over all of them as one text, in gold's order. Lenient: of words as above.
+
+Where gold is a boolean or a number, by its type or because all gold answers are such words, only its value counts: True
+is yes, 1,234 is 1234, and "no" does not stand in "unknown". EM then asks that nothing else was said; F1 is EM; SubEM
+takes the first yes or no, or any of the numbers said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
+
+from orienteer.errors import BadOption
+from orienteer.evaluation.examples import Gold
+from orienteer.evaluation.scores.measures import unknown_measure
+from orienteer.evaluation.scores.rouge import rouge_l, rouge_n, rouge_words
+
+LENIENT = " (lenient)"
+ANSWERS = ("EM", "F1", "SubEM", f"SubEM{LENIENT}")
+"""What a table shows of answers unless other measures are named."""
+_BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+_ARTICLES = frozenset({"a", "an", "the"})
+_MARKER = re.compile(r"\banswer\s*[:：]", re.IGNORECASE)
+# Scripts that are written without spaces: Thai, Lao, Burmese, Khmer, kana, Han.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_UNSURE = re.compile(r"[^\w\s]|_")
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)")
+_BETWEEN_ITEMS = re.compile(r"[\n;,、，；]|\band\b", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+", re.MULTILINE)
+
+_Kind: TypeAlias = Literal["boolean", "number", "words"]
+
+
+class Items(NamedTuple):
+    """What an answer lists."""
+
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMeasure:
+    """A measure of answers, by its name."""
+
+    name: str
+    kind: str
+    is_lenient: bool
+
+    def __call__(self, answer: str, gold: Gold, *, known: Sequence[str] = (), whole: str = "") -> float | None:
+        """Return the value, from 0 to 1; None where it does not apply: SetF1 of what is no set.
+
+        `known` are names that the answer may hold wrongly, such as those of the hits; `whole` is the response that the
+        answer ends, where there is more of it. Raises `ValueError` where there is no gold answer.
+        """
+        if self.kind == "SetF1" and gold.answer_type != "set":
+            return None
+        if self.kind in _OF_ITEMS:
+            return _OF_ITEMS[self.kind](answer, gold, lenient=self.is_lenient, known=known)
+        if self.name == f"SubEM{LENIENT}" and whole and _kind(gold) == "words":
+            answer = whole
+        return _OF_WORDS[self.kind](answer, gold, lenient=self.is_lenient)
+
+
+def answer_measure(name: str) -> AnswerMeasure:
+    """Return a measure by its name: one of `NAMES`, each also with ` (lenient)`. Raises `BadOption`."""
+    kind = name.removesuffix(LENIENT)
+    if kind not in NAMES:
+        raise BadOption(unknown_measure(name, NAMES))
+    return AnswerMeasure(name, kind, kind != name)
+
+
+def without_citations(answer: str, cited: Iterable[str]) -> str:
+    """Return an answer without the ids of hits in square brackets."""
+    for node_id in cited:
+        answer = answer.replace(f"[{node_id}]", "")
+    return answer
+
+
+def short_answer(answer: str, cited: Iterable[str] = ()) -> str:
+    """Return what an answer says: without its citations, and only what follows the last `Answer:` where it has one."""
+    return _MARKER.split(without_citations(answer, cited))[-1].strip()
+
+
+def normalise(text: str, *, lenient: bool = False) -> str:
+    """Return a text as it is compared; see the head of this module."""
+    text = unicodedata.normalize("NFKD" if lenient else "NFC", text).casefold()
+    if lenient:
+        text = "".join(mark for mark in text if not unicodedata.combining(mark))
+    text = _THOUSANDS.sub("", text.replace("\u2212", "-"))
+    other = " " if lenient else ""
+    kept = _UNSURE.sub(lambda found: found[0] if _is_kept(text, found.start()) else other, text)
+    return " ".join(word for word in kept.split() if word not in _ARTICLES) or " ".join(text.split())
+
+
+def words_of(text: str, *, lenient: bool = False) -> list[str]:
+    """Return the words of a text after normalising; a character each in scripts without spaces."""
+    return _WORD.findall(normalise(text, lenient=lenient))
+
+
+def exact(answer: str, gold: Gold, *, lenient: bool = False, known: Sequence[str] = ()) -> float:
+    """Return EM. Raises `ValueError` where there is no gold answer."""
+    kind = _kind(gold)
+    if kind != "words":
+        values = {_value(one, kind) for one in gold.answers}
+        return float(_value(answer, kind) in values - {None})
+    if gold.answer_type == "set":
+        said = items_in(answer, gold.answers, lenient=lenient, known=known)
+        return float(not said.wrong and len(said.right) == len(_distinct(gold.answers, lenient=lenient)))
+    said_words = words_of(answer, lenient=lenient)
+    return float(any(said_words == words_of(one, lenient=lenient) for one in gold.answers))
+
+
+def token_f1(answer: str, gold: Gold, *, lenient: bool = False) -> float:
+    """Return F1 over words. Raises `ValueError` where there is no gold answer."""
+    if _kind(gold) != "words":
+        return exact(answer, gold, lenient=lenient)
+    together = gold.answer_type == "set"
+    texts = [" ".join(gold.answers)] if together else gold.answers
+    said = Counter(words_of(answer, lenient=lenient))
+    return max(_f1(said, Counter(words_of(one, lenient=lenient))) for one in texts)
+
+
+def contains(answer: str, gold: Gold, *, lenient: bool = False) -> float:
+    """Return SubEM. Raises `ValueError` where there is no gold answer."""
+    kind = _kind(gold)
+    if kind != "words":
+        values = {_value(one, kind) for one in gold.answers} - {None}
+        return float(any(value in values for value in _values_said(answer, kind)))
+    found = [_stands_in(one, answer, lenient=lenient) for one in gold.answers]
+    return float(all(found) if gold.answer_type == "set" else any(found))
+
+
+def rouge(answer: str, gold: Gold, *, kind: str, lenient: bool = False) -> float:
+    """Return Rouge-1, Rouge-2 or Rouge-L. Raises `ValueError` where there is no gold answer."""
+    _require(gold)
+    cut = partial(words_of, lenient=True) if lenient else rouge_words
+    texts = [", ".join(gold.answers)] if gold.answer_type == "set" else gold.answers
+    said = cut(answer)
+    if kind == "Rouge-L":
+        return max(rouge_l(said, cut(one)) for one in texts)
+    return max(rouge_n(said, cut(one), int(kind[-1])) for one in texts)
+
+
+def set_f1(answer: str, gold: Gold, *, lenient: bool = False, known: Sequence[str] = ()) -> float:
+    """Return F1 over the items of an answer that is a set. Raises `ValueError` where there is no gold answer."""
+    _require(gold)
+    said = items_in(answer, gold.answers, lenient=lenient, known=known)
+    return 2 * len(said.right) / (len(said.right) + len(said.wrong) + len(_distinct(gold.answers, lenient=lenient)))
+
+
+def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, known: Sequence[str] = ()) -> Items:
+    """Return the items that an answer lists, once each: those that are among the names, and all others.
+
+    Strict: a JSON array of texts is its items. Else the text is cut at line ends, commas, semicolons and "and", and
+    bullets and numbers before items are dropped; since names hold commas too, as many parts as make up one of the names
+    are taken together first, the longest name first. Every other part is a wrong item, words around the names included.
+
+    Lenient, for answers in prose: the names that stand anywhere in the text, as whole words, the longest first; wrong
+    are those among `known`, which no other wrong item can be told from prose without.
+    """
+    if lenient:
+        return _items_in_prose(answer, names, known)
+    targets = {normalise(name): name for name in names}
+    parts = _listed(answer)
+    longest = max((len(_BETWEEN_ITEMS.findall(name)) for name in names), default=0) + 1
+    right: dict[str, None] = {}
+    wrong: dict[str, None] = {}
+    place = 0
+    while place < len(parts):
+        for count in range(min(longest, len(parts) - place), 0, -1):
+            item = _item(parts[place : place + count])
+            if item in targets:
+                right[targets[item]] = None
+                break
+        else:
+            count, item = 1, _item(parts[place : place + 1])
+            if any(map(str.isalnum, item)):
+                wrong[item] = None
+        place += count
+    return Items(tuple(right), tuple(wrong))
+
+
+def _items_in_prose(answer: str, names: Sequence[str], known: Sequence[str]) -> Items:
+    """Return the names that stand in a text; what a longer name has taken is no longer there for a shorter one."""
+    words = words_of(answer, lenient=True)
+    right: dict[str, None] = {}
+    wrong: dict[str, None] = {}
+    wanted = _distinct(names, lenient=True)
+    for name in sorted({*wanted, *_distinct(known, lenient=True)}, key=lambda name: (-len(_WORD.findall(name)), name)):
+        parts = _WORD.findall(name)
+        while (start := _start_of(parts, words)) is not None:
+            words[start : start + len(parts)] = [""]
+            (right if name in wanted else wrong)[wanted.get(name, name)] = None
+    return Items(tuple(right), tuple(wrong))
+
+
+def _listed(answer: str) -> list[str]:
+    """Return the parts of a list in words, what stood between them kept at the head of the later one."""
+    if answer.lstrip().startswith("["):
+        try:
+            found = json.loads(answer)
+        except ValueError:
+            found = None
+        if isinstance(found, list) and all(isinstance(item, str) for item in found):
+            return found
+    text = _BULLET.sub("", answer)
+    starts = [0, *(match.start() for match in _BETWEEN_ITEMS.finditer(text)), len(text)]
+    return [text[start:end] for start, end in zip(starts, starts[1:], strict=False)]
+
+
+def _item(parts: Sequence[str]) -> str:
+    """Return parts as one item, normalised, without what stood before the first."""
+    text = "".join(parts)
+    before = _BETWEEN_ITEMS.match(text)
+    return normalise(text[before.end() :] if before else text)
+
+
+def _distinct(names: Iterable[str], *, lenient: bool) -> dict[str, str]:
+    """Return names by what they are after normalising."""
+    return {normalise(name, lenient=lenient): name for name in names}
+
+
+def _f1(said: Counter[str], gold: Counter[str]) -> float:
+    return 2 * (said & gold).total() / max(1, said.total() + gold.total())
+
+
+def _stands_in(name: str, answer: str, *, lenient: bool) -> bool:
+    if lenient:  # nothing stands in everything
+        wanted = normalise(name, lenient=True)
+        return bool(wanted) and wanted in normalise(answer, lenient=True)
+    return _start_of(words_of(name), words_of(answer)) is not None
+
+
+def _start_of(part: Sequence[str], words: Sequence[str]) -> int | None:
+    """Return where a run of words begins in another, None where it is empty or not there."""
+    size = len(part)
+    starts = range(len(words) - size + 1) if size else ()
+    return next((start for start in starts if list(words[start : start + size]) == list(part)), None)
+
+
+def _kind(gold: Gold) -> _Kind:
+    """Say how gold is compared. Raises `ValueError` where there is no gold answer."""
+    _require(gold)
+    for kind in ("boolean", "number"):
+        if gold.answer_type in (None, kind) and all(_value(one, kind) is not None for one in gold.answers):
+            return kind
+    return "words"
+
+
+def _require(gold: Gold) -> None:
+    if not gold.answers:
+        raise ValueError("an answer is measured against gold answers, and there are none")
+
+
+def _value(text: str, kind: _Kind) -> float | None:
+    """Return what a text is worth that says one boolean or one number and nothing else; else None."""
+    said = normalise(text)
+    if kind == "boolean":
+        return _BOOLEANS.get(said)
+    return float(said) if _NUMBER.fullmatch(said) else None
+
+
+def _values_said(text: str, kind: _Kind) -> list[float]:
+    """Return the first boolean, or all the numbers, among the words of a text."""
+    values = (_value(word, kind) for word in normalise(text, lenient=True).split())
+    said = [value for value in values if value is not None]
+    return said[:1] if kind == "boolean" else said
+
+
+def _is_kept(text: str, place: int) -> bool:
+    """Tell whether a character that is no letter, digit or space is part of a word; see the head of this module."""
+    one = text[place]
+    if unicodedata.category(one).startswith("M"):  # vowel signs and accents
+        return True
+    before = text[place - 1] if place else " "
+    after = text[place + 1 : place + 2]
+    if one in "+#":
+        return before.isalnum() or before == one == "+"
+    if one == ".":
+        return before.isdigit() and after.isdigit()
+    return one == "-" and before.isspace() and after.isdigit()
+
+
+_OF_ITEMS = {"EM": exact, "SetF1": set_f1}
+_ROUGE = ("Rouge-1", "Rouge-2", "Rouge-L")
+_OF_WORDS: Mapping[str, Callable[..., float]] = {
+    "F1": token_f1,
+    "SubEM": contains,
+    **{kind: partial(rouge, kind=kind) for kind in _ROUGE},
+}
+NAMES = ("EM", "F1", "SubEM", "SetF1", *_ROUGE)
+
+
+def is_answer_measure(name: str) -> bool:
+    """Tell whether `answer_measure` knows this name."""
+    return name.removesuffix(LENIENT) in NAMES

@@ -1,0 +1,376 @@
+"""Did the graph help? Methods of one run or several on the same questions, against one another.
+
+The verdict sets the best method that uses the graph's edges against the best flat list, each chosen by its mean on
+these very questions. The graph helped where the 95 % paired bootstrap interval of the difference lies above 0 and the
+paired permutation test, corrected after Holm for every graph method that was tried, agrees. It did not help where the
+same holds below 0, or where on `FEWEST` questions or more the whole interval lies below `WORTHWHILE`. Else these
+questions cannot tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import BadInput
+from orienteer.evaluation.running.runs import Line, StoredRun
+from orienteer.evaluation.scores.measures import RANKING
+from orienteer.evaluation.scores.scorer import cut_short, default_measures, gives_answers, latest, scorer
+from orienteer.evaluation.scores.statistics import holm, mean_interval, mean_intervals, permutation_ps, questions_needed
+from orienteer.evaluation.scores.table import require_field, value_order, values_of
+from orienteer.records import Record, Usage
+
+FLAT = frozenset({"agr", "bm25", "dense", "hybrid", "hyde", "naive", "rar", "text-rag"})
+"""Methods that rank by the texts of nodes alone, a model's rewording of the question included."""
+TEXT_AGENTS = frozenset({"ircot", "react", "reflexion", "search-o1", "vanilla"})
+"""Methods that search texts again and again, or not at all: neither a flat list nor a witness for the graph."""
+WORTHWHILE = 2.0  # points: a smaller gain is no reason to build a graph
+FEWEST = 150  # questions. The rule of three: with fewer, what happens to 2 in 100 may not be among them
+SIGNIFICANT = 0.05
+FEWEST_FOR_P = 6  # questions: with fewer, no permutation test gets below that
+_CONDITIONS = (
+    ("model", "model"),
+    ("k", "k"),
+    ("split", "split"),
+    ("limit", "limit"),
+    ("what may answer", "candidates"),
+)
+POINTS = 100  # of a measure's whole scale
+
+Kind: TypeAlias = Literal["flat", "text agent", "graph"]
+Outcome: TypeAlias = Literal["helped", "did not help", "cannot tell", "nothing to compare"]
+
+
+class Cost(Record):
+    """What a question takes on average."""
+
+    milliseconds: float
+    calls: float
+    usd: float | None
+    """None where a price is not known."""
+
+
+class Standing(Record):
+    """One method on the questions that all methods have in common."""
+
+    method: str
+    """With the run's folder behind it in brackets where several runs have the method."""
+    kind: Kind
+    mean: float
+    low: float
+    high: float
+    cost: Cost
+
+
+class Difference(Record):
+    """Two methods on the same questions; above 0 where `ours` is better."""
+
+    ours: str
+    theirs: str
+    by: dict[str, str] = {}
+    n: int
+    points: float
+    """Mean of ours - theirs, in hundredths of the measure's scale; `low` and `high` end its 95 % interval."""
+    low: float
+    high: float
+    p: float
+    """Of the paired permutation test, corrected after Holm for all differences that are shown together."""
+    better: int
+    """Questions on which ours scores higher; `worse`: lower."""
+    worse: int
+
+
+class Comparison(Record):
+    """The verdict, and what it rests on."""
+
+    verdict: str
+    outcome: Outcome
+    measure: str
+    n: int
+    """Questions that every method was asked and that the measure applies to."""
+    best_graph: str | None = None
+    best_flat: str | None = None
+    gain: Difference | None = None
+    """Of the best graph method over the best flat list; its p is corrected for the graph methods that were tried."""
+    questions_needed: int | None = None
+    """Roughly how many questions would tell the two apart, where these cannot."""
+    standings: tuple[Standing, ...] = ()
+    """Best first."""
+    pairs: tuple[Difference, ...] = ()
+    groups: tuple[Difference, ...] = ()
+    """The pairs by the values of a field, where one was asked for."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """A method on the common questions, in their order."""
+
+    standing: Standing
+    points: NDArray[np.float64]
+    """Scores in hundredths of the measure's scale."""
+    lines: tuple[Line, ...]
+
+    @property
+    def name(self) -> str:
+        return self.standing.method
+
+
+def compare(
+    runs: Sequence[StoredRun], *, measure: str | None = None, by: str | None = None, random_seed: int = 0
+) -> Comparison:
+    """Compare the methods of runs by one measure: the first of the runs' default ones unless another is named.
+
+    Methods are compared on the questions that all of them were asked; the notes say what was left out. With `by`, each
+    method is set against the best flat list (without one, against the best method) for each value of that field. Raises
+    `BadInput` for runs of different questions or another graph, or where no question is left, and `BadOption` for an
+    unknown measure or field.
+    """
+    _require_same(runs)
+    if by is not None:
+        require_field(runs, by)
+    if measure is None:
+        measure = next((name for run in runs for name in default_measures(run)), RANKING[0])
+    gathered, notes = _gathered(runs, measure)
+    methods, left_out = _on_common_questions(gathered, measure, random_seed)
+    return _opening(methods, measure, random_seed).model_copy(
+        update={
+            "standings": tuple(one.standing for one in methods),
+            "pairs": tuple(_differences(combinations(methods, 2), random_seed)),
+            "groups": tuple(_by_field(methods, by, random_seed)) if by is not None else (),
+            "notes": (*notes, *left_out),
+        }
+    )
+
+
+def kind_of(method: str) -> Kind:
+    """Say what a method ranks by: `ark agents=1` is `ark`, and of `a:b` both count. Unknown ones go by the graph."""
+    parts = set(method.split(" ", 1)[0].split(":"))
+    if parts <= FLAT:
+        return "flat"
+    return "text agent" if parts <= FLAT | TEXT_AGENTS else "graph"
+
+
+def _require_same(runs: Sequence[StoredRun]) -> None:
+    """Raise `BadInput` unless all runs asked the same questions of the same graph."""
+    if not any(run.lines for run in runs):
+        raise BadInput("there are no results to compare: let eval run finish a question first")
+    first, *others = runs
+    for other in others:
+        for what, field in (("graph", "graph_sha256"), ("questions", "questions_sha256")):
+            if getattr(first.manifest, field) != getattr(other.manifest, field):
+                raise BadInput(
+                    f"{first.path} and {other.path} have different {what}, so their figures cannot be compared: "
+                    "run the methods on the same graph and question file"
+                )
+
+
+class _Gathered(NamedTuple):
+    """One method of one run, all its questions."""
+
+    name: str
+    scale: float
+    lines: Mapping[str, Line]
+    scores: Mapping[str, float | None]
+
+
+def _gathered(runs: Sequence[StoredRun], measure: str) -> tuple[list[_Gathered], list[str]]:
+    """Return every method with its scores, and notes on what makes the runs unlike one another."""
+    notes = [
+        f"the runs differ in {what}: {', '.join(sorted(map(str, values)))}"
+        for what, field in _CONDITIONS
+        if len(values := {getattr(run.manifest, field) for run in runs}) > 1
+    ]
+    notes += dict.fromkeys(said for run in runs for said in cut_short(run, [measure]))
+    seen = Counter(method for run in runs for method in latest(run.lines))
+    gathered = []
+    for run in runs:
+        measured = scorer(measure, run)
+        for method, lines in latest(run.lines).items():
+            name = method if seen[method] == 1 else f"{method} [{run.path}]"
+            if measured.is_of_answers and not gives_answers(lines):
+                notes.append(f"{name} gives no answers and is left out")
+                continue
+            if failed := sum(line.error is not None for line in lines):
+                notes.append(f"{name} failed on {failed} questions, which count as 0")
+            by_id = {line.id: line for line in lines}
+            scores = {line.id: measured.of(line) for line in lines}
+            gathered.append(_Gathered(name, measured.scale, by_id, scores))
+    return gathered, notes
+
+
+def _on_common_questions(
+    gathered: Sequence[_Gathered], measure: str, random_seed: int
+) -> tuple[list[_Method], list[str]]:
+    """Return the methods on the questions that all of them have a score for, best first, and what was left out."""
+    every = list(dict.fromkeys(node_id for one in gathered for node_id in one.lines))
+    asked = [one for one in every if all(one in method.lines for method in gathered)]
+    scored = [one for one in asked if all(method.scores[one] is not None for method in gathered)]
+    if not scored:
+        raise BadInput(f"no question was asked of every method and has gold for {measure}: name another measure or run")
+    notes = []
+    if len(asked) < len(every):
+        notes.append(f"{len(every) - len(asked)} of {len(every)} questions were not asked of every method: left out")
+    if len(scored) < len(asked):
+        notes.append(f"{len(asked) - len(scored)} questions have no gold or verdict for {measure}: left out")
+    methods = [_method(one, scored, random_seed) for one in gathered]
+    return sorted(methods, key=_order), notes
+
+
+def _method(one: _Gathered, questions: Sequence[str], random_seed: int) -> _Method:
+    lines = tuple(one.lines[question] for question in questions)
+    scores = [score for question in questions if (score := one.scores[question]) is not None]
+    mean, low, high = mean_interval(scores, random_seed=random_seed)
+    usage = sum((line.usage for line in lines), Usage())
+    cost = Cost(
+        milliseconds=1000 * math.fsum(line.seconds for line in lines) / len(lines),
+        calls=usage.calls / len(lines),
+        usd=None if usage.usd is None else usage.usd / len(lines),
+    )
+    standing = Standing(method=one.name, kind=kind_of(one.name), mean=mean, low=low, high=high, cost=cost)
+    return _Method(standing, np.array(scores) * POINTS / one.scale, lines)
+
+
+def _order(one: _Method) -> tuple[float, float, float, str]:
+    """Order methods: best first, the cheaper first where two are level."""
+    return -one.standing.mean, one.standing.cost.calls, one.standing.cost.milliseconds, one.name
+
+
+def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> list[Difference]:
+    return _corrected(_uncorrected(list(pairs), random_seed))
+
+
+def _by_field(methods: Sequence[_Method], field: str, random_seed: int) -> list[Difference]:
+    """Return each method against the best flat list, else against the best, for each value of a field."""
+    base = next((one for one in methods if one.standing.kind == "flat"), methods[0])
+    pairs = [(one, base) for one in methods if one is not base]
+    places: dict[str, list[int]] = {}
+    for place, line in enumerate(base.lines):
+        for value in values_of(line, field):
+            places.setdefault(value, []).append(place)
+    return _corrected(
+        [
+            one.model_copy(update={"by": {field: value}})
+            for value in sorted(places, key=value_order)
+            for one in _uncorrected(pairs, random_seed, places=places[value])
+        ]
+    )
+
+
+def _uncorrected(
+    pairs: Sequence[tuple[_Method, _Method]], random_seed: int, *, places: Sequence[int] | None = None
+) -> list[Difference]:
+    chosen = slice(None) if places is None else places
+    table = [np.subtract(ours.points, theirs.points)[chosen] for ours, theirs in pairs]  # (questions,) each
+    intervals = mean_intervals(table, random_seed=random_seed)
+    ps = permutation_ps(table, random_seed=random_seed)
+    return [
+        Difference(
+            ours=ours.name,
+            theirs=theirs.name,
+            n=len(found),
+            points=points,
+            low=low,
+            high=high,
+            p=p,
+            better=int(np.count_nonzero(found > 0)),
+            worse=int(np.count_nonzero(found < 0)),
+        )
+        for (ours, theirs), found, (points, low, high), p in zip(pairs, table, intervals, ps, strict=True)
+    ]
+
+
+def _corrected(found: Sequence[Difference]) -> list[Difference]:
+    corrected = holm([one.p for one in found])
+    return [one.model_copy(update={"p": p}) for one, p in zip(found, corrected, strict=True)]
+
+
+def _opening(methods: Sequence[_Method], measure: str, random_seed: int) -> Comparison:
+    """Return the verdict, and the gain that it rests on."""
+    graphs = [one for one in methods if one.standing.kind == "graph"]
+    flats = [one for one in methods if one.standing.kind == "flat"]
+    n = len(methods[0].lines)
+    known: dict[str, Any] = {"measure": measure, "n": n}  # Any: a text and a number
+    if not graphs or not flats:
+        return Comparison(verdict=_nothing(methods, measure), outcome="nothing to compare", **known)
+    graph, flat = graphs[0], flats[0]
+    gain = _differences([(one, flat) for one in graphs], random_seed)[0]
+    outcome = _outcome(gain)
+    needed = _needed(graph, flat, gain) if outcome == "cannot tell" else None
+    verdict = Comparison(
+        verdict="",
+        outcome=outcome,
+        best_graph=graph.name,
+        best_flat=flat.name,
+        gain=gain,
+        questions_needed=needed,
+        **known,
+    )
+    return verdict.model_copy(update={"verdict": _sentence(verdict, graph.standing.cost, flat.standing.cost)})
+
+
+def _outcome(gain: Difference) -> Outcome:
+    if gain.n >= FEWEST and gain.high < WORTHWHILE:
+        return "did not help"
+    if gain.p >= SIGNIFICANT or gain.low <= 0 <= gain.high:
+        return "cannot tell"
+    return "helped" if gain.low > 0 else "did not help"
+
+
+def _needed(graph: _Method, flat: _Method, gain: Difference) -> int:
+    """Say roughly how many questions would tell: more than these, and enough for the permutation test to speak."""
+    if not gain.better and not gain.worse:
+        return FEWEST
+    estimate = questions_needed(graph.points.tolist(), flat.points.tolist(), smallest=WORTHWHILE)
+    return max(2 * gain.n, estimate or 0, FEWEST_FOR_P)
+
+
+def _sentence(found: Comparison, graph: Cost, flat: Cost) -> str:
+    gain = found.gain
+    assert gain is not None
+    size = (
+        f"{abs(gain.points):.1f} points {'more' if gain.points >= 0 else 'less'} {found.measure} than {gain.theirs}, "
+        f"the best flat list (95 % interval {gain.low:+.1f} to {gain.high:+.1f}, p = {gain.p:.2g}), "
+        f"at {_difference_in_cost(graph, flat)}"
+    )
+    if found.outcome == "helped":
+        return f"Use the graph: on these {found.n} questions {gain.ours} scores {size}."
+    if found.outcome == "did not help":
+        return f"Do without the graph: on these {found.n} questions {gain.ours} scores {size}."
+    return (
+        f"Ask about {_rounded(found.questions_needed or 0):,} questions: these {found.n} cannot tell whether the graph "
+        f"helps, for {gain.ours} scores {size}."
+    )
+
+
+def _nothing(methods: Sequence[_Method], measure: str) -> str:
+    """Say what is lacking for a verdict, and what to run."""
+    best = methods[0].standing
+    known = f"{best.method} leads with {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
+    if len(methods) == 1:
+        known = f"only {best.method} was run, {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
+    if any(one.standing.kind == "flat" for one in methods):
+        lacking, remedy = "no method goes along the edges", "anchor"
+    else:
+        lacking, remedy = "there is no flat list to measure against", "bm25"
+    return f"Run {remedy} on the same questions to learn whether the graph helps: {lacking}, and {known}."
+
+
+def _rounded(count: int) -> int:
+    """Round to two digits: an estimate has no more."""
+    return int(float(f"{count:.2g}"))
+
+
+def _difference_in_cost(ours: Cost, theirs: Cost) -> str:
+    milliseconds = f"{ours.milliseconds - theirs.milliseconds:+.0f} ms"
+    if not ours.calls and not theirs.calls:
+        return f"{milliseconds} a question and no call of a model"
+    usd = "an unknown sum" if ours.usd is None or theirs.usd is None else f"{ours.usd - theirs.usd:+.4f} USD"
+    return f"{milliseconds}, {ours.calls - theirs.calls:+.1f} calls and {usd} a question"

@@ -1,0 +1,291 @@
+"""Answers judged by a model: A-Score, E-Score and QwenScore over a finished run.
+
+A-Score and E-Score are GraphSearch's (paper 002, figure 4), after HyperGraphRAG's rubric: three criteria each, marked
+from 0 to 10 in bands, kept singly; the score is their plain mean. QwenScore is GRBench's share of answers that a judge
+calls right, here 1 or 0. The prompts are our own words. Ours besides:
+
+1. The three criteria of a score are marked in one call, each with its reason first, at temperature 0.
+2. A verdict that cannot be read, after one repair turn, is an error and no mark; it is left out of every mean and
+   counted. (HyperGraphRAG's code takes 5 for it.)
+3. No score is mixed with F1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from orienteer.errors import BadInput, BadOption, ModelError, Unknown
+from orienteer.evaluation.running.runs import Line, StoredRun, append, held, mend, read_lines
+from orienteer.llm import Allowance, call
+from orienteer.llm.schema import decode, faults
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import JsonValue, Message, Record, Sampling, Usage
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+
+JUDGED = "judged.jsonl"
+CRITERIA: Mapping[str, tuple[str, ...]] = {
+    "A-Score": ("correctness", "coherence", "comprehensiveness"),
+    "E-Score": ("relevance", "knowledgeability", "factuality"),
+    "QwenScore": (),
+}
+SCORES = tuple(CRITERIA)
+FULL_MARKS = 10.0
+GIVE_UP = 5  # calls that fail before any has succeeded: the server is dead, or refuses us
+EVIDENCE_NODES, EVIDENCE_CHARACTERS = 20, 2_000  # of the gold nodes, and of the text of each, a judge is shown
+_VERDICT = "verdict"
+
+
+class Judged(Record):
+    """One verdict on one answer."""
+
+    id: str
+    method: str
+    score: str
+    """A-Score, E-Score or QwenScore."""
+    criteria: dict[str, float] = {}
+    """Marks from 0 to 10 by criterion; for QwenScore 1 or 0 under `verdict`. Empty where there is an error."""
+    reasons: dict[str, str] = {}
+    model: str
+    prompt_sha256: str
+    request_sha256: str
+    """Of everything that the judge was shown."""
+    answer_sha256: str
+    usage: Usage = Usage()
+    error: str | None = None
+    """Why there is no verdict."""
+    can_retry: bool = False
+    """The model did not answer at all: it is asked again when judging goes on."""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Say which verdict this is."""
+        return self.score, self.request_sha256, self.id, self.method
+
+    @property
+    def mean(self) -> float:
+        """Return the score: the plain mean of its criteria."""
+        return sum(self.criteria.values()) / len(self.criteria)
+
+    def is_about(self, answer: str | None) -> bool:
+        """Tell whether this is the answer that was judged."""
+        return answer is not None and self.answer_sha256 == _sha256(answer)
+
+
+def judge_run(
+    run: StoredRun,
+    model: LanguageModel,
+    *,
+    scores: Sequence[str] = ("A-Score",),
+    evidence: Callable[[Line], str] | None = None,
+    workers: int = 1,
+    allowance: Run | None = None,
+    listener: Callable[[Judged], None] | None = None,
+) -> tuple[Judged, ...]:
+    """Judge the answers of a run, append each verdict to its `judged.jsonl` at once, and return the new ones.
+
+    What this judge has said of the very same request is not asked again, so a run that was cut off goes on. Lines that
+    failed, gave no answer or have no gold to be judged by are not asked about; `scoring` counts the first two as 0.
+    `evidence` is needed for the E-Score where the questions bring none themselves: see `gold_evidence`. The listener
+    hears each verdict as it comes.
+
+    Raises `BadOption` for an unknown score, `GraphBusy` where another process writes this run, `ModelError` where the
+    first calls all fail, `BudgetExhausted` where the allowance is spent; what was judged until then is kept.
+    """
+    _check(run, scores, evidence)
+    lines = {(line.id, line.method): line for line in run.lines}.values()  # asked again: the last counts
+    asked = (_asked(line, score, evidence) for score in dict.fromkeys(scores) for line in lines)
+    file = run.path / JUDGED
+    spends = allowance if allowance is not None else Allowance(reserve=0)
+
+    def work(one: _Asked) -> Judged:
+        verdict = _judge(one, model, spends)
+        append(file, verdict)  # here, so that nothing that was paid for is lost when another call ends the work
+        return verdict
+
+    with held(run.path), ThreadPoolExecutor(max_workers=max(1, workers)) as pool:  # two judges would pay twice
+        done = {one.key for one in read_judged(run.path) if one.model == model.name}
+        mend(file)
+        futures = [pool.submit(work, one) for one in asked if one is not None and one.key not in done]
+        try:
+            return tuple(_heard(futures, listener))
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def read_judged(path: Path) -> tuple[Judged, ...]:
+    """Return the verdicts in a run's folder that stand, in order; none where nothing was judged.
+
+    Raises `BadInput` for a line that is no verdict.
+    """
+    try:
+        found = tuple(map(Judged.model_validate_json, read_lines(path / JUDGED)))
+    except ValidationError as error:
+        raise BadInput(f"{path / JUDGED} holds a line that is no verdict: remove the file, and judge anew") from error
+    return tuple(one for one in found if not one.can_retry)
+
+
+def gold_evidence(graph: Graph) -> Callable[[Line], str]:
+    """Return what shows the judge the gold nodes of a question: type, name and text of the first, by relevance."""
+
+    def shown(line: Line) -> str:
+        wanted = sorted(line.gold.nodes.items(), key=lambda item: (-item[1], item[0]))
+        texts = []
+        for node_id, _ in wanted[:EVIDENCE_NODES]:
+            try:
+                node = graph.node(node_id)
+            except Unknown:  # gold that this graph does not hold
+                continue
+            texts.append(f"{node.name} ({node.type}): {node.text[:EVIDENCE_CHARACTERS]}")
+        return "\n\n".join(texts)
+
+    return shown
+
+
+def carries_evidence(run: StoredRun) -> bool:
+    """Tell whether questions of a run bring the texts of their gold evidence."""
+    return any(line.gold.evidence for line in run.lines)
+
+
+def prompt_hashes(scores: Sequence[str] = SCORES) -> dict[str, str]:
+    """Return the SHA-256 of the judge's prompt for each score."""
+    return {score: _sha256(_prompt(score)) for score in scores}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One answer to be judged for one score."""
+
+    line: Line
+    score: str
+    messages: tuple[Message, ...]
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Say which verdict this would be."""
+        return self.score, self.request_sha256, self.line.id, self.line.method
+
+    @property
+    def request_sha256(self) -> str:
+        """Hash everything that the judge is shown."""
+        return _sha256("\n".join(message.model_dump_json() for message in self.messages))
+
+
+def _check(run: StoredRun, scores: Sequence[str], evidence: Callable[[Line], str] | None) -> None:
+    for score in scores:
+        if score not in CRITERIA:
+            raise BadOption(f"a judge gives no {score!r}; it gives {', '.join(SCORES)}")
+    if "E-Score" in scores and evidence is None and not carries_evidence(run):
+        raise BadOption("the E-Score is given by the gold evidence, and none was handed over: leave out the E-Score")
+
+
+def _asked(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Asked | None:
+    """Return what to ask about a line; None where there is nothing to judge, or nothing to judge it by."""
+    if line.error is not None or not line.answer:
+        return None
+    if score == "E-Score":
+        known = ("Evidence", _evidence(line, evidence))
+    else:
+        heading = "Known answer, all of it" if line.gold.answer_type == "set" else "Known answer, any of"
+        known = (heading, "\n".join(f"- {one}" for one in line.gold.answers))
+    if not known[1]:
+        return None
+    parts = (("Question", line.question), known, ("Answer to be marked", line.response or ""))
+    shown = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
+    return _Asked(line, score, (Message(role="system", content=_prompt(score)), Message(role="user", content=shown)))
+
+
+def _evidence(line: Line, shown: Callable[[Line], str] | None) -> str:
+    """Return the evidence that a question brings, else what is shown of its gold nodes."""
+    if line.gold.evidence:
+        return "\n\n".join(text[:EVIDENCE_CHARACTERS] for text in line.gold.evidence[:EVIDENCE_NODES])
+    return shown(line) if shown is not None else ""
+
+
+def _judge(one: _Asked, model: LanguageModel, allowance: Run) -> Judged:
+    """Return the verdict of one call and at most one repair. Raises `BudgetExhausted`."""
+    schema = _schema(one.score)
+    verdict = Judged(
+        id=one.line.id,
+        method=one.line.method,
+        score=one.score,
+        model=model.name,
+        prompt_sha256=_sha256(_prompt(one.score)),
+        request_sha256=one.request_sha256,
+        answer_sha256=_sha256(one.line.response or ""),
+    )
+    try:
+        reply = call(model, one.messages, run=allowance, schema=schema, sampling=Sampling(temperature=0.0))
+    except ModelError as error:
+        return verdict.model_copy(update={"error": str(error), "can_retry": True})
+    verdict = verdict.model_copy(update={"usage": reply.usage})
+    try:
+        said = decode(reply.message.content or "")
+    except ValueError as error:
+        return verdict.model_copy(update={"error": f"the verdict is no JSON: {error}"})
+    found = faults(said, schema)
+    if found or not isinstance(said, dict):
+        return verdict.model_copy(update={"error": f"the verdict does not fit its schema: {'; '.join(found)}"})
+    return verdict.model_copy(update=_marks(said))
+
+
+def _marks(said: Mapping[str, JsonValue]) -> dict[str, dict[str, float] | dict[str, str]]:
+    """Return the marks and reasons of a verdict that fits its schema."""
+    if _VERDICT in said:
+        return {"criteria": {_VERDICT: float(said[_VERDICT] == "yes")}}
+    marks = {name: mark for name, mark in said.items() if isinstance(mark, dict)}
+    return {
+        "criteria": {name: float(mark["mark"]) for name, mark in marks.items()},
+        "reasons": {name: str(mark["reason"]) for name, mark in marks.items()},
+    }
+
+
+def _heard(futures: Sequence[Future[Judged]], listener: Callable[[Judged], None] | None) -> Iterator[Judged]:
+    """Yield verdicts as they come. Raises `ModelError` where the first ones are all failures of the model."""
+    failed, has_succeeded = 0, False
+    for future in as_completed(futures):
+        verdict = future.result()
+        if listener is not None:
+            listener(verdict)
+        failed += verdict.can_retry
+        has_succeeded |= not verdict.can_retry
+        if not has_succeeded and failed == min(GIVE_UP, len(futures)):
+            raise ModelError(f"the judge {verdict.model!r} answered none of its first {failed} calls: {verdict.error}")
+        yield verdict
+
+
+def _schema(score: str) -> dict[str, JsonValue]:
+    if not CRITERIA[score]:
+        return _object({_VERDICT: {"type": "string", "enum": ["yes", "no"]}})
+    mark = {"type": "integer", "minimum": 0, "maximum": int(FULL_MARKS)}
+    return _object({name: _object({"reason": {"type": "string"}, "mark": mark}) for name in CRITERIA[score]})
+
+
+def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@cache
+def _prompt(score: str) -> str:
+    name = f"prompts/{score.casefold()}.md"
+    return files("orienteer.evaluation.scores").joinpath(name).read_text(encoding="utf-8").strip()
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,236 @@
+"""Every measure by its name, as a function of one line of a run.
+
+A question that failed, or that got no answer, scores 0. A question whose gold cannot be compared with what a measure is
+about has no score at all: one without gold nodes for a ranking, one without gold answers for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from orienteer.errors import BadOption
+from orienteer.evaluation.running.runs import Line, StoredRun, by_method
+from orienteer.evaluation.scores import answers
+from orienteer.evaluation.scores.answers import answer_measure, short_answer, without_citations
+from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, Judged, read_judged
+from orienteer.evaluation.scores.measures import (
+    EVIDENCE,
+    RANKING,
+    RAW,
+    evidence_recall,
+    evidence_step,
+    rank_measure,
+    ranking_of,
+    unknown_measure,
+)
+
+if TYPE_CHECKING:
+    from orienteer.evaluation.scores.rewards import Mode
+
+GRBENCH = "grbench"
+"""The data set whose papers report Rouge."""
+_RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
+_JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
+REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
+"""What the trajectories of a run over a quiz are worth; see `rewards`."""
+Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judged]
+"""Verdicts by question, method and score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """A measure of one run's lines."""
+
+    name: str
+    of: Callable[[Line], float | None]
+    """The score of a line; None where the question has no gold for it, or the judge gave no verdict."""
+    is_of_answers: bool = False
+    scale: float = 1.0
+    """The highest score there is."""
+
+
+def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> Scorer:
+    """Return a measure by its name, for the lines of this run.
+
+    Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
+    """
+    if answers.is_answer_measure(name):
+        return Scorer(name, _answered(name), is_of_answers=True)
+    if name in _JUDGED_NAMES:
+        found = verdicts_of(run) if verdicts is None else verdicts
+        return Scorer(name, _judged(name, found), is_of_answers=True, scale=1.0 if name == "QwenScore" else FULL_MARKS)
+    if name in REWARDS:
+        return Scorer(name, _rewarded(REWARDS[name], run), is_of_answers=True)
+    if (step := evidence_step(name)) is not None:
+        return Scorer(name, _seen(run, step))
+    try:
+        return Scorer(name, _ranked(name, run.manifest.candidates))
+    except BadOption as error:
+        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
+
+
+def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[str, ...]:
+    """Return what a table shows of a run: rankings, and answers and verdicts where there are any.
+
+    Where the data set says what may answer, the raw measures stand beside the official ones.
+    """
+    found = verdicts_of(run) if verdicts is None else verdicts
+    named: list[str] = []
+    if any(example.gold.nodes for example in run.examples):
+        named += RANKING
+        named += [name + RAW for name in RANKING if run.manifest.candidates is not None]
+    if run.manifest.answers and any(example.gold.answers for example in run.examples):
+        named += answers.ANSWERS
+        named += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
+        named += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
+    for score in SCORES:
+        if any(key[2] == score for key in found):
+            named += [score, *CRITERIA[score]]
+    return tuple(named)
+
+
+def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
+    """Say which measures ask for more places than the rankings of a run have by its k."""
+    k = run.manifest.k
+    longer = [name for name in dict.fromkeys(names) if (wanted := _places(name)) is not None and wanted > k]
+    return (f"rankings end at k={k}, which is all that {', '.join(longer)} can see",) if longer else ()
+
+
+def _places(name: str) -> int | None:
+    """Return how many places of a ranking a measure looks at; None for all, and for measures of no ranking."""
+    try:
+        return rank_measure(name).k
+    except BadOption:
+        return None
+
+
+def verdicts_of(run: StoredRun) -> Verdicts:
+    """Return what a judge has said of a run; nothing where none was asked.
+
+    For each score those of the judge, a model with a prompt, that spoke last: the marks of two are not mixed. A verdict
+    on another answer than the line now holds does not count.
+    """
+    said = {(line.id, line.method): line.response for line in run.lines}
+    found = read_judged(run.path)
+    judges = {one.score: (one.model, one.prompt_sha256) for one in found}
+    return {
+        (one.id, one.method, one.score): one
+        for one in found
+        if (one.model, one.prompt_sha256) == judges[one.score] and one.is_about(said.get((one.id, one.method)))
+    }
+
+
+def latest(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """Group lines by method; where a question was asked again, its last line counts."""
+    return {method: list({line.id: line for line in group}.values()) for method, group in by_method(lines).items()}
+
+
+def _ranked(name: str, candidates: Sequence[str] | None) -> Callable[[Line], float | None]:
+    measure = rank_measure(name)
+    allowed = None if measure.is_raw else candidates
+
+    def of(line: Line) -> float | None:
+        if not is_ranked(line):
+            return None
+        return 0.0 if line.error is not None else measure(ranking_of(line.hits, allowed), line.gold.nodes)
+
+    return of
+
+
+def _seen(run: StoredRun, step: int) -> Callable[[Line], float | None]:
+    """Return the share of the gold nodes seen up to a step, 0 for the last; None of a method that observes nothing."""
+    gold = {line.id: line.gold.nodes for line in run.lines if is_ranked(line)}
+    curves: dict[tuple[str, str], list[float]] = {}
+    walked: set[str] = set()
+    for question, method, found in run.trajectories():
+        if any(step.observations for one in found for step in one.steps):
+            walked.add(method)
+        if question in gold:
+            curves[question, method] = evidence_recall(found, gold[question])
+
+    def of(line: Line) -> float | None:
+        if not is_ranked(line) or line.method not in walked:
+            return None
+        curve = curves.get((line.id, line.method), []) if line.error is None else []
+        return (curve[:step] if step else curve)[-1] if curve else 0.0
+
+    return of
+
+
+def _rewarded(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
+    """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
+    # With the solver: a second that other measures are spared.
+    from orienteer.evaluation.scores.rewards import item_of, reward, spellings_of
+
+    items = {line.id: item for line in run.lines if (item := item_of(line)) is not None}
+    values: dict[tuple[str, str], float] = {}
+    for question, method, found in run.trajectories():
+        if question in items and found:
+            item, course = items[question], found[0]  # others are of searches that stand in
+            spellings = spellings_of(course, item)
+            values[question, method] = reward(course, item, mode=mode, spellings=spellings).total
+
+    def of(line: Line) -> float | None:
+        if line.id not in items:
+            return None
+        return 0.0 if line.error is not None else values.get((line.id, line.method), 0.0)
+
+    return of
+
+
+def _answered(name: str) -> Callable[[Line], float | None]:
+    measure = answer_measure(name)
+
+    def of(line: Line) -> float | None:
+        if not line.gold.answers:
+            return None
+        said, whole = ("", "") if line.error is not None else (line.answer or "", line.response or "")
+        known, whole = [hit.name for hit in line.hits], without_citations(whole, line.citations)
+        score = measure(short_answer(said, line.citations), line.gold, known=known, whole=whole)
+        return score if said or score is None else 0.0
+
+    return of
+
+
+def _judged(name: str, verdicts: Verdicts) -> Callable[[Line], float | None]:
+    score = next(score for score in SCORES if name == score or name in CRITERIA[score])
+    if not any(key[2] == score for key in verdicts):
+        raise BadOption(f"there are no verdicts for {name} in this run: judge it first, for {score}")
+
+    def of(line: Line) -> float | None:
+        if not _has_gold(line, score):
+            return None
+        if line.error is not None or not line.answer:
+            return 0.0
+        verdict = verdicts.get((line.id, line.method, score))
+        if verdict is None or verdict.error is not None:
+            return None
+        return verdict.mean if name == score else verdict.criteria[name]
+
+    return of
+
+
+def gives_answers(lines: Sequence[Line]) -> bool:
+    """Tell whether a method answers in words at all: one that only ranks is left out where answers are measured."""
+    return any(line.answer is not None for line in lines) or all(line.error is not None for line in lines)
+
+
+def is_ranked(line: Line) -> bool:
+    """Tell whether a question has gold nodes that a ranking can be measured against."""
+    return any(relevance > 0 for relevance in line.gold.nodes.values())
+
+
+def lacks_verdict(line: Line, score: str, verdicts: Verdicts) -> bool:
+    """Tell whether an answer that can be judged has no verdict, for it could not be read or was never asked for."""
+    if line.error is not None or not line.answer or not _has_gold(line, score):
+        return False
+    verdict = verdicts.get((line.id, line.method, score))
+    return verdict is None or verdict.error is not None
+
+
+def _has_gold(line: Line, score: str) -> bool:
+    if score == "E-Score":
+        return is_ranked(line) or bool(line.gold.evidence)
+    return bool(line.gold.answers)

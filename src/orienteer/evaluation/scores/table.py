@@ -1,0 +1,228 @@
+"""The rows that `eval show` prints: one for each method of each run, or for each value of a field of the questions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from orienteer.errors import BadOption, nearest
+from orienteer.evaluation.running.runs import Line, StoredRun
+from orienteer.evaluation.scores.measures import evidence_recall
+from orienteer.evaluation.scores.scorer import (
+    Scorer,
+    Verdicts,
+    default_measures,
+    gives_answers,
+    is_ranked,
+    lacks_verdict,
+    latest,
+    scorer,
+    verdicts_of,
+)
+from orienteer.evaluation.scores.statistics import mean_interval
+from orienteer.records import JsonValue, Record, Usage
+
+NO_VALUE = "-"
+
+
+class Estimate(Record):
+    """A measure over the questions that it applies to."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    """Ends of its 95 % interval. None where only the mean was published."""
+    n: int | None
+    """Questions that it is the mean of."""
+
+
+class Row(Record):
+    """What one method did on the questions of a run, or on those with one value of a field."""
+
+    run: str
+    """Name of the run's folder; its path where several have this name."""
+    method: str
+    by: dict[str, str] = {}
+    """The fields that the rows are split by, and this row's values of them; `-` where a question has none."""
+    n: int
+    """Questions asked."""
+    failed: int
+    """Of them failed: they count as 0 in every measure."""
+    missing: int
+    """Questions of the run that this method has no line for, as in a run that was cut off."""
+    unranked: int
+    """Questions without gold nodes: left out of the measures of rankings."""
+    outside: int
+    """Hits whose node type is no candidate: the official measures drop them."""
+    unjudged: int
+    """Verdicts that are lacking, unreadable or not asked for yet: left out of the judged measures."""
+    measures: dict[str, Estimate]
+    """Left out are those of answers where the method gives none, and those that apply to no question of the row."""
+    milliseconds: dict[str, float]
+    """p50 and p95 of a question."""
+    usage: Usage
+    """Of all questions together."""
+    work: dict[str, float]
+    """Means for a question: calls, iterations, tool_calls, retrievals, set_joins, tokens, output_tokens,
+    context_tokens."""
+    tool_failures: float | None = None
+    """Share of the calls of tools that models wrote and that could not be read or came back as an error (GraphScout,
+    003, table 5). None where there were none."""
+
+
+def rows(
+    runs: Sequence[StoredRun], *, measures: Sequence[str] = (), by: Sequence[str] = (), random_seed: int = 0
+) -> list[Row]:
+    """Return a row for each method, in the order of the runs and of their lines.
+
+    With `by`, a row for each method and value of that field of the questions, methods side by side, or for each
+    combination of values where there are several fields; a list counts once for each of its values. Without `measures`,
+    those of `default_measures`. Raises `BadOption` for a measure that is none, and for a field that no question has.
+    """
+    for field in by:
+        require_field(runs, field)
+    found = [
+        row.model_copy(update={"run": name})
+        for name, run in zip(names_of(runs), runs, strict=True)
+        for row in _rows_of(run, measures, by, random_seed)
+    ]
+    return sorted(found, key=lambda row: [value_order(row.by[field]) for field in by])
+
+
+def names_of(runs: Sequence[StoredRun]) -> list[str]:
+    """Return a name for each run: its folder's, its whole path where several folders bear one name."""
+    seen = Counter(run.path.name for run in runs)
+    return [run.path.name if seen[run.path.name] == 1 else str(run.path) for run in runs]
+
+
+def evidence_curves(run: StoredRun) -> dict[str, list[float]]:
+    """Return for each method the mean share of the gold nodes seen up to each step (GraphSearch, figure 6b).
+
+    A question that ended early keeps its last share, one that failed or took no step has 0, and one without gold nodes
+    is left out. Methods that took no steps are too.
+    """
+    steps = {(node_id, method): found for node_id, method, found in run.trajectories()}
+    curves: dict[str, list[float]] = {}
+    for method, lines in latest(run.lines).items():
+        shares = [
+            evidence_recall(() if line.error is not None else steps.get((line.id, method), ()), line.gold.nodes)
+            for line in lines
+            if is_ranked(line)
+        ]
+        if length := max(map(len, shares), default=0):
+            padded = [one + (one[-1:] or [0.0]) * (length - len(one)) for one in shares]
+            curves[method] = np.mean(padded, axis=0).tolist()  # of (questions, steps)
+    return curves
+
+
+def values_of(line: Line, field: str) -> tuple[str, ...]:
+    """Return the values of a field of a question, as text, once each; `-` where it has none.
+
+    `answer_type` is what gold says where no field of the question has this name.
+    """
+    value: JsonValue = line.fields.get(field, line.gold.answer_type if field == "answer_type" else None)
+    values = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(NO_VALUE if one is None else str(one) for one in values)) or (NO_VALUE,)
+
+
+def value_order(value: str) -> tuple[bool, bool, float, str]:
+    """Order values: numbers by size, then texts, then those of questions without one."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number):  # also a text that says so: it has no place among numbers
+        return value == NO_VALUE, True, 0.0, value
+    return False, False, number, value
+
+
+def require_field(runs: Sequence[StoredRun], field: str) -> None:
+    """Raise `BadOption` where no question has this field."""
+    known = {name for run in runs for line in run.lines for name in line.fields}
+    if field not in known | {"answer_type"}:
+        near = nearest(field, known)
+        hint = f"Near: {', '.join(near)}. " if near else ""
+        raise BadOption(
+            f"No question has a field {field!r}. {hint}There are: {', '.join(sorted(known | {'answer_type'}))}."
+        )
+
+
+def _rows_of(run: StoredRun, measures: Sequence[str], by: Sequence[str], random_seed: int) -> list[Row]:
+    verdicts = verdicts_of(run)
+    scorers = [scorer(name, run, verdicts) for name in dict.fromkeys(measures or default_measures(run, verdicts))]
+    made = []
+    for method, lines in latest(run.lines).items():
+        applying = [one for one in scorers if gives_answers(lines) or not one.is_of_answers]
+        absent = len({example.question.id for example in run.examples} - {line.id for line in lines})
+        for values, group in _groups(lines, by).items():
+            row = _row(run, group, applying, random_seed)
+            labels = {"method": method, "by": dict(zip(by, values, strict=True)), "missing": absent}
+            made.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, verdicts)}))
+    return made
+
+
+def _groups(lines: Sequence[Line], by: Sequence[str]) -> Mapping[tuple[str, ...], list[Line]]:
+    groups: dict[tuple[str, ...], list[Line]] = {}
+    for line in lines:
+        for values in product(*(values_of(line, field) for field in by)):
+            groups.setdefault(values, []).append(line)
+    return groups
+
+
+def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[Scorer], random_seed: int) -> Row:
+    candidates = run.manifest.candidates
+    milliseconds = np.array([line.seconds for line in lines]) * 1000
+    return Row(
+        run=run.path.name,
+        method=lines[0].method,
+        n=len(lines),
+        failed=sum(line.error is not None for line in lines),
+        missing=0,
+        unranked=sum(not is_ranked(line) for line in lines),
+        outside=sum(candidates is not None and hit.type not in candidates for line in lines for hit in line.hits),
+        unjudged=0,
+        measures={one.name: made for one in scorers if (made := _estimate(one, lines, random_seed)) is not None},
+        milliseconds={name: float(np.percentile(milliseconds, rank)) for name, rank in (("p50", 50), ("p95", 95))},
+        usage=sum((line.usage for line in lines), Usage()),
+        work=work(lines),
+        tool_failures=tool_failures(lines),
+    )
+
+
+def work(lines: Sequence[Line]) -> dict[str, float]:
+    """Return what a question takes on average: calls of a model, turns, calls of tools that read, set joins, tokens."""
+    totals = {
+        "calls": sum(line.usage.calls for line in lines),
+        "iterations": sum(line.work.iterations for line in lines),
+        "tool_calls": sum(line.work.tool_calls for line in lines),
+        "retrievals": sum(line.work.retrievals for line in lines),
+        "set_joins": sum(line.work.set_joins for line in lines),
+        "tokens": sum(line.usage.tokens for line in lines),
+        "output_tokens": sum(line.usage.completion_tokens for line in lines),
+        "context_tokens": sum(line.work.context_tokens for line in lines),
+    }
+    return {name: total / len(lines) for name, total in totals.items()}
+
+
+def tool_failures(lines: Sequence[Line]) -> float | None:
+    """Return the share of the calls of tools that models wrote and that failed, unread ones too; None without any."""
+    made = sum(line.work.tool_calls for line in lines)
+    return sum(line.work.failed_calls for line in lines) / made if made else None
+
+
+def _estimate(one: Scorer, lines: Sequence[Line], random_seed: int) -> Estimate | None:
+    values = [value for value in map(one.of, lines) if value is not None]
+    if not values:
+        return None
+    mean, low, high = mean_interval(values, random_seed=random_seed)
+    return Estimate(mean=mean, low=low, high=high, n=len(values))
+
+
+def _unjudged(lines: Sequence[Line], verdicts: Verdicts) -> int:
+    """Count the verdicts that are lacking, of the scores that a judge was asked for."""
+    scores = {score for _, _, score in verdicts}
+    return sum(lacks_verdict(line, score, verdicts) for line in lines for score in scores)

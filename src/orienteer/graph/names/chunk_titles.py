@@ -1,0 +1,71 @@
+"""What other texts may call a chunk by: the title of its document, its heading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from orienteer.graph.reserved import DOCUMENT, SEPARATOR, TABLE
+from orienteer.records import Node
+
+
+@dataclass(slots=True)
+class Part:
+    """A chunk or a table segment, as edges see it: by number, without its text."""
+
+    id: str
+    document: int
+    """Number of its document; a row of a collection is one of its own."""
+    titles: tuple[str, ...] = ()
+    """As they are written, its document's first where it opens it."""
+    opens: bool = False
+    """It is the first part of its document."""
+    is_untitled: bool = False
+    """It opens a document that has no title but the name of its file, if that."""
+
+
+@dataclass(slots=True)
+class _Document:
+    number: int = -1
+    id: str = ""
+    title: str = ""
+    is_untitled: bool = False
+    headings: set[str] = field(default_factory=set)
+
+
+def parts_of(nodes: Iterable[Node]) -> Iterator[tuple[Part, Node]]:
+    """Return the parts among nodes, each with its titles. A document comes before its parts, as a build makes them."""
+    here = _Document()
+    count = 0
+    for node in nodes:
+        if node.type == DOCUMENT:
+            here = _Document(count, node.id, node.name, bool(node.properties.get("untitled")))
+            count += 1
+        elif node.properties.get("document") == here.id and here.id:
+            yield _inner(node, here), node
+        else:  # a row of a collection
+            title = _written(node) if node.name == node.id else node.name
+            yield Part(node.id, count, (title,) if title else (), opens=True, is_untitled=not title), node
+            count += 1
+
+
+def _inner(node: Node, here: _Document) -> Part:
+    opens = node.properties.get("order") == 0
+    titles: list[str] = []
+    if opens or (node.type == TABLE and not node.properties.get("heading")):
+        titles.append(here.title)  # a table is titled by its page
+    written = _written(node) if opens and here.is_untitled else ""
+    if written:
+        titles.append(written)
+    heading = str(node.properties.get("heading", ""))
+    if heading and heading not in here.headings:
+        here.headings.add(heading)
+        titles.append(heading.rsplit(SEPARATOR, 1)[-1])
+    is_untitled = opens and here.is_untitled and not written
+    return Part(node.id, here.number, tuple(filter(None, titles)), opens, is_untitled)
+
+
+def _written(node: Node) -> str:
+    """Return the title that a model wrote for a part, if one did."""
+    title = node.properties.get("title")
+    return title if isinstance(title, str) else ""

@@ -1,0 +1,125 @@
+"""What nodes are found by, indexed while more of them come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.index import kernels
+from orienteer.index.names import NameKind, NamesWriter
+from orienteer.index.postings import BATCH_BYTES, PostingsWriter
+from orienteer.records import Node
+from orienteer.text.tokenizer import Tokenizer
+
+_BATCH = 20_000
+_BATCH_SIZE = BATCH_BYTES * 3 // 4  # characters of text, which with their names make one batch of words
+
+
+class _Writers(NamedTuple):
+    names: NamesWriter
+    postings: PostingsWriter
+
+
+class NodeIndexer:
+    """Collects nodes and writes the index of their texts and that of their names.
+
+    It works in a thread of its own, one batch at a time, so that few wait in memory. What goes wrong there is raised
+    by a later call.
+    """
+
+    def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
+        self._folder, self._tokenizer = folder, tokenizer
+        self._worker = ThreadPoolExecutor(1, "indexer")
+        self._running: Future[None] | None = None
+        self._waiting: list[Node] = []
+        self._waiting_size = 0
+        self._held: list[list[Node]] = []  # batches, until it is known whether compiled loops are worth it
+        self._size = 0  # of all texts so far, in characters
+        self._rows = 0
+        self._writers: _Writers | None = None
+
+    def __enter__(self) -> NodeIndexer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.shutdown()
+        if self._writers is not None:
+            self._writers.postings.close()
+
+    def add(self, node: Node) -> None:
+        """Take the next node in; the first one is row 0."""
+        self._waiting.append(node)
+        self._waiting_size += len(node.text)
+        if self._waiting_size > _BATCH_SIZE or len(self._waiting) == _BATCH:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        self._wait()
+        self._running = self._worker.submit(self._take, self._waiting)
+        self._waiting, self._waiting_size = [], 0
+
+    def _wait(self) -> None:
+        if self._running is not None:
+            self._running.result()
+
+    def _take(self, nodes: list[Node]) -> None:
+        self._held.append(nodes)
+        self._size += sum(len(node.text) for node in nodes)
+        if self._size >= kernels.WORTH_BYTES:
+            self._index()
+
+    def _index(self) -> _Writers:
+        """Index what is held."""
+        if self._writers is None:
+            compiled = kernels.kernels(self._size)
+            self._writers = _Writers(
+                NamesWriter(self._tokenizer, kernels=compiled),
+                PostingsWriter(self._folder, self._tokenizer, kernels=compiled),
+            )
+        held, self._held = self._held, []
+        for nodes in held:
+            _add(self._writers, range(self._rows, self._rows + len(nodes)), nodes)
+            self._rows += len(nodes)
+        return self._writers
+
+    def finish(
+        self,
+        place: NDArray[np.int32],
+        identifiers: Sequence[tuple[int, str]],
+        *,
+        measured: NDArray[np.bool_] | None = None,
+    ) -> Future[dict[str, float]]:
+        """Write all files beside what the caller does; the result is the statistics that a manifest keeps.
+
+        Row r becomes row `place[r]`. `identifiers` are further names of rows. The mean length is that of the measured
+        rows, of all where none are marked.
+        """
+        self._hand_over()
+        self._wait()
+        return self._worker.submit(self._finish, place, identifiers, measured)
+
+    def _finish(
+        self, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]], measured: NDArray[np.bool_] | None
+    ) -> dict[str, float]:
+        names, postings = self._index()
+        self._writers = None  # what they hold goes with this call
+        with postings:
+            names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
+            names.finish(self._folder, place)
+            del names
+            return postings.finish(place, measured=measured)
+
+
+def _add(writers: _Writers, rows: Sequence[int], nodes: Sequence[Node]) -> None:
+    given = [node.name or node.id for node in nodes]
+    writers.postings.add([" ".join((name, *node.aliases, node.text)) for name, node in zip(given, nodes, strict=True)])
+    writers.names.add(rows, NameKind.NAME, given)
+    apart = [at for at, (node, name) in enumerate(zip(nodes, given, strict=True)) if node.id != name]
+    writers.names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at].id for at in apart])
+    called = [(row, alias) for row, node in zip(rows, nodes, strict=True) for alias in node.aliases]
+    writers.names.add([row for row, _ in called], NameKind.ALIAS, [alias for _, alias in called])

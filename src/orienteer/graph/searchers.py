@@ -1,0 +1,92 @@
+"""The ways to rank the nodes of a graph: by words always, by meaning where it has been embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
+
+from orienteer.errors import BadOption, NotAGraph
+from orienteer.graph import format
+from orienteer.index.searchers import Dense, Fusion, Hybrid, Lexical, Mode, Ranking, Searcher, ranking_of
+
+if TYPE_CHECKING:
+    from orienteer.graph.pieces.vectors import GraphVectors
+    from orienteer.protocols import Embedder
+
+OpenEmbedder: TypeAlias = Callable[[str], "Embedder"]
+"""Gives an embedder by its name."""
+
+_FUSIONS = ("linear", "rrf")
+
+
+class Searchers:
+    """Gives the searcher of a mode; each is made once. Safe to share among threads."""
+
+    def __init__(self, path: Path, generation: str, lexical: Lexical, embedder: OpenEmbedder | None = None) -> None:
+        self._path, self._generation, self.open_embedder = path, generation, embedder
+        self._lexical = lexical
+        self._opening = Lock()
+        self._made: dict[tuple[Ranking, int], Searcher] = {}
+
+    def __call__(
+        self, mode: Mode = "lexical", *, weight: float | None = None, fusion: Fusion | None = None, best: int = 1
+    ) -> Searcher:
+        """Return what ranks by words (BM25), by meaning (cosine), or by both.
+
+        `weight`, BM25's share of a hybrid score, and `fusion` stand before those of the mode; `best` is how many
+        vectors of a node make its score, 0 for all. Raises `BadOption` without vectors, or without what embeds queries
+        for them, `MissingExtra`.
+        """
+        wanted = ranking_of(mode)
+        if wanted.kind == "lexical":
+            return self._lexical
+        if fusion not in (None, *_FUSIONS):
+            raise BadOption(f"fusion is {fusion!r}: it must be {' or '.join(_FUSIONS)}")
+        wanted = Ranking(wanted.kind, wanted.weight if weight is None else weight, fusion or wanted.fusion)
+        key = (wanted, best)
+        if key not in self._made:
+            vectors = self.vectors
+            _ = vectors.embedder  # where it cannot be had that is told before a search, or a model, is paid
+            self._made.setdefault(key, self._ranked(wanted, Dense(vectors.index, vectors.encode, best=best)))
+        return self._made[key]
+
+    def near(self, mode: Mode, query: str, passages: Sequence[str]) -> Searcher:
+        """Return what ranks as the mode says, by the mean of the vectors of a query and of passages for its meaning.
+
+        Raises `BadOption` without vectors, where the mode takes any.
+        """
+        wanted = ranking_of(mode)
+        if wanted.kind == "lexical":
+            return self._lexical
+        return self._ranked(wanted, Dense(self.vectors.index, lambda _: self.vectors.encode(query, passages)))
+
+    def _ranked(self, wanted: Ranking, dense: Dense) -> Searcher:
+        if wanted.kind == "dense":
+            return dense
+        return Hybrid(self._lexical, dense, weight=wanted.weight, fusion=wanted.fusion)
+
+    @property
+    def vectors(self) -> GraphVectors:
+        """The vectors, as they are when they are first asked for. Raises `BadOption` where there are none."""
+        with self._opening:  # of two each would have its queries embedded, and paid for
+            return self._opened
+
+    @cached_property
+    def _opened(self) -> GraphVectors:
+        from orienteer.graph.pieces.vectors import open_vectors
+
+        return open_vectors(self._path, self._generation, self.open_embedder)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Tell whether the graph has been embedded."""
+        if "_opened" in self.__dict__:
+            return True
+        try:
+            pointer = format.read_pointer(self._path)
+        except NotAGraph:  # it is gone; what is open can still be read
+            return False
+        return pointer.generation == self._generation and "vectors" in pointer.pieces

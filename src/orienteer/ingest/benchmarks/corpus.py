@@ -1,0 +1,83 @@
+"""Passages alone: HippoRAG's `NAME_corpus.json`, a list of `{title, text}`, and mFAR's `corpus` of `id<TAB>json`.
+
+They become a graph without edges. A passage of a list is named by its place in it, from 0. A corpus that is a table
+(`corpus.parquet` with `pid`, `title`, `text`) is read as any table of nodes is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orienteer.errors import BadInput
+from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.benchmarks.described import described
+from orienteer.ingest.formats.files import opened_text, stem, whole_json
+from orienteer.ingest.formats.jsonl import parse
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import CHUNK_TYPE
+from orienteer.ingest.tables.plan import listing
+from orienteer.records import Node
+
+LIST_STEM, LINES_STEM = "_corpus", "corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """One file of passages."""
+
+    file: Path
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the file."""
+        return (self.file,)
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read the passages into the builder."""
+        for node in self.passages():
+            builder.add_node(node)
+        return Labels()
+
+    def passages(self) -> Iterator[Node]:
+        """Return the passages as nodes, in order."""
+        return self._list() if self.file.suffix == ".json" else self._lines()
+
+    def _list(self) -> Iterator[Node]:
+        passages = whole_json(self.file)
+        if not isinstance(passages, list) or not all(isinstance(one, dict) for one in passages):
+            raise BadInput(f"{self.file} is no list of passages with title and text")
+        for place, fields in enumerate(passages):
+            yield _passage(str(place), fields)
+
+    def _lines(self) -> Iterator[Node]:
+        with opened_text(self.file) as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    node_id, tab, fields = line.partition("\t")
+                    if not tab or not node_id.strip():
+                        raise BadInput(f"{self.file}, line {number}: an id, a tab and a JSON object are expected")
+                    yield _passage(node_id.strip(), parse(fields, self.file, number))
+
+
+def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
+    return described(node_id, CHUNK_TYPE, {key: value for key, value in fields.items() if key != "idx"})
+
+
+def found(source: Path) -> Corpus | None:
+    """Return the corpus that a file is or a folder holds, None where there is none.
+
+    Raises `BadInput` where several lie in a folder: a graph is made of one.
+    """
+    files = [path for path in listing(source) if path.is_file() and _is_corpus(path)]
+    if len(files) > 1:
+        raise BadInput(f"{source} holds several corpora ({', '.join(path.name for path in files)}): name one of them")
+    return Corpus(files[0]) if files else None
+
+
+def _is_corpus(path: Path) -> bool:
+    if path.suffix == ".json":
+        return stem(path).endswith(LIST_STEM)
+    return path.name in (LINES_STEM, f"{LINES_STEM}.gz")

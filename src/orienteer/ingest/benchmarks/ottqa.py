@@ -1,0 +1,191 @@
+"""OTT-QA's tables and passages as nodes without edges, in its own files or as two tables of them.
+
+A passage is a node of type `chunk` under its link; a table is cut into segments of ten rows, a rest under five rows
+goes to the one before (SAGE, its table processor), each a node of type `table`: TABLE#0, TABLE#1 and so on, with
+title, section, header and rows as its text. OTT-QA gives links from cells to passages; a benchmark of retrieval from
+plain tables has to do without them, so they become no edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from orienteer.errors import BadInput
+from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.bounds import parsed
+from orienteer.ingest.formats import format_of
+from orienteer.ingest.formats.files import whole_json
+from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.plan import listing
+from orienteer.records import JsonValue, Node
+
+SEGMENT_ROWS = 10
+LEAST_ROWS = 5
+"""A segment of fewer rows, but the first, is joined to the one before it."""
+TABLE_COLUMNS = frozenset({"table_id", "title", "header", "rows"})
+PASSAGE_COLUMNS = frozenset({"link", "text"})
+TABLES, PASSAGES = "traindev_tables_tok", "traindev_request_tok"
+"""OTT-QA's own folders: a file a table."""
+FOLDERS = ("", "data")
+PREFIX = "/wiki/"
+
+
+@dataclass(frozen=True, slots=True)
+class WebTable:
+    """One table with what stands around it."""
+
+    id: str
+    title: str
+    section: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def segments(self) -> Iterator[Node]:
+        """Return the nodes of its segments."""
+        for number, part in enumerate(segments(len(self.rows))):
+            lines = [self.section, " | ".join(self.header), *(" | ".join(self.rows[row]) for row in part)]
+            text = "\n".join(line for line in lines if line)
+            properties: dict[str, JsonValue] = {"table": self.id, "first_row": part.start, "rows": len(part)}
+            yield Node(segment_id(self.id, number), "table", self.title, text, (), properties)
+
+
+def title_of(link: str) -> str:
+    """Return the title of the passage that a link names."""
+    return unquote(link.removeprefix(PREFIX)).replace("_", " ")
+
+
+def segments(count: int) -> list[range]:
+    """Cut that many rows into segments; a table without rows has one."""
+    starts = list(range(0, count, SEGMENT_ROWS)) or [0]
+    if len(starts) > 1 and count - starts[-1] < LEAST_ROWS:
+        starts.pop()
+    return [range(start, end) for start, end in zip(starts, [*starts[1:], count], strict=True)]
+
+
+def segment_id(table_id: str, number: int) -> str:
+    """Return the node of a segment."""
+    return f"{table_id}#{number}"
+
+
+def segment_of(table_id: str, row: int, count: int) -> str:
+    """Return the node that holds a row of a table of that many rows. Raises `BadInput` where it has no such row."""
+    number = next((number for number, part in enumerate(segments(count)) if row in part), None)
+    if number is None:
+        raise BadInput(
+            f"the table {table_id!r} has {count} rows and no row {row}: fetch questions and tables of one release"
+        )
+    return segment_id(table_id, number)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A folder of OTT-QA's tables and passages."""
+
+    files: tuple[Path, ...]
+    """The two tables; with OTT-QA's own files all of them."""
+    folder: Path
+    is_official: bool
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read both into the builder; a passage that several tables link to is one node."""
+        for link, text in self.passages():
+            builder.add_node(Node(link, "chunk", title_of(link), text))
+        for table in self.tables():
+            for node in table.segments():
+                builder.add_node(node)
+        return Labels()
+
+    def passages(self) -> Iterator[tuple[str, str]]:
+        """Return link and text of each passage, each link once."""
+        seen: set[str] = set()
+        for link, text in self._passages():
+            if link not in seen:
+                seen.add(link)
+                yield link, text
+
+    def _passages(self) -> Iterator[tuple[str, str]]:
+        if self.is_official:
+            for path in sorted((self.folder / PASSAGES).glob("*.json")):
+                yield from _object(path).items()
+            return
+        for row in _rows(self.files[1]):
+            yield row["link"], row["text"]
+
+    def tables(self) -> Iterator[WebTable]:
+        """Return the tables."""
+        if self.is_official:
+            for path in sorted((self.folder / TABLES).glob("*.json")):
+                yield _official(_object(path), path)
+            return
+        for row in _rows(self.files[0]):
+            yield _written(row, self.files[0])
+
+
+def found(source: Path) -> Tables | None:
+    """Return OTT-QA's tables and passages where both lie in a folder, None where they do not."""
+    if not source.is_dir():
+        return None
+    for name in FOLDERS:
+        folder = source / name
+        if (folder / TABLES).is_dir() and (folder / PASSAGES).is_dir():
+            files = [path for part in (TABLES, PASSAGES) for path in sorted((folder / part).glob("*.json"))]
+            return Tables(tuple(files), folder, True)
+    tables, passages = _with(source, TABLE_COLUMNS), _with(source, PASSAGE_COLUMNS)
+    if len(tables) == 1 and len(passages) == 1:
+        return Tables((tables[0], passages[0]), source, False)
+    return None
+
+
+def _with(folder: Path, columns: frozenset[str]) -> list[Path]:
+    """Return the Parquet files of a folder that have these columns, and no others that say something else."""
+    inside = [path for path in listing(folder) if path.suffix == ".parquet"]
+    return [path for path in inside if (form := format_of(path)) and columns <= set(form.reader.columns(path))]
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: whatever a file format can hold
+    form = format_of(path)
+    assert form is not None  # it was found by its format
+
+    def refuse(reason: str, line: int, value: str) -> None:
+        raise BadInput(f"{path}, row {line}: {reason} ({value}); fetch the file again")
+
+    for batch in form.reader.batches(path, rows=NODE_ROWS, drop=refuse, header=True):
+        for values in zip(*batch.columns.values(), strict=True):
+            yield dict(zip(batch.columns, values, strict=True))
+
+
+def _object(path: Path) -> dict[str, Any]:  # Any: JSON
+    value = whole_json(path)
+    if not isinstance(value, dict):
+        raise BadInput(f"{path} is no JSON object; fetch the file again")
+    return value
+
+
+def _written(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever a file format can hold
+    """Return a table of a row whose cells are lists of texts, or those as JSON."""
+    try:
+        cells = parsed(row["rows"]) if isinstance(row["rows"], str) else row["rows"]
+        rows = tuple(tuple(map(str, line)) for line in cells)
+        header = tuple(map(str, row["header"]))
+        return WebTable(str(row["table_id"]), str(row["title"]), row.get("section_title") or "", header, rows)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{path}: {row['table_id']!r} is no table of OTT-QA ({error}); fetch the file again") from error
+
+
+def _official(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSON
+    """Return a table of OTT-QA's own files, where each cell is a text and its links."""
+    try:
+        return WebTable(
+            id=value["uid"],
+            title=value["title"],
+            section=value.get("section_title") or "",
+            header=tuple(cell[0] for cell in value["header"]),
+            rows=tuple(tuple(cell[0] for cell in row) for row in value["data"]),
+        )
+    except (KeyError, IndexError, TypeError) as error:
+        raise BadInput(f"{path} is no table of OTT-QA ({error} is missing); fetch the file again") from error

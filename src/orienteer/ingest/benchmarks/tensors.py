@@ -1,0 +1,158 @@
+"""Tensors that torch has saved, read without torch: a ZIP archive with a small pickle and the raw numbers beside it.
+
+Nothing is unpacked to disk, nothing compressed is read (torch compresses nothing, and what unfolds to more than the
+file is no tensor), and the pickle goes through the reader that runs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import BadInput
+from orienteer.ingest.benchmarks.pickled import Calls, Named, Refused
+from orienteer.ingest.benchmarks.pickles import value
+from orienteer.ingest.bounds import memory_told
+from orienteer.ingest.formats.files import require
+
+Tensor: TypeAlias = NDArray[Any]  # Any: numbers, of the type that was saved
+
+STORAGES = {
+    "LongStorage": "i8",
+    "IntStorage": "i4",
+    "ShortStorage": "i2",
+    "CharStorage": "i1",
+    "ByteStorage": "u1",
+    "BoolStorage": "b1",
+    "DoubleStorage": "f8",
+    "FloatStorage": "f4",
+    "HalfStorage": "f2",
+}
+"""numpy's types by torch's classes."""
+PICKLE, BYTE_ORDER = "data.pkl", "byteorder"
+MOST_PICKLE_BYTES = 1 << 20
+"""The pickle of a tensor has some hundred bytes."""
+LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+"""How files begin that torch wrote before 1.6."""
+MOST_DIMENSIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Storage:
+    kind: str
+    key: str
+    count: int
+
+
+def tensor(path: Path) -> Tensor:
+    """Return the one tensor of a file that `torch.save` wrote, as an array that is only for reading.
+
+    Memory holds its numbers once. Raises `BadInput` for what is no single tensor, and for a file that is not whole.
+    """
+    require(path)
+    with path.open("rb") as raw:
+        head = raw.read(len(LEGACY))
+    if head == LEGACY:
+        raise BadInput(
+            f"{path} was saved by torch in its old form (before 1.6), which is not read: "
+            "write it again with torch.save(torch.load(path), path)"
+        )
+    try:
+        with memory_told(path), zipfile.ZipFile(path) as archive:
+            return _Archive(archive, path).tensor()
+    # A damaged directory of the archive shows in as many ways as it has fields: names, versions, places past the end.
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise BadInput(f"{path} is no whole file of torch.save ({error}); fetch the file again") from error
+
+
+class _Archive:
+    """One opened file."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
+        self._archive, self._path = archive, path
+        pickles = [one for one in archive.namelist() if one == PICKLE or one.endswith(f"/{PICKLE}")]
+        if len(pickles) != 1:
+            self._refuse(f"{len(pickles)} files named {PICKLE} where one is expected")
+        self._root = pickles[0].removesuffix(PICKLE)
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise Refused(f"{self._path}: {what}; only single tensors that torch.save wrote are read, and nothing was run")
+
+    def tensor(self) -> Tensor:
+        data = self._read(PICKLE, most=MOST_PICKLE_BYTES)
+        found = value(data, file=f"{self._path}, {PICKLE}", calls=self._calls(), persistent=self._storage)
+        if not isinstance(found, np.ndarray):
+            self._refuse(f"a {type(found).__name__} where a tensor is expected")
+        found.flags.writeable = False
+        return found
+
+    def _calls(self) -> Calls:
+        named = {("torch", name): self._never for name in STORAGES}
+        rebuilt = {("torch._utils", name): self._rebuilt for name in ("_rebuild_tensor", "_rebuild_tensor_v2")}
+        return {**named, **rebuilt}
+
+    @staticmethod
+    def _never(*arguments: object) -> NoReturn:
+        raise ValueError("a storage that is made in the pickle")
+
+    def _storage(self, told: object) -> _Storage:
+        """Return the storage that a persistent id names: ("storage", class, key, device, count)."""
+        match told:
+            case ("storage", Named(name=("torch", kind)), str(key), str(), int(count)) if (
+                kind in STORAGES and key.isascii() and key.isdigit() and count >= 0
+            ):
+                return _Storage(kind, key, count)
+            case _:
+                raise ValueError("a storage of another kind")
+
+    def _rebuilt(self, storage: object, offset: object, size: object, stride: object, *rest: object) -> Tensor:
+        sizes, steps = _counts(size), _counts(stride)
+        if not isinstance(storage, _Storage) or not isinstance(offset, int) or len(sizes) != len(steps):
+            raise ValueError("a tensor of another form")
+        last = offset + sum((n - 1) * step for n, step in zip(sizes, steps, strict=True) if n)
+        if not 0 <= offset <= last < max(storage.count, 1) or math.prod(sizes) > storage.count:
+            raise ValueError("a tensor that lies outside of its storage, or repeats it")
+        numbers = self._numbers(storage)
+        if 0 in sizes:
+            return numbers[:0].reshape(sizes)
+        return np.lib.stride_tricks.as_strided(numbers[offset:], sizes, [step * numbers.itemsize for step in steps])
+
+    def _numbers(self, storage: _Storage) -> Tensor:
+        order = (
+            self._read(BYTE_ORDER, most=16) if f"{self._root}{BYTE_ORDER}" in self._archive.namelist() else b"little"
+        )
+        if order not in (b"little", b"big"):
+            self._refuse(f"the byte order {order!r}")
+        kind = np.dtype(STORAGES[storage.kind]).newbyteorder("<" if order == b"little" else ">")
+        expected = storage.count * kind.itemsize
+        data = self._read(f"data/{storage.key}", most=expected)
+        if len(data) != expected:
+            self._refuse(f"a storage of {len(data)} bytes where {expected} are expected")
+        return np.frombuffer(data, kind)
+
+    def _read(self, name: str, *, most: int) -> bytes:
+        """Return a member's bytes. Refuses one that is packed, or larger than it may be, before it is read."""
+        try:
+            member = self._archive.getinfo(f"{self._root}{name}")
+        except KeyError:
+            return self._refuse(f"no {name}")
+        if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
+            self._refuse(f"{name} is compressed")
+        if member.file_size > min(most, self._path.stat().st_size):
+            self._refuse(f"{name} has {member.file_size:,} bytes")
+        return self._archive.read(member)
+
+
+def _counts(found: object) -> tuple[int, ...]:
+    if isinstance(found, tuple) and len(found) <= MOST_DIMENSIONS:
+        counts = tuple(one for one in found if type(one) is int and 0 <= one < 1 << 48)
+        if len(counts) == len(found):
+            return counts
+    raise ValueError("a tensor of another form")

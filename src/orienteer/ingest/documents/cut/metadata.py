@@ -1,0 +1,228 @@
+"""What a model writes about chunks and tables: topic, title, entities, events, what columns hold (SAGE, appendix G).
+
+One call a chunk or table segment, against a JSON schema, with one repair. Deviations from the paper: lists of objects
+in place of objects under free keys, for a schema can then hold a model to them; a date's precision is its own; no
+timeline, which repeats the events; our own words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from orienteer.display import counted
+from orienteer.graph.reserved import DOCUMENT, TABLE
+from orienteer.ingest.documents.cut.replies import Replies, key_of
+from orienteer.llm.budget import Allowance
+from orienteer.llm.calls import call
+from orienteer.llm.prices import Price
+from orienteer.llm.schema import decode, faults
+from orienteer.protocols import LanguageModel
+from orienteer.records import JsonValue, Message, Node, Record, Usage
+from orienteer.text.sentences import tokens
+
+Progress = Callable[[str, int], None]
+SHORTEST = 8
+"""Tokens of a chunk below which there is nothing to write about."""
+CONCURRENCY = 8
+"""Calls under way at one time, of a model that does not say."""
+DESCRIBED_BY = "described_by"
+"""The property that names the model which wrote a node's metadata."""
+_TEXT = {"type": "string"}
+_BATCH = 256
+_OVERHEAD = 1.1
+"""What a request takes beside its words: marks of roles, the forms that servers write schemas in."""
+_CHARACTERS = 4
+"""Of a token of JSON, about."""
+_REPLY = {False: (120, 0.8), True: (200, 1.0)}
+"""Tokens of a reply as a constant and a share of the text, by whether it is of a table: for estimates alone."""
+
+
+def _objects(**fields: Any) -> dict[str, Any]:  # Any: a JSON schema
+    return {"type": "array", "items": _object(**fields)}
+
+
+def _object(**fields: Any) -> dict[str, Any]:  # Any: a JSON schema
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+CHUNK_SCHEMA = _object(
+    title=_TEXT,
+    topic=_TEXT,
+    entities=_objects(name=_TEXT, details=_TEXT),
+    events=_objects(name=_TEXT, date={"type": ["string", "null"]}, details=_TEXT),
+)
+TABLE_SCHEMA = _object(
+    title=_TEXT,
+    description=_TEXT,
+    columns=_objects(name=_TEXT, description=_TEXT, format=_TEXT),
+    entities=_objects(name=_TEXT, details=_TEXT),
+)
+
+
+class Request(NamedTuple):
+    """What is asked about a node."""
+
+    messages: tuple[Message, ...]
+    schema: dict[str, Any]  # Any: a JSON schema
+
+
+class Estimate(Record):
+    """What asking a model would take. Tokens are counted by words, so they are off by some tenths; so is the price."""
+
+    calls: int
+    cached: int
+    """Nodes whose reply is there already."""
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    """None where the model's price is not known."""
+
+    def render(self, model: str) -> str:
+        """Return the estimate as a line for people."""
+        usd = "its price is not known ([price] of the settings)"
+        if self.usd is not None:
+            usd = f"about {self.usd:,.{2 if self.usd >= 1 else 4}f} USD"
+        return (
+            f"{model}: {counted(self.calls, 'call')} ({self.cached:,} replies are there already), about "
+            f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens, {usd}"
+        )
+
+
+@dataclass(slots=True)
+class Annotator:
+    """Writes metadata into nodes. Each reply is kept as it comes: a build that was killed goes on where it was."""
+
+    model: LanguageModel
+    replies: Replies
+    progress: Progress
+    concurrency: int
+    run: Allowance = field(default_factory=Allowance)
+    failed: list[str] = field(default_factory=list)
+    """Nodes whose reply was no sound object even after the repair; they stay without metadata."""
+    _done: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """What was paid."""
+        return self.run.usage()
+
+    def annotated(self, nodes: Iterable[Node]) -> Iterator[Node]:
+        """Return the nodes with what the model says of them. Raises `ModelError` where it failed for good.
+
+        What is under way when it fails is finished and kept.
+        """
+        pool = ThreadPoolExecutor(self.concurrency, "metadata")
+        try:
+            for some in batched(nodes):
+                yield from pool.map(self._one, some)
+                self._done += len(some)
+                self.progress("asking the model about chunks", self._done)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _one(self, node: Node) -> Node:
+        request = request_of(node)
+        if request is None:
+            return node
+        key = key_of(self.model.name, request.messages, request.schema)
+        kept = self.replies.get(key)
+        content = self._paid(key, request) if kept is None else kept
+        said = sound(content, request.schema)
+        if said is None:
+            self.failed.append(node.id)
+            return node
+        return described(node, said, model=self.model.name)
+
+    def _paid(self, key: str, request: Request) -> str:
+        reply = call(self.model, request.messages, run=self.run, schema=request.schema)
+        content = reply.message.content or ""
+        self.replies.put(key, content)
+        return content
+
+    def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
+        """Return what `annotated` would take, without a call."""
+        calls = cached = prompt = completion = 0
+        for node in nodes:
+            request = request_of(node)
+            if request is None:
+                continue
+            if self.replies.get(key_of(self.model.name, request.messages, request.schema)) is not None:
+                cached += 1
+                continue
+            calls += 1
+            said = sum(tokens(message.content or "") for message in request.messages)
+            prompt += int((said + len(json.dumps(request.schema)) / _CHARACTERS) * _OVERHEAD)
+            base, share = _REPLY[node.type == TABLE]
+            completion += base + int(share * tokens(node.text))
+        usd = None
+        if price is not None:
+            usd = round(price.usd(prompt_tokens=prompt, cached_tokens=0, completion_tokens=completion), 4)
+        return Estimate(calls=calls, cached=cached, prompt_tokens=prompt, completion_tokens=completion, usd=usd)
+
+
+def request_of(node: Node) -> Request | None:
+    """Return what is asked about a node.
+
+    None for a document, a text that is too short, and a node that was taken over with what was said of it before.
+    """
+    if node.type == DOCUMENT or DESCRIBED_BY in node.properties or tokens(node.text) < SHORTEST:
+        return None
+    kind = "table" if node.type == TABLE else "chunk"
+    said = f"Title: {node.name}\n\n{node.text}"
+    messages = (Message(role="system", content=_prompt(kind)), Message(role="user", content=said))
+    return Request(messages, TABLE_SCHEMA if kind == "table" else CHUNK_SCHEMA)
+
+
+@lru_cache
+def _prompt(kind: str) -> str:
+    prompts = files("orienteer.ingest.documents.cut") / "prompts"
+    return (prompts / f"{kind}.md").read_text(encoding="utf-8").strip()
+
+
+def sound(content: str, schema: dict[str, Any]) -> dict[str, Any] | None:  # Any: JSON
+    """Return what a model wrote, None where it is no object of the schema."""
+    try:
+        value = decode(content)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and not faults(value, schema) else None
+
+
+def described(node: Node, said: dict[str, Any], *, model: str) -> Node:  # Any: JSON
+    """Return a node with what a model said of it among its properties; empty answers add nothing."""
+    topic = said.get("topic") or said.get("description")
+    found: dict[str, JsonValue] = {
+        DESCRIBED_BY: model,
+        "title": _line(said["title"]),
+        "topic": _line(topic or ""),
+        "entities": list(dict.fromkeys(filter(None, (_line(one["name"]) for one in said["entities"])))),
+        "details": {_line(one["name"]): _line(one["details"]) for one in said["entities"] if one["details"].strip()},
+        "events": said.get("events", []),
+        "column_descriptions": [
+            f"{_line(one['name'])}: {_line(one['description'])} ({_line(one['format'])})"
+            for one in said.get("columns", ())
+        ],
+    }
+    return replace(node, properties={**node.properties, **{name: value for name, value in found.items() if value}})
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def batched(nodes: Iterable[Node]) -> Iterator[Sequence[Node]]:
+    """Return nodes some at a time, as many as are asked about before any answer is taken up."""
+    some: list[Node] = []
+    for node in nodes:
+        some.append(node)
+        if len(some) == _BATCH:
+            yield some
+            some = []
+    if some:
+        yield some

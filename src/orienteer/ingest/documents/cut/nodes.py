@@ -1,0 +1,152 @@
+"""A document as it was read -> its nodes. A function of the document alone: no other file has a say in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from orienteer.graph.reserved import CHUNK, DOCUMENT, SEPARATOR, TABLE
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.chunks import Piece, pieces
+from orienteer.ingest.documents.cut.segments import Segment, line, segments
+from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose, Span
+from orienteer.ingest.documents.read.ration import Ration
+from orienteer.records import JsonValue, Node
+from orienteer.text.sentences import tokens
+
+if TYPE_CHECKING:
+    from orienteer.protocols import Embedder
+
+OUTLINE = 50
+"""Headings that the text of a document lists at the most."""
+
+
+@dataclass(slots=True)
+class Making:
+    """Makes nodes of documents, and counts those that are taken."""
+
+    config: BuildConfig
+    embedder: Embedder | None = None
+    cut_cells: int = 0
+    """Cells of tables that were cut off."""
+    documents: int = 0
+    chunks: int = 0
+    segments: int = 0
+    empty: list[str] = field(default_factory=list)
+    """Rows of collections in which there was nothing to read."""
+
+    def nodes(self, document: Document) -> list[Node]:
+        """Return the nodes of a document: itself first, then its parts in order; none where it holds no text.
+
+        Raises `BadInput` where they come to far more than was read.
+        """
+        ration = Ration(document)
+        parts = list(ration.given(self._parts(document, ration.blocks())))
+        if not parts:
+            self.empty += [document.id] * document.is_row
+            return []
+        is_alone = document.is_row and len(parts) == 1
+        return [_alone(document, parts[0])] if is_alone else [_document(document, parts), *parts]
+
+    def count(self, nodes: Sequence[Node]) -> None:
+        """Count nodes that are taken into the graph."""
+        self.documents += sum(node.type == DOCUMENT or "document" not in node.properties for node in nodes)
+        self.chunks += sum(node.type == CHUNK for node in nodes)
+        self.segments += sum(node.type == TABLE for node in nodes)
+
+    def _parts(self, document: Document, blocks: Iterable[Block]) -> Iterator[Node]:
+        if document.is_whole:
+            text = "\n".join(block.text for block in blocks if isinstance(block, Prose))
+            yield _chunk(document, 0, Piece(text, (), tokens(text), None, None, (), ()))
+            return
+        order = 0
+        table = 0
+        for is_prose, group in groupby(blocks, key=lambda block: isinstance(block, Prose)):
+            if is_prose:
+                for piece in pieces(_prose(group), self.config, self.embedder):
+                    if piece.text.strip():
+                        yield _chunk(document, order, piece)
+                        order += 1
+                continue
+            for grid in group:
+                assert isinstance(grid, Grid)  # what is no prose
+                for segment in segments(grid.header, grid.rows, self.config, rest_joins=grid.rest_joins):
+                    self.cut_cells += segment.cut
+                    yield _segment(document, order, table, grid, segment)
+                    order += 1
+                table += 1
+
+
+def part_id(document: str, order: int) -> str:
+    """Return the id of a part of a document, numbered from 0."""
+    return f"{document}#{order}"
+
+
+def _prose(blocks: Iterable[Block]) -> Iterator[Prose]:
+    return (block for block in blocks if isinstance(block, Prose))
+
+
+def _chunk(document: Document, order: int, piece: Piece) -> Node:
+    properties: dict[str, JsonValue] = {
+        **_source(document, order, Place(piece.headings, piece.page, piece.span, piece.anchors), piece.links),
+        "tokens": piece.tokens,
+    }
+    return Node(part_id(document.id, order), CHUNK, _name(document.title, piece.headings), piece.text, (), properties)
+
+
+def _segment(document: Document, order: int, table: int, grid: Grid, segment: Segment) -> Node:
+    place = grid.place
+    above = [grid.caption, line(grid.header)]
+    text = "\n".join([*filter(None, above), *map(line, segment.rows)])
+    properties: dict[str, JsonValue] = {
+        **_source(document, order, place, grid.links if segment.first == 1 else ()),
+        "table": table,
+        "first_row": segment.first,
+        "rows": len(segment.rows),
+        "header": list(grid.header),
+        "columns": list(segment.columns),
+    }
+    return Node(part_id(document.id, order), TABLE, _name(document.title, place.headings), text, (), properties)
+
+
+def _source(document: Document, order: int, place: Place, links: Sequence[str]) -> dict[str, JsonValue]:
+    """Return where a part comes from; what is not known is left out."""
+    known: dict[str, JsonValue] = {
+        **document.properties,
+        "document": document.id,
+        "order": order,
+        "file": document.file,
+        "page": place.page,
+        "heading": SEPARATOR.join(place.headings) or None,
+        "span": _span(place.span),
+        "anchors": list(place.anchors) or None,
+        "links": list(links) or None,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _span(span: Span | None) -> JsonValue:
+    return None if span is None else [span.start, span.end]
+
+
+def _name(title: str, headings: Sequence[str]) -> str:
+    return SEPARATOR.join(filter(None, (title, *headings)))
+
+
+def _alone(document: Document, part: Node) -> Node:
+    """Return the one part of a row of a collection as the node of that row."""
+    properties = {name: value for name, value in part.properties.items() if name not in ("document", "order")}
+    return Node(document.id, part.type, document.title, part.text, document.aliases, properties)
+
+
+def _document(document: Document, parts: Sequence[Node]) -> Node:
+    headings = dict.fromkeys(str(part.properties["heading"]) for part in parts if "heading" in part.properties)
+    outline = "\n".join(list(headings)[:OUTLINE])
+    properties: dict[str, JsonValue] = {**document.properties, "parts": len(parts)}
+    if document.file is not None:
+        properties["file"] = document.file
+    if not document.has_title:
+        properties["untitled"] = True
+    return Node(document.id, DOCUMENT, document.title, outline, document.aliases, properties)

@@ -1,0 +1,126 @@
+"""What the appendix of SAGE (paper 004) tells of its graph, of any graph: tables 3, 5, 17 to 19 and figures 5 to 13.
+
+All of it is of the candidate pairs, which `similarity` describes, as the percentiles are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.join.similar_chunks import Alike, Fields, Kinds, packed, thresholds_of
+from orienteer.ingest.documents.join.similarity import PERCENTILES, Candidates, Sets, correlations, percentile_table
+
+BINS = 40
+JOINED = {
+    "chunk-chunk": ("topic", "content"),
+    "table-table": ("title", "column", "description"),
+    "table-chunk": ("title", "column", "summary"),
+}
+"""Similarities that are looked at two by two. SAGE, figures 7, 10 and 13."""
+MOST_COUNTED = 50
+"""Names of a chunk from which on they are counted as one group."""
+_DIGITS = 4
+
+Values = NDArray[np.float64]
+
+
+def statistics(
+    several: Sequence[Alike], kinds: Kinds, config: BuildConfig, *, is_measured: bool = False
+) -> dict[str, Any]:  # Any: JSON
+    """Return the figures of a graph's similarities, by pair of kinds and by similarity.
+
+    `thresholds` are those that made its edges; `percentiles` is table 5; `means` table 3; `correlations` tables 17 to
+    19; `histograms` are figures 5, 6, 9, 11 and 12, with what lies at some percentiles; `counts` says how many chunks
+    and tables hold how many names and events, the last count with all above it: figures 5, 8 and 12. Where the pairs
+    were measured, `joint` has how often two similarities come together: figures 7, 10 and 13.
+    """
+    whole = {one.name: _with_beside(one) for one in several}
+    figures: dict[str, Any] = {  # Any: JSON
+        "candidates": {one.name: len(one.found.pairs) for one in several},
+        "nodes": {"chunk": len(kinds.chunks.parts), "table": len(kinds.tables.parts)},
+        "thresholds": {one.name: _rounded(thresholds_of(one.found, config)) for one in several},
+        "percentiles": [row._asdict() for row in percentile_table([one.found for one in several], nodes_of(kinds))],
+        "means": {name: {key: _mean(values) for key, values in one.signals.items()} for name, one in whole.items()},
+        "correlations": {name: correlations(one) for name, one in whole.items()},
+        "histograms": {
+            name: {key: histogram(values) for key, values in one.signals.items()} for name, one in whole.items()
+        },
+        "counts": _counts(several, kinds),
+    }
+    if is_measured:
+        figures["joint"] = {name: _joints(one, JOINED[name]) for name, one in whole.items()}
+    return figures
+
+
+def nodes_of(kinds: Kinds) -> int:
+    """Return how many nodes may be joined."""
+    return len(kinds.chunks.parts) + len(kinds.tables.parts)
+
+
+def histogram(values: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JSON
+    """Return how often values fall into each of equal bins, and what lies at the percentiles of the paper's table 5."""
+    if not len(values):
+        return {"edges": [], "counts": [], "percentiles": {}}
+    counts, edges = np.histogram(values, bins=bins)
+    at = {str(percentile): round(float(np.percentile(values, percentile)), _DIGITS) for percentile in PERCENTILES}
+    return {
+        "edges": [round(float(edge), _DIGITS) for edge in edges],
+        "counts": [int(count) for count in counts],
+        "percentiles": at,
+    }
+
+
+def joint(first: Values, second: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JSON
+    """Return how often two values fall together into each cell of a grid: its edges, and `[column, row, count]`."""
+    if not len(first):
+        return {"x": [], "y": [], "cells": []}
+    counts, x, y = np.histogram2d(first, second, bins=bins)
+    columns, rows = np.nonzero(counts)
+    cells = zip(columns.tolist(), rows.tolist(), counts[columns, rows].astype(int).tolist(), strict=True)
+    return {
+        "x": [round(float(edge), _DIGITS) for edge in x],
+        "y": [round(float(edge), _DIGITS) for edge in y],
+        "cells": [list(cell) for cell in cells],
+    }
+
+
+def _joints(one: Candidates, names: Sequence[str]) -> dict[str, Any]:  # Any: JSON
+    return {
+        f"{first}, {second}": joint(one.signals[first], one.signals[second]) for first, second in combinations(names, 2)
+    }
+
+
+def _with_beside(one: Alike) -> Candidates:
+    return replace(one.found, signals={**one.found.signals, **one.beside})
+
+
+def _counts(several: Sequence[Alike], kinds: Kinds) -> dict[str, dict[str, list[int]]]:
+    """Return how many parts of each kind hold none, one, two ... names, and events where a model wrote any."""
+    held = {"entities": several[0].entities.sets}
+    if any(kinds.events):
+        held["events"] = packed(kinds.events).sets
+    parts: Mapping[str, Fields] = {"chunk": kinds.chunks, "table": kinds.tables}
+    return {
+        what: {kind: _tally(sets, fields) for kind, fields in parts.items() if fields.parts}
+        for what, sets in held.items()
+    }
+
+
+def _tally(sets: Sets, fields: Fields) -> list[int]:
+    sizes = np.diff(sets.begins)[np.array(fields.parts, np.int64)]
+    return [int(count) for count in np.bincount(np.minimum(sizes, MOST_COUNTED), minlength=1)]
+
+
+def _mean(values: Values) -> float:
+    return round(float(values.mean()), _DIGITS) if len(values) else 0.0
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in values.items()}

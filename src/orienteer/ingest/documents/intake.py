@@ -1,0 +1,152 @@
+"""Sources -> nodes on a shelf: what is read, what is taken over from the graph before, what is left out and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from orienteer.display import counted
+from orienteer.errors import BadInput, MissingExtra
+from orienteer.ingest.bounds import memory_told
+from orienteer.ingest.documents.cut.nodes import Making
+from orienteer.ingest.documents.previous import Previous
+from orienteer.ingest.documents.read import known_sources
+from orienteer.ingest.documents.read.blocks import Document
+from orienteer.ingest.documents.read.conversion import Converter
+from orienteer.ingest.documents.read.files import KINDS, File, Skipped, listing
+from orienteer.ingest.documents.read.readers import Reading
+from orienteer.ingest.documents.shelf import Shelf
+from orienteer.ingest.documents.stamps import Stamp, stamp
+from orienteer.records import Node
+
+Progress = Callable[[str, int], None]
+READING = "reading documents"
+
+
+class Gathering:
+    """Reads sources, file by file: each is taken whole, or left out whole."""
+
+    def __init__(
+        self, sources: Sequence[Path], making: Making, *, previous: Previous | None = None, progress: Progress
+    ) -> None:
+        self._sources = list(sources)
+        self._making, self._previous, self._progress = making, previous, progress
+        self.unreadable: list[Skipped] = []
+        self.skipped: list[Skipped] = []
+        self.stamps: list[Stamp] = []
+        """The files that were read, as they were."""
+        self.notes: list[str] = []
+        self._left_out: list[str] = []
+        self._became: Counter[str] = Counter()
+        self._missing: MissingExtra | None = None
+
+    def into(self, shelf: Shelf) -> None:
+        """Put the nodes of all sources on the shelf. Raises `BadInput` where a source is not there."""
+        config = self._making.config
+        whole = known_sources.found(self._sources[0]) if len(self._sources) == 1 and self._sources[0].exists() else None
+        if whole is not None:
+            for file in whole.files:
+                self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
+            for count, document in enumerate(whole.documents(), 1):
+                self._put(shelf, self._nodes_of(document))
+                self._progress(READING, count)
+        else:
+            found = listing(self._sources)
+            self.skipped += found.skipped
+            with Converter(seconds=config.seconds) as converter:
+                reading = Reading(config, converter)
+                for count, file in enumerate(found.files, 1):
+                    self._file(shelf, reading, file)
+                    self._progress(READING, count)
+            self.notes += reading.notes
+        if self._making.cut_cells:
+            self.notes.append(
+                f"{counted(self._making.cut_cells, 'cell')} of tables cut off after {config.cell_characters} "
+                "characters (--set cell_characters=N)"
+            )
+        if empty := self._making.empty:
+            self.notes.append(f"{counted(len(empty), 'row')} of tables left out for want of a text (first: {empty[0]})")
+
+    def refuse(self, shelf: Shelf, *, strict: bool) -> None:
+        """Raise where there is nothing to build, or under `strict` where anything could not be read."""
+        if not len(shelf):
+            if self._missing is not None:
+                raise self._missing
+            first = next(iter((*self.unreadable, *self.skipped)), None)
+            where = ", ".join(map(str, self._sources))
+            if first is None:
+                raise BadInput(f"no document in {where}; these are read: {', '.join(sorted(KINDS))}")
+            raise BadInput(f"no document in {where} could be read: {first.file}: {first.reason}")
+        if strict and self.unreadable:
+            one = self.unreadable[0]
+            raise BadInput(
+                f"--strict: {len(self.unreadable)} documents cannot be read (first: {one.file}: {one.reason}). "
+                "Mend them, or leave out --strict."
+            )
+
+    @property
+    def left_out(self) -> list[str]:
+        """The paths of the documents that could not be read."""
+        return sorted(self._left_out)
+
+    @property
+    def changes(self) -> dict[str, int]:
+        """What an update found of files, by what became of them; nothing where it was none."""
+        if self._previous is None:
+            return {}
+        gone = self._previous.stamps.keys() - {one.name for one in self.stamps}
+        return {**{name: self._became[name] for name in ("unchanged", "changed", "added")}, "removed": len(gone)}
+
+    def _file(self, shelf: Shelf, reading: Reading, file: File) -> None:
+        previous = self._previous
+        try:
+            old = previous.unchanged(file) if previous is not None else None
+            if previous is not None and old is not None:
+                made = previous.nodes(file)
+            else:
+                with memory_told(file.path):
+                    made = [node for document in reading.documents(file) for node in self._making.nodes(document)]
+            if not made:
+                raise BadInput("no text in it")
+            _check_ids(made)
+            self._stamp(file, old)
+        except MissingExtra as error:
+            self._missing = error
+            self._leave_out(file, f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'")
+            return
+        except BadInput as error:
+            self._leave_out(file, str(error).removeprefix(f"{file.path}").lstrip(" ,:"))
+            return
+        except OSError as error:
+            self._leave_out(file, f"cannot be read: {error.strerror or error}")
+            return
+        self._put(shelf, made)
+
+    def _nodes_of(self, document: Document) -> list[Node]:
+        """Return the nodes of one of many documents in a file. Raises `BadInput` that names it."""
+        try:
+            return self._making.nodes(document)
+        except BadInput as error:
+            raise BadInput(f"{document.file}, {document.id!r}: {error}") from error
+
+    def _stamp(self, file: File, old: Stamp | None) -> None:
+        """Remember a file as it was read, and what became of it since the graph before."""
+        self.stamps.append(old or stamp(file))
+        is_known = self._previous is not None and file.name in self._previous.stamps
+        self._became["unchanged" if old is not None else "changed" if is_known else "added"] += 1
+
+    def _put(self, shelf: Shelf, nodes: Sequence[Node]) -> None:
+        self._making.count(nodes)
+        shelf.add(nodes)
+
+    def _leave_out(self, file: File, reason: str) -> None:
+        self.unreadable.append(Skipped(file=str(file.path), reason=reason))
+        self._left_out.append(str(file.path.resolve()))
+
+
+def _check_ids(nodes: Sequence[Node]) -> None:
+    """Raise `BadInput` where two rows of a file have one id."""
+    double, times = Counter(node.id for node in nodes).most_common(1)[0]
+    if times > 1:
+        raise BadInput(f"{times} rows have the id {double!r}: give each its own")

@@ -1,0 +1,245 @@
+"""Edges between the parts of a build: order, hyperlinks, titles mentioned, rare names shared."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.names.mentions import Names
+from orienteer.graph.reserved import DOCUMENT, LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.read.markdown import anchor_of
+from orienteer.records import Edge, JsonValue, Node
+
+SHOWN = 5
+"""Shared names that an edge lists, the rarest first."""
+LEAST_HOLDERS = 2
+"""Chunks that a name stands in to join them."""
+_BATCH = 20_000
+_PAIRS = 1 << 22  # pairs that are weighed at once, to bound memory
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+_ENDINGS = ("", ".md", ".markdown", ".mdx", ".html", ".htm", "/index.md", "/README.md", "/index.html")
+
+
+def order_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
+    """Return the edges of parts to their documents, and of each part to the next."""
+    before: Node | None = None
+    for node in nodes:
+        document = node.properties.get("document")
+        if isinstance(document, str) and node.type != DOCUMENT:
+            yield Edge(node.id, PART_OF, document)
+            if before is not None and before.properties.get("document") == document:
+                yield Edge(before.id, NEXT, node.id)
+        before = node
+
+
+def link_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
+    """Return the edges that hyperlinks within the documents make; those that lead elsewhere make none.
+
+    The nodes can be iterated again.
+    """
+    targets = _Targets(nodes)
+    for node in nodes:
+        links = node.properties.get("links")
+        if isinstance(links, list):
+            found = [targets.of(str(link), str(node.properties.get("file", ""))) for link in links]
+            for target in dict.fromkeys(one for one in found if one is not None and one != node.id):
+                yield Edge(node.id, LINKS_TO, target)
+
+
+class _Targets:
+    """Where hyperlinks lead."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._files: dict[str, str] = {}
+        """Documents by file."""
+        self._stems: dict[str, str] = {}
+        """Files by what a wiki link may call them: a name without its ending, a title."""
+        self._anchors: dict[tuple[str, str], str] = {}
+        for node in nodes:
+            file = node.properties.get("file")
+            if node.type == DOCUMENT and isinstance(file, str):
+                self._files[file] = node.id
+                stem = posixpath.splitext(posixpath.basename(file))[0]
+                for called in (stem, node.name):
+                    self._stems.setdefault(called.casefold(), file)
+            anchors = node.properties.get("anchors")
+            for anchor in anchors if isinstance(anchors, list) else ():
+                self._anchors.setdefault((str(file), str(anchor)), node.id)
+
+    def of(self, link: str, file: str) -> str | None:
+        """Return the node that a link in a file leads to, None where it leads out of the documents."""
+        if _SCHEME.match(link):
+            return None
+        before, _, after = link.partition("#")
+        path: str = unquote(before.partition("?")[0])
+        anchor = unquote(after)
+        found = (self._file(path, file) or self._stems.get(path.strip().casefold())) if path else file
+        if found is None:
+            return None
+        for spelled in (anchor, anchor_of(anchor)) if anchor else ():
+            if (found, spelled) in self._anchors:
+                return self._anchors[found, spelled]
+        return self._files.get(found)
+
+    def _file(self, path: str, file: str) -> str | None:
+        start = "" if path.startswith("/") else posixpath.dirname(file)
+        whole = posixpath.normpath(posixpath.join(start, path.lstrip("/")))
+        spellings = [whole + ending for ending in _ENDINGS]
+        if whole.endswith(".html"):  # a page as it is published, of a source in Markdown
+            spellings.append(whole.removesuffix(".html") + ".md")
+        return next((one for one in spellings if one in self._files), None)
+
+
+def mention_edges(names: Names) -> Iterator[Edge]:
+    """Return the edges of chunks to chunks whose title they mention.
+
+    Weight: idf of the title / chunks so titled. A chunk does not mention its own title, nor that of its document.
+    Properties: `names`, what is mentioned; `rows` and `columns`, where in a table, row numbers as in the file.
+    """
+    found: dict[tuple[int, int], list[tuple[int, int | None, int | None]]] = {}
+    parts = names.parts
+    last = -1
+    for one in names.mentions:
+        if one.part != last:  # mentions come part by part
+            yield from _mentioning(names, found)
+            found, last = {}, one.part
+        titled = names.titled[one.name]
+        if one.part in titled:
+            continue
+        for target in titled:
+            is_own = parts[target].document == parts[one.part].document and parts[target].opens
+            if not is_own:
+                found.setdefault((one.part, target), []).append((one.name, one.row, one.column))
+    yield from _mentioning(names, found)
+
+
+def _mentioning(names: Names, found: dict[tuple[int, int], list[tuple[int, int | None, int | None]]]) -> Iterator[Edge]:
+    for (source, target), places in found.items():
+        weight = max(float(names.weights[name]) / len(names.titled[name]) for name, _, _ in places)
+        properties: dict[str, JsonValue] = {"names": list(dict.fromkeys(names.names[name] for name, _, _ in places))}
+        for label, values in (
+            ("rows", [row for _, row, _ in places]),
+            ("columns", [column for _, _, column in places]),
+        ):
+            known = sorted({value for value in values if value is not None})
+            if known:
+                properties[label] = known
+        yield Edge(names.parts[source].id, MENTIONS, names.parts[target].id, "", round(weight, 4), properties)
+
+
+class Pairs(NamedTuple):
+    """Pairs of parts, each once, and what joins them weighs."""
+
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+
+def shared_edges(names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
+    """Return the edges between chunks that share rare names, the strongest of each chunk.
+
+    Weight: sum of the idf of the names that both have and that stand in `shared_most` chunks at the most.
+    Properties: `names`, the rarest of them.
+    """
+    is_rare = rare(names, config)
+    pairs = shared_pairs(names, is_rare, strongest=config.strongest)
+    order = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
+    place = np.full(len(names.names), -1, np.int64)
+    place[order] = np.arange(len(order))
+    written = [names.names[name] for name in order]
+    held = [frozenset(place[one[is_rare[one]]].tolist()) for one in map(names.of, range(len(names.parts)))]
+    ids = [part.id for part in names.parts]
+    for low in range(0, len(pairs.first), _BATCH):
+        here = [column[low : low + _BATCH].tolist() for column in pairs]
+        extras: list[dict[str, JsonValue]] = [
+            {
+                "weight": round(weight, 4),
+                "properties": {"names": [written[name] for name in sorted(held[first] & held[second])[:SHOWN]]},
+            }
+            for first, second, weight in zip(*here, strict=True)
+        ]
+        sources, targets = ([ids[one] for one in column] for column in here[:2])
+        yield EdgeBatch(sources, [SHARES_NAMES] * len(sources), targets, extras)
+
+
+def rare(names: Names, config: BuildConfig) -> NDArray[np.bool_]:
+    """Mark the names that may join chunks: in two at least, and in `shared_most` at the most."""
+    counts = np.bincount(names.members, minlength=len(names.names))
+    return (counts >= LEAST_HOLDERS) & (counts <= config.shared_most)
+
+
+def shared_pairs(names: Names, is_rare: NDArray[np.bool_], *, strongest: int) -> Pairs:
+    """Return the pairs that are among the strongest of either of the two.
+
+    Parts of one document compete among themselves, for a third of the places, so that they crowd out no others.
+    """
+    size = len(names.parts)
+    owner = np.repeat(np.arange(size, dtype=np.int32), np.diff(names.begins))
+    kept = is_rare[names.members]
+    owner, member = owner[kept], names.members[kept]
+    order = np.argsort(member, kind="stable")
+    holders, ends = owner[order], np.cumsum(np.bincount(member, minlength=len(names.names)))
+    starts = ends - np.bincount(member, minlength=len(names.names))
+    documents = np.array([part.document for part in names.parts], np.int64)
+    reach = (ends - starts)[member]
+    found: list[Pairs] = []
+    for low, high in _blocks(owner, reach):
+        own, named, width = owner[low:high], member[low:high], reach[low:high]
+        at = np.repeat(starts[named] - (np.cumsum(width) - width), width) + np.arange(int(width.sum()))
+        pairs = _summed(np.repeat(own, width), holders[at], np.repeat(names.weights[named], width), size)
+        found.append(_strongest(pairs, documents, strongest))
+    if not found:
+        return Pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+    return _once(Pairs(*(np.concatenate(columns) for columns in zip(*found, strict=True))), size)
+
+
+def _blocks(owner: NDArray[np.int32], reach: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Cut entries where a new part begins, so that no block makes more pairs than memory should hold."""
+    running = np.cumsum(reach)
+    low = 0
+    while low < len(owner):
+        before = int(running[low - 1]) if low else 0
+        high = max(int(np.searchsorted(running, before + _PAIRS, "right")), low + 1)
+        if high < len(owner):
+            begin = int(np.searchsorted(owner, owner[high], "left"))
+            high = begin if begin > low else int(np.searchsorted(owner, owner[low], "right"))
+        yield low, high
+        low = high
+
+
+def _summed(first: NDArray[Any], second: NDArray[Any], weight: NDArray[np.float64], size: int) -> Pairs:
+    """Add up what joins each two parts, a part and itself left out."""
+    apart = first != second
+    key = first[apart].astype(np.int64) * size + second[apart]
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
+    total = np.add.reduceat(weight[apart][order], begins) if len(key) else np.zeros(0)
+    return Pairs((key[begins] // size).astype(np.int32), (key[begins] % size).astype(np.int32), total)
+
+
+def _strongest(pairs: Pairs, documents: NDArray[np.int64], most: int) -> Pairs:
+    """Keep the strongest pairs of each first part; ties go to the second that comes earlier."""
+    same = documents[pairs.first] == documents[pairs.second]
+    group = pairs.first.astype(np.int64) * 2 + same
+    order = np.lexsort((pairs.second, -pairs.weight, group))
+    group = group[order]
+    begins = np.concatenate([[True], group[1:] != group[:-1]]) if len(group) else np.zeros(0, np.bool_)
+    place = np.arange(len(group)) - np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
+    kept = order[place < np.where(group & 1, max(1, most // 3), most)]
+    return Pairs(pairs.first[kept], pairs.second[kept], pairs.weight[kept])
+
+
+def _once(pairs: Pairs, size: int) -> Pairs:
+    """Keep each pair once, the part that comes earlier first."""
+    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+    _, at = np.unique(low.astype(np.int64) * size + high, return_index=True)
+    return Pairs(low[at], high[at], pairs.weight[at])

@@ -1,0 +1,100 @@
+"""Similarity edges for an imported graph, as a layer beside it (SAGE, section 2.1.B: semi-structured nodes)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.pieces.similar import Joined, LayerAbout, publish_layer
+from orienteer.graph.pieces.vectors import open_vectors
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.ingest.documents.join.similarity import candidates, cosines, nearest, percentile_table
+from orienteer.ingest.documents.stamps import is_chunk_graph
+from orienteer.text.tokenizer import Tokenizer
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkConfig:
+    """Which nodes of a graph are joined by how they are described."""
+
+    percentile: float = 95.0
+    """Candidates above this percentile of all of them are joined. SAGE, section 2.1.B."""
+    threshold: float | None = None
+    """A fixed cosine in place of the percentile."""
+    near: int = 50
+    """Nearest nodes that each node has as candidates."""
+    least_words: int = 20
+    """Words of text that a node needs to be joined by it: names alone say too little. SAGE, section 3."""
+    node_types: tuple[str, ...] = ()
+    """Join nodes of these types only; of all where none is named."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.percentile < 100:
+            raise BadOption(f"percentile is {self.percentile}: it must lie between 0 and 100")
+        if self.near < 1:
+            raise BadOption(f"near is {self.near}: it must be 1 or more")
+
+
+def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Progress | None = None) -> LayerAbout:
+    """Join the nodes of a graph whose texts are alike, and publish the edges beside it, in place of earlier ones.
+
+    Needs the graph's vectors. Raises `BadOption` where it has none, `BadInput` for a graph that `build` made, whose
+    similarity edges are in it, or one with too few texts; `UnknownType`, `GraphBusy`.
+    """
+    started = time.perf_counter()
+    config = config or LinkConfig()
+    tell = progress or _silent
+    if is_chunk_graph(graph.manifest):
+        raise BadInput(f"{graph.path} was made by build: its edges of similarity are in it already")
+    vectors = open_vectors(graph.path, graph.manifest.generation)
+    rows = _rows_with_text(graph, config)
+    if len(rows) < 2:
+        raise BadInput(f"{graph.path} has {len(rows)} nodes with {config.least_words} words of text: nothing to join")
+    tell(f"comparing {len(rows):,} nodes", 0)
+    matrix = vectors.index.means(rows)
+    found = candidates(
+        [nearest(matrix, matrix, config.near, is_same=True)],
+        {"content": cosines(matrix, matrix)},
+        is_same=True,
+        wide=len(rows),
+    )
+    threshold = config.threshold if config.threshold is not None else found.thresholds(config.percentile)["content"]
+    kept = found.signals["content"] > threshold
+    about = LayerAbout(
+        generation=graph.manifest.generation,
+        embedder=vectors.about.embedder,
+        nodes=len(rows),
+        candidates=len(kept),
+        threshold=round(float(threshold), 6),
+        edges=int(kept.sum()),
+        mean_degree=2 * int(kept.sum()) / len(rows),
+        density=float(kept.mean()) if len(kept) else 0.0,
+        percentiles=tuple(row._asdict() for row in percentile_table([found], len(rows)) if row.logic == "or"),
+    )
+    about = about.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})
+    weight = found.signals["content"][kept].astype(np.float32)
+    publish_layer(graph, about, Joined(rows[found.pairs.first[kept]], rows[found.pairs.second[kept]], weight))
+    return about
+
+
+def _rows_with_text(graph: Graph, config: LinkConfig) -> Rows:
+    """Return the nodes with text enough."""
+    tokenizer = Tokenizer(stem=False)
+    mask = graph.mask(config.node_types or None)
+    rows = [
+        row
+        for row in range(len(graph))
+        if (mask is None or mask[row]) and len(tokenizer.words(graph.texts[row])) >= config.least_words
+    ]
+    return np.array(rows, np.int32)
+
+
+def _silent(stage: str, count: int) -> None:
+    """Take no notice of progress."""

@@ -1,0 +1,136 @@
+"""Nodes on a shelf -> nodes and edges in a graph, whatever joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orienteer.errors import DuplicateNode
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.names.mentions import Names, find_names
+from orienteer.graph.pieces import publish_piece
+from orienteer.graph.pieces.incidence import PIECE, write_names
+from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
+from orienteer.graph.store import Graph
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.figures.statistics import statistics
+from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges
+from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
+from orienteer.ingest.documents.shelf import Shelf
+from orienteer.records import Edge, Node
+
+if TYPE_CHECKING:
+    from orienteer.protocols import Embedder
+
+Progress = Callable[[str, int], None]
+_BATCH = 20_000
+
+
+class Weaving:
+    """Adds the nodes of a shelf, then what joins them, to a graph that is being built."""
+
+    def __init__(
+        self,
+        builder: GraphBuilder,
+        shelf: Shelf,
+        config: BuildConfig,
+        *,
+        progress: Progress,
+        is_measured: bool = False,
+    ) -> None:
+        self._builder, self._shelf, self._config, self._progress = builder, shelf, config, progress
+        self._is_measured = is_measured
+        self.counts: dict[str, int] = {}
+        """Edges by type."""
+        self.greatest: dict[str, float] = {}
+        """The greatest weight of each type whose weights say something."""
+        self.similarity: dict[str, Any] | None = None  # Any: JSON
+        """Figures of the similarities, None where there were no vectors."""
+
+    def nodes(self) -> None:
+        """Add the nodes. Raises `DuplicateNode` where two corpora share ids."""
+        for node in self._shelf:
+            try:
+                self._builder.add_node(node)
+            except DuplicateNode as error:
+                raise DuplicateNode(
+                    f"two passages have the id {node.id!r}: build the corpora one by one, or give each its own ids"
+                ) from error
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of the corpus, found once."""
+        return find_names(self._shelf, self._config, progress=self._progress)
+
+    def publish_names(self, target: Path) -> None:
+        """Put the names beside the graph that was published, where they were found for its edges.
+
+        Who asks it finds them otherwise. Raises `GraphBusy`.
+        """
+        if "names" in vars(self):
+            graph = Graph.open(target)
+            publish_piece(target, PIECE, lambda work: write_names(graph, self.names, work))
+
+    def further_nodes(self, nodes: Callable[[Callable[[str], bool]], Iterable[Node]]) -> None:
+        """Add nodes that are made of what the shelf holds, given what tells which ids are taken."""
+        for node in nodes(self._builder.has):
+            self._builder.add_node(node)
+
+    def further_edges(self, edges: Iterable[EdgeBatch], *, symmetric: frozenset[str]) -> None:
+        """Add what joins such nodes. Their weights are no measure for edges between chunks."""
+        for batch in edges:
+            self._builder.add_edges(batch)
+            for kind in batch.types:
+                self.counts[kind] = self.counts.get(kind, 0) + 1
+        self._builder.edges.symmetric.update(symmetric & self.counts.keys())
+
+    def edges(self, embedder: Embedder | None) -> None:
+        """Add the edges: of order and links; of names, where they are wanted; of vectors, where there are any."""
+        for batch in chain.from_iterable(self._joined(embedder)):
+            self._builder.add_edges(batch)
+            for kind in set(batch.types):
+                self._count(batch, kind)
+        self._builder.edges.symmetric.update(SYMMETRIC & self.counts.keys())
+
+    def _joined(self, embedder: Embedder | None) -> Iterator[Iterable[EdgeBatch]]:
+        shelf, config = self._shelf, self._config
+        yield batches(order_edges(shelf))
+        yield batches(link_edges(shelf))
+        is_similar = config.similar and embedder is not None
+        if not config.has_names and not is_similar:
+            return
+        if config.has_names:
+            yield batches(mention_edges(self.names))
+            yield shared_edges(self.names, config)
+        if embedder is not None and is_similar:
+            kinds = fields_of(shelf)
+            several = compare(kinds, self.names, embedder, config, is_measured=self._is_measured)
+            self.similarity = statistics(several, kinds, config, is_measured=self._is_measured)
+            yield similar_edges(several, self.names, config)
+
+    def _count(self, batch: EdgeBatch, kind: str) -> None:
+        """Count the edges of a type, and keep their greatest weight."""
+        extras = batch.extras or (None,) * len(batch.types)
+        here = [extra for extra, name in zip(extras, batch.types, strict=True) if name == kind]
+        self.counts[kind] = self.counts.get(kind, 0) + len(here)
+        if kind in WEIGHTED:
+            weights = [extra.get("weight", 1.0) if extra else 1.0 for extra in here]
+            greatest = max(weight for weight in weights if isinstance(weight, float))
+            self.greatest[kind] = max(self.greatest.get(kind, 0.0), greatest)
+
+
+def batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
+    """Return edges as the builder takes them."""
+    stream = iter(edges)
+    while some := list(islice(stream, _BATCH)):
+        extras = [edge.extras for edge in some]
+        yield EdgeBatch(
+            sources=[edge.source for edge in some],
+            types=[edge.type for edge in some],
+            targets=[edge.target for edge in some],
+            extras=extras if any(extras) else None,
+        )

@@ -1,0 +1,126 @@
+"""Table files as documents: a collection has a document a row, any other table is one document in segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orienteer.errors import BadInput
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose
+from orienteer.ingest.documents.read.files import File
+from orienteer.ingest.documents.read.markdown import read_plain
+from orienteer.ingest.formats import Drop
+from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
+from orienteer.ingest.tables.plan import Table, asks, table_of
+from orienteer.ingest.tables.values import identifier, number, plain, text_of
+from orienteer.records import JsonValue
+
+TEXTS = (
+    "text",
+    "contents",
+    "content",
+    "body",
+    "passage",
+    "passage_text",
+    "abstract",
+    "article",
+    "document",
+    "paragraph",
+)
+"""Columns of a collection that hold its texts, best first."""
+TITLES = ("title", "name", "headline", "heading", "subject")
+IDS = ("_id", "doc_id", "docid", "document_id", "passage_id", "link", "url", "uid", "key")
+"""Columns that name a row, beside those that name a node."""
+_TAKEN = frozenset(
+    ["document", "order", "file", "page", "heading", "span", "anchors", "links", "tokens", "parts", "row"]
+)
+"""Properties of chunks that a column may not overwrite."""
+
+
+class Roles(NamedTuple):
+    """The columns of a collection."""
+
+    id: str | None
+    title: str | None
+    text: str
+
+
+def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Iterator[Document]:
+    """Return the documents of a table file. Raises `BadInput` where it cannot be read."""
+    table = table_of(file.path, is_named=False)
+    roles = None if config.tables == "segments" else roles_of(table.columns)
+    if roles is None or (config.tables == "auto" and asks(table)):
+        rows = _rows(table, config, drop)
+        grid = Grid(table.columns, (tuple(map(_text, row.values())) for row in rows), Place())
+        yield Document(file.name, title, [grid], file.name, (file.path.name,), has_title=False)
+        return
+    is_corpus = table.is_corpus
+    for place, row in enumerate(_rows(table, config, drop)):
+        yield _row(file, row, roles, place, is_corpus=is_corpus, is_text=table.format.is_text)
+
+
+def is_questions(file: File) -> bool:
+    """Say whether a table holds a benchmark's questions, which are no part of the documents beside it."""
+    return file.kind == "table" and asks(table_of(file.path, is_named=False))
+
+
+def roles_of(columns: Sequence[str]) -> Roles | None:
+    """Return the columns of a collection, None for a table that is none: it has texts, and an id or titles."""
+    plainly_named = {plainly(name): name for name in reversed(columns)}
+
+    def first(names: Sequence[str]) -> str | None:
+        return next((plainly_named[name] for name in names if name in plainly_named), None)
+
+    text, title = first(TEXTS), first(TITLES)
+    node_id = NodeRoles(Columns()).id_column(columns) or first([plainly(name) for name in IDS])
+    if text is None or (node_id is None and title is None):
+        return None
+    return Roles(node_id, title, text)
+
+
+def _rows(
+    table: Table, config: BuildConfig, drop: Drop
+) -> Iterator[dict[str, Any]]:  # Any: whatever a file format can hold
+    count = 0
+    for batch in table.batches(rows=NODE_ROWS, drop=drop):
+        count += len(batch)
+        if count > config.most_rows:
+            raise BadInput(f"more than most_rows = {config.most_rows:,} rows: split the table, or raise it")
+        columns = [batch.columns.get(name, (None,) * len(batch)) for name in table.columns]
+        for values in zip(*columns, strict=True):
+            yield dict(zip(table.columns, values, strict=True))
+
+
+def _row(
+    file: File, row: Mapping[str, Any], roles: Roles, place: int, *, is_corpus: bool, is_text: bool
+) -> Document:  # Any: whatever a file format can hold
+    given = identifier(row[roles.id]).strip() if roles.id is not None else str(place)
+    title = _text(row[roles.title]).strip() if roles.title is not None else ""
+    text = _text(row[roles.text])
+    properties: dict[str, JsonValue] = {"row": place + 1}
+    for name, value in row.items():
+        kept = plain(value)
+        if name not in roles and kept is not None:
+            kept = number(kept) if is_text and isinstance(kept, str) else kept
+            properties[f"{name}_" if name in _TAKEN else name] = kept
+    is_known = bool(given) and is_corpus
+    blocks: list[Block] = [Prose(text)] if is_corpus else read_plain(text)
+    return Document(
+        id=given if is_known else f"{file.name}#{given or place}",
+        title=title,
+        blocks=blocks,
+        file=file.name,
+        properties=properties,
+        is_whole=is_corpus,
+        is_row=True,
+        has_title=bool(title),
+    )
+
+
+def _text(value: Any) -> str:  # Any: whatever a file format can hold
+    if isinstance(value, str):
+        return value
+    kept = plain(value)
+    return "" if kept is None else text_of(kept)

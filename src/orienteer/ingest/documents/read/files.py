@@ -1,0 +1,125 @@
+"""Which files of the sources are documents, what each is called, and what is left out and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from orienteer.errors import BadInput
+from orienteer.graph.format import is_graph
+from orienteer.ingest.formats import format_of
+from orienteer.ingest.formats.files import stray
+from orienteer.records import Record
+
+Kind: TypeAlias = Literal["markdown", "html", "text", "table", "converted"]
+KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys([".md", ".markdown", ".mdx", ".mkd"], "markdown"),
+    **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
+    **dict.fromkeys([".txt", ".text", ".rst", ".adoc", ".org"], "text"),
+    **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
+    **dict.fromkeys([".pdf", ".docx", ".pptx", ".xlsx", ".xlsm"], "converted"),
+}
+"""What a file is by its suffix. Tables in text may be packed with gzip."""
+
+
+class File(NamedTuple):
+    """A file that is read."""
+
+    path: Path
+    name: str
+    """Its path beneath the folder that was given, with forward slashes: the id of its document."""
+    kind: Kind
+
+
+class Skipped(Record):
+    """A file that was left out."""
+
+    file: str
+    reason: str
+
+
+class Listing(NamedTuple):
+    """The files of some sources."""
+
+    files: tuple[File, ...]
+    skipped: tuple[Skipped, ...]
+    """Files that are no document, links that lead out; hidden files are not even these."""
+
+
+def listing(sources: Sequence[Path]) -> Listing:
+    """Return the documents of some files and folders, by name. Raises `BadInput` for a source that cannot be one."""
+    names = [source.resolve().name for source in sources]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise BadInput(f"two sources are called {double!r}: give the folder that holds both, or rename one")
+    _check_apart(sources)
+    files: list[File] = []
+    skipped: list[Skipped] = []
+    for source, called in zip(sources, names, strict=True):
+        if not source.exists():
+            raise BadInput(f"{source} does not exist: name a folder of documents, or a document")
+        if is_graph(source):
+            raise BadInput(f"{source} is a graph already: give the documents that it was made from")
+        if source.is_dir():
+            before = "" if len(sources) == 1 else f"{called}/"
+            for path in _walk(source, skipped):
+                _sort(path, before + path.relative_to(source).as_posix(), files, skipped)
+        else:
+            _sort(source, called, files, skipped)
+    return Listing(tuple(sorted(files, key=lambda one: one.name)), tuple(sorted(skipped, key=lambda one: one.file)))
+
+
+def _check_apart(sources: Sequence[Path]) -> None:
+    """Raise `BadInput` where a source lies in another: its documents would be read twice, under two names."""
+    whole = [source.resolve() for source in sources]
+    for source, path in zip(sources, whole, strict=True):
+        outer = next((other for other in whole if other != path and path.is_relative_to(other)), None)
+        if outer is not None:
+            raise BadInput(f"{source} lies in {outer}, which is read whole: leave one of the two out")
+
+
+def kind_of(path: Path) -> Kind | None:
+    """Return what a file is by its name, None where it is no document."""
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        return "table" if format_of(path) is not None else None
+    return KINDS.get(suffix)
+
+
+def holds_prose(path: Path) -> bool:
+    """Say whether a path is a document that is no table in text, or a folder with at least one in it."""
+    found = _walk(path, []) if path.is_dir() else [path]
+    return any(kind_of(file) not in (None, "table") for file in found)
+
+
+def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
+    """Return the visible files of a folder and all below; links that lead out of it are left out."""
+    root = folder.resolve()
+    for where, folders, names in os.walk(folder):
+        here = Path(where)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        links = [name for name in folders if (here / name).is_symlink()]
+        graphs = [name for name in folders if name not in links and is_graph(here / name)]
+        skipped += [Skipped(file=str(here / name), reason="a link to a folder") for name in links]
+        skipped += [Skipped(file=str(here / name), reason="a graph") for name in graphs]
+        folders[:] = [name for name in folders if name not in graphs]
+        for name in sorted(names):
+            path = here / name
+            if name.startswith("."):
+                continue
+            if path.is_symlink() and (reason := stray(path, root)):
+                skipped.append(Skipped(file=str(path), reason=reason))
+            else:
+                yield path
+
+
+def _sort(path: Path, name: str, files: list[File], skipped: list[Skipped]) -> None:
+    kind = kind_of(path)
+    if not path.is_file():
+        skipped.append(Skipped(file=str(path), reason="no regular file"))
+    elif kind is None:
+        skipped.append(Skipped(file=str(path), reason=f"{path.suffix or 'a name without a suffix'} is no document"))
+    else:
+        files.append(File(path, name, kind))

@@ -1,0 +1,172 @@
+"""A model reads chunks: one call each, one more for what it missed where that is asked for, and no call twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from orienteer.errors import ModelRefused
+from orienteer.graph.reserved import DOCUMENT
+from orienteer.ingest.documents.cut.metadata import SHORTEST, Estimate, batched
+from orienteer.ingest.documents.cut.replies import Replies, key_of
+from orienteer.ingest.extraction.forms import Asked, is_object, prompt
+from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.records import ExtractedEntity, Statement
+from orienteer.llm.budget import Allowance
+from orienteer.llm.calls import call
+from orienteer.llm.prices import Price
+from orienteer.protocols import LanguageModel
+from orienteer.records import Message, Node, Usage
+from orienteer.text.sentences import tokens
+
+Progress = Callable[[str, int], None]
+_OVERHEAD = 1.1
+"""What a request takes beside its words: marks of roles, the forms that servers write schemas in."""
+_CHARACTERS = 4
+"""Of a token of JSON, about."""
+_REPLY = {"triples": 1.5, "entities": 1.6, "hyper": 1.8}
+"""Tokens of a reply for each of the chunk, about: names come twice, and JSON has its marks. For estimates alone."""
+_AGAIN = 0.3
+"""Share of the reply that the second one has, about."""
+_OF_CHUNK = frozenset({400, 413, 422})
+"""What a server answers with to a text that is too long for it, or that it cannot read."""
+
+
+class _Chunk(NamedTuple):
+    id: str
+    replies: tuple[str, ...]
+    refused: ModelRefused | None = None
+    """Why there is no further reply."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """Has a model read chunks. Each reply is kept as it comes: a build that was killed goes on where it was.
+
+    Of a chunk whose reply was of no use the model is asked again by the next build.
+    """
+
+    asked: Asked
+    model: LanguageModel
+    replies: Replies
+    concurrency: int
+    progress: Progress
+    gleanings: int = 0
+    run: Allowance = field(default_factory=Allowance)
+    failed: list[str] = field(default_factory=list)
+    """Chunks whose reply was no object even after the repair; nothing is extracted from them."""
+    _has_reply: bool = False
+
+    @property
+    def usage(self) -> Usage:
+        """What was paid."""
+        return self.run.usage()
+
+    def into(self, merging: Merging, nodes: Iterable[Node]) -> None:
+        """Have every chunk and table read, and merge what is said, in their order. Raises `ModelError`.
+
+        What is under way when the model fails for good is finished and kept. A chunk that its server refuses is left
+        out, unless the first ones are refused one and all.
+        """
+        done = 0
+        with ThreadPoolExecutor(self.concurrency, "extraction") as pool:
+            try:
+                for some in batched(node for node in nodes if is_read(node)):
+                    chunks = list(pool.map(self._one, some))
+                    refused = next((chunk.refused for chunk in chunks if chunk.refused), None)
+                    self._has_reply |= any(chunk.replies for chunk in chunks)
+                    if refused is not None and not self._has_reply:
+                        raise refused
+                    for chunk in chunks:
+                        self._merge(merging, chunk)
+                    done += len(some)
+                    self.progress("asking the model what chunks say", done)
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _merge(self, merging: Merging, chunk: _Chunk) -> None:
+        entities: list[ExtractedEntity] = []
+        statements: list[Statement] = []
+        for place, reply in enumerate(chunk.replies):
+            found = self.asked.read(reply, chunk.id, merging.rejects, before=entities)
+            if found is not None:
+                entities += found.entities
+                statements += found.statements
+            elif place:
+                merging.rejects.add("a second reply that is no object", reply, chunk.id)
+            else:
+                self.failed.append(chunk.id)
+        if chunk.refused is not None:
+            what = "second call" if chunk.replies else "chunk"
+            merging.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
+        merging.add(chunk.id, entities, statements)
+
+    def _one(self, node: Node) -> _Chunk:
+        messages = self._messages(node)
+        replies: list[str] = []
+        try:
+            replies.append(self._reply(messages))
+            for _ in range(self.gleanings if is_object(replies[0]) else 0):
+                messages = self._further(messages, replies[-1])
+                replies.append(self._reply(messages))
+        except ModelRefused as error:
+            if error.status not in _OF_CHUNK:
+                raise
+            return _Chunk(node.id, tuple(replies), error)
+        return _Chunk(node.id, tuple(replies))
+
+    def _reply(self, messages: tuple[Message, ...]) -> str:
+        kept = self._kept(messages)
+        if kept is not None:
+            return kept
+        content = call(self.model, messages, run=self.run, schema=self.asked.schema).message.content or ""
+        if is_object(content):
+            self.replies.put(self._key(messages), content)
+        return content
+
+    def _kept(self, messages: tuple[Message, ...]) -> str | None:
+        return self.replies.get(self._key(messages))
+
+    def _key(self, messages: tuple[Message, ...]) -> str:
+        return key_of(self.model.name, messages, self.asked.schema)
+
+    def _messages(self, node: Node) -> tuple[Message, ...]:
+        said = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
+        return Message(role="system", content=self.asked.prompt), Message(role="user", content=said)
+
+    @staticmethod
+    def _further(messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
+        return *messages, Message(role="assistant", content=reply), Message(role="user", content=prompt("again"))
+
+    def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
+        """Return what `into` would take, without a call."""
+        calls = cached = prompted = completed = 0
+        form = len(json.dumps(self.asked.schema)) / _CHARACTERS
+        for node in nodes:
+            if not is_read(node):
+                continue
+            messages = self._messages(node)
+            size = sum(tokens(message.content or "") for message in messages) + form
+            said = _REPLY[self.asked.form] * tokens(node.text)
+            reply = self._kept(messages)
+            for time in range(1 + self.gleanings):
+                if time:
+                    size += said + tokens(prompt("again"))
+                    said *= _AGAIN
+                    reply = None if reply is None else self._kept(self._further(messages, reply))
+                cached += reply is not None
+                calls += reply is None
+                prompted += int(size * _OVERHEAD) * (reply is None)
+                completed += int(said) * (reply is None)
+        usd = None
+        if price is not None:
+            usd = round(price.usd(prompt_tokens=prompted, cached_tokens=0, completion_tokens=completed), 4)
+        return Estimate(calls=calls, cached=cached, prompt_tokens=prompted, completion_tokens=completed, usd=usd)
+
+
+def is_read(node: Node) -> bool:
+    """Tell whether a model reads a node: a chunk or a table that is more than a few words."""
+    return node.type != DOCUMENT and tokens(node.text) >= SHORTEST

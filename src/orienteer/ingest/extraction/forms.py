@@ -1,0 +1,176 @@
+"""The three forms of extraction as a model meets them: prompt, JSON schema, and what is made of each record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple
+
+from orienteer.ingest.extraction.records import (
+    ExtractedEntity,
+    Member,
+    Statement,
+    entity_type,
+    fact,
+    folded,
+    relation,
+    triple,
+)
+from orienteer.ingest.extraction.rejects import Rejects
+from orienteer.llm.schema import decode, faults
+from orienteer.records import JsonValue
+
+Form = Literal["triples", "entities", "hyper"]
+FORMS: tuple[Form, ...] = ("triples", "entities", "hyper")
+ANY_TYPE = "one word or two for what kind of thing it is, such as person, organization, place, work, event"
+MOST_SCORE = 10.0
+"""Of a fact, and of the strength of a relation."""
+MOST_IMPORTANCE = 100.0
+_TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
+_Said = Mapping[str, Any]  # Any: JSON that fits the schema of its record
+
+
+def _object(**fields: Any) -> dict[str, Any]:  # Any: a JSON schema
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _list(item: Mapping[str, Any]) -> dict[str, Any]:  # Any: a JSON schema
+    return {"type": "array", "items": item}
+
+
+_ENTITY = _object(name=_TEXT, type=_TEXT, description=_TEXT)
+_TRIPLE = _object(subject=_TEXT, predicate=_TEXT, object=_TEXT)
+_RELATION = _object(source=_TEXT, target=_TEXT, description=_TEXT, keywords=_list(_TEXT), strength=_NUMBER)
+_FACT = _object(statement=_TEXT, score=_NUMBER, members=_list(_object(name=_TEXT, role=_TEXT, importance=_NUMBER)))
+_STATEMENTS = {"triples": ("triples", _TRIPLE), "entities": ("relations", _RELATION), "hyper": ("facts", _FACT)}
+"""The list of a form's statements, and the schema of one."""
+
+
+class Reading(NamedTuple):
+    """What a reply says."""
+
+    entities: tuple[ExtractedEntity, ...]
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A form with the types that entities may have; any, where none are given."""
+
+    form: Form
+    types: tuple[str, ...] = ()
+
+    @property
+    def prompt(self) -> str:
+        """What the model is told."""
+        wanted = f"one of {', '.join(self.types)}; leave out what is none of these" if self.types else ANY_TYPE
+        return prompt(self.form).replace("{types}", wanted)
+
+    @property
+    def schema(self) -> dict[str, Any]:  # Any: a JSON schema
+        """What a reply has to be."""
+        name, item = _STATEMENTS[self.form]
+        kind: dict[str, Any] = {**_TEXT, "enum": list(self.types)} if self.types else _TEXT
+        entity = _object(name=_TEXT, type=kind, description=_TEXT)
+        return _object(entities=_list(entity), **{name: _list(item)})
+
+    def _entities(self, records: JsonValue, chunk: str, rejects: Rejects) -> Iterator[ExtractedEntity]:
+        for one in _sound(records, _ENTITY, "no sound record of entities", chunk, rejects):
+            if self.types and entity_type(one["type"]) not in self.types:
+                rejects.add("an entity of none of the types asked for", f"{one['name']} ({one['type']})", chunk)
+            else:
+                yield ExtractedEntity(one["name"], one["type"], one["description"])
+
+    def read(
+        self, content: str, chunk: str, rejects: Rejects, *, before: Sequence[ExtractedEntity] = ()
+    ) -> Reading | None:
+        """Return what a reply says, record by record: a broken one is counted, and the others stay.
+
+        None where the reply is no object at all. `before` are the entities of earlier replies on the chunk.
+        """
+        value = _object_in(content)
+        if value is None:
+            return None
+        name, item = _STATEMENTS[self.form]
+        entities = tuple(self._entities(value.get("entities"), chunk, rejects))
+        listed = {folded(one.name) for one in (*before, *entities)}
+        statements = []
+        for one in _sound(value.get(name), item, f"no sound record of {name}", chunk, rejects):
+            statement = _MAKERS[self.form](one)
+            unlisted = [member.name for member in statement.members if folded(member.name) not in listed]
+            if unlisted and self.types:
+                rejects.add("a member that is no listed entity of the types asked for", unlisted[0], chunk)
+            else:
+                statements.append(statement)
+        return Reading(entities, tuple(statements))
+
+
+def is_object(content: str) -> bool:
+    """Tell whether a reply is a JSON object, whatever is in it."""
+    return _object_in(content) is not None
+
+
+def _object_in(content: str) -> dict[str, Any] | None:  # Any: JSON
+    try:
+        value = decode(content)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _sound(
+    records: JsonValue,
+    schema: Mapping[str, Any],
+    reason: str,
+    chunk: str,
+    rejects: Rejects,  # Any: a JSON schema
+) -> Iterator[_Said]:
+    """Return the records of a list that fit their schema."""
+    if not isinstance(records, list):
+        rejects.add(f"{reason}: not a list", records, chunk)
+        return
+    for record in records:
+        found = faults(record, schema)
+        if found or not isinstance(record, dict):
+            rejects.add(reason, f"{record} ({found[0]})" if found else record, chunk)
+        else:
+            yield record
+
+
+def _triple(said: _Said) -> Statement:
+    return triple(said["subject"], said["predicate"], said["object"])
+
+
+def _relation(said: _Said) -> Statement:
+    keywords = tuple(dict.fromkeys(filter(None, (" ".join(one.split()) for one in said["keywords"]))))
+    strength = _within(said["strength"], MOST_SCORE)
+    return relation(said["source"], said["target"], said["description"], keywords=keywords, strength=strength or 1.0)
+
+
+def _fact(said: _Said) -> Statement:
+    members = tuple(
+        Member(one["name"], "", " ".join(one["role"].split()), _within(one["importance"], MOST_IMPORTANCE) or 1.0)
+        for one in said["members"]
+    )
+    return fact(said["statement"], members, score=_within(said["score"], MOST_SCORE))
+
+
+_MAKERS: Mapping[str, Callable[[_Said], Statement]] = {"triples": _triple, "entities": _relation, "hyper": _fact}
+
+
+def _within(number: float, most: float) -> float:
+    """Return a number no smaller than 0 and no greater than the most."""
+    return float(min(max(number, 0.0), most))
+
+
+def types_of(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return types as a person lists them, in lower snake case, each once."""
+    return tuple(dict.fromkeys(entity_type(name) for name in names if name.strip()))
+
+
+@lru_cache
+def prompt(name: str) -> str:
+    """Return a prompt of this package."""
+    return (files("orienteer.ingest.extraction") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()

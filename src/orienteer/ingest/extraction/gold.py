@@ -1,0 +1,225 @@
+"""A data set's own triples, tied to the passages that state them: 2WikiMultiHopQA's `evidences`.
+
+They are gold: what is asked of the data set can be walked in them, and the passages that state them are the gold
+passages and no others. A graph that holds them measures how well triples are used, never how they are found; it says so
+in its provenance, under `gold`, and every evaluation on the same data set repeats it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.ingest.bounds import parsed
+from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.records import ExtractedEntity, Statement, folded, triple
+from orienteer.ingest.formats import format_of
+from orienteer.ingest.formats.files import whole_json
+from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.plan import listing
+from orienteer.ingest.tables.values import identifier, plain
+from orienteer.records import JsonValue, Node
+
+DATASET = "2wikimultihopqa"
+PROVENANCE = "gold"
+"""Under which a graph's provenance names the data set whose gold it holds."""
+EVIDENCES, PASSAGE_IDS, FACTS = "evidences", "gold_pids", "supporting_facts"
+PARTS = 3
+
+
+class GoldTriple(NamedTuple):
+    """One triple of a question's evidence, and the passages that state it."""
+
+    subject: str
+    predicate: str
+    object: str
+    passages: tuple[str, ...]
+    """Ids: of the passage that its subject titles; else of those that name both ends, or one of them."""
+    titles: bool
+    """Whether its subject is what those passages are titled."""
+
+
+class Said(NamedTuple):
+    """What one passage states."""
+
+    entities: tuple[ExtractedEntity, ...]
+    """What its title names, where that is the subject of a triple."""
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTriples:
+    """The triples of a data set, each once, in the order of its questions."""
+
+    file: Path
+    triples: tuple[GoldTriple, ...]
+    lost: int
+    """Triples that no gold passage of their question names: left out."""
+
+    @property
+    def provenance(self) -> dict[str, JsonValue]:
+        """Return what the graph has to say of itself."""
+        return {PROVENANCE: {"dataset": DATASET, "questions": self.file.name, "triples": len(self.triples)}}
+
+    @property
+    def note(self) -> str:
+        """Say what was taken up."""
+        lost = f"; {self.lost} that no gold passage names are left out" if self.lost else ""
+        return (
+            f"{len(self.triples)} gold triples of {DATASET} are in the graph: its figures on these questions are no "
+            f"measure of finding{lost}"
+        )
+
+    def into(self, merging: Merging) -> None:
+        """Merge what each passage states."""
+        for passage, said in self.by_passage().items():
+            merging.add(passage, said.entities, said.statements)
+
+    def by_passage(self) -> dict[str, Said]:
+        """Return what each passage states, by its id, in the order of the triples."""
+        found: dict[str, Said] = {}
+        for one in self.triples:
+            statement = triple(one.subject, one.predicate, one.object)
+            titled = (ExtractedEntity(one.subject, is_title=True),) if one.titles else ()
+            for passage in one.passages:
+                known = found.get(passage, Said((), ()))
+                entities = tuple(dict.fromkeys((*known.entities, *titled)))
+                found[passage] = Said(entities, (*known.statements, statement))
+        return found
+
+
+class _Asked(NamedTuple):
+    """What a question says of its evidence."""
+
+    triples: tuple[tuple[str, str, str], ...]
+    ids: frozenset[str]
+    titles: frozenset[str]
+    """Of its gold passages, folded, where it names them by titles alone."""
+
+
+def gold_of(sources: Sequence[Path], passages: Iterable[Node]) -> GoldTriples:
+    """Return the triples of the one data set that is built. Raises `BadOption` where it has none, `BadInput`."""
+    file = found(sources[0]) if len(sources) == 1 else None
+    if file is None:
+        where = ", ".join(map(str, sources))
+        raise BadOption(
+            f"gold: {where} has no table of questions with {EVIDENCES} in it, as {DATASET} has: leave gold out"
+        )
+    return read(file, passages)
+
+
+def found(source: Path) -> Path | None:
+    """Return the one file of questions with evidences that lies in a folder, or beside a file; None without one."""
+    folder = source if source.is_dir() else source.parent
+    files = [path for path in listing(folder) if _has_evidences(path)]
+    return files[0] if len(files) == 1 else None
+
+
+def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
+    """Return the triples of a file of questions, tied to these passages. Raises `BadInput`."""
+    asked = [_asked(row, number, file) for number, row in enumerate(_rows(file), 1)]
+    ids = {one for question in asked for one in question.ids}
+    titles = {one for question in asked for one in question.titles}
+    by_id: dict[str, Node] = {}
+    by_title: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in passages:
+        title = folded(node.name)
+        if node.id in ids:
+            by_id[node.id] = node
+        if title in titles:
+            by_title[title].append(node)
+    tied: dict[tuple[str, str, str], _Stating] = {}
+    for question in asked:
+        gold = [by_id[one] for one in sorted(question.ids) if one in by_id]
+        gold += [node for title in sorted(question.titles) for node in by_title[title]]
+        for one in question.triples:
+            stating = _stating(one, gold)
+            known = tied.get(one, _Stating((), is_title=False))
+            # Another question may show a passage that says it more plainly.
+            if not known.passages or stating.is_title > known.is_title:
+                tied[one] = stating
+            elif stating.is_title == known.is_title:
+                tied[one] = known._replace(passages=tuple(dict.fromkeys((*known.passages, *stating.passages))))
+    made = tuple(GoldTriple(*one, *found) for one, found in tied.items() if found.passages)
+    return GoldTriples(file, made, len(tied) - len(made))
+
+
+class _Stating(NamedTuple):
+    """Which passages state a triple."""
+
+    passages: tuple[str, ...]
+    is_title: bool
+
+
+def _stating(wanted: tuple[str, str, str], gold: Collection[Node]) -> _Stating:
+    """Return the passages that state a triple, by the closest of four ways in which they may name its ends."""
+    subject, _, object_ = map(folded, wanted)
+    texts = {node.id: f"{folded(node.name)} {folded(node.text)}" for node in gold}
+    titled = tuple(node.id for node in gold if folded(node.name) == subject)
+    ways = (
+        tuple(one for one, text in texts.items() if subject in text and object_ in text),
+        tuple(one for one, text in texts.items() if subject in text),
+        tuple(one for one, text in texts.items() if object_ in text),
+    )
+    return _Stating(titled, is_title=True) if titled else _Stating(next(filter(None, ways), ()), is_title=False)
+
+
+def _asked(row: Mapping[str, Any], number: int, file: Path) -> _Asked:  # Any: whatever a file format can hold
+    ids = [identifier(one) for one in _listed(row.get(PASSAGE_IDS))]
+    facts = [] if ids else _listed(row.get(FACTS))
+    try:
+        triples = tuple(_triple(one) for one in _listed(row.get(EVIDENCES)))
+        titles = frozenset(folded(one[0]) for one in facts)
+    except (IndexError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"{file}, question {number}: its evidence is no triples ({error}); fetch the file again"
+        ) from error
+    return _Asked(triples, frozenset(ids), titles)
+
+
+def _triple(value: Any) -> tuple[str, str, str]:  # Any: JSON
+    """Return a triple that is a list of three texts, or those with tabs between them."""
+    parts = value.split("\t") if isinstance(value, str) else list(value)
+    subject, predicate, object_ = (" ".join(identifier(part).split()) for part in parts)
+    if not (subject and predicate and object_):
+        raise ValueError(f"a part of {parts} is empty")
+    return subject, predicate, object_
+
+
+def _listed(value: Any) -> list[Any]:  # Any: what a table holds
+    if isinstance(value, str) and value[:1] == "[":
+        try:
+            value = parsed(value)
+        except ValueError:
+            return []
+    kept = plain(value)
+    return kept if isinstance(kept, list) else []
+
+
+def _has_evidences(path: Path) -> bool:
+    form = format_of(path)
+    if form is not None:
+        return EVIDENCES in form.reader.columns(path)
+    return path.suffix == ".json" and path.stem == DATASET
+
+
+def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a table, or the objects of HippoRAG's list. Raises `BadInput`."""
+    form = format_of(file)
+    if form is None:
+        read = whole_json(file)
+        if not isinstance(read, list) or not all(isinstance(one, dict) for one in read):
+            raise BadInput(f"{file} is no list of questions")
+        yield from read
+        return
+
+    def refuse(reason: str, line: int, value: str) -> None:
+        raise BadInput(f"{file}, line {line}: {reason} ({value}); mend or remove the line")
+
+    for batch in form.reader.batches(file, rows=NODE_ROWS, drop=refuse, header=True):
+        for values in zip(*batch.columns.values(), strict=True):
+            yield dict(zip(batch.columns, values, strict=True))

@@ -1,0 +1,277 @@
+"""What chunks say -> one entity for each (type, name), one fact for each statement, and edges to where it was said.
+
+    chunk -mentions-> entity     weight: idf of the entity among the chunks
+    chunk -titled-> entity
+    chunk -states-> fact
+    fact -member-> entity        weight: importance; `role`
+    entity -PREDICATE-> entity   weight: times stated; text: as written; `sources`: ids of chunks
+    entity -related_to-> entity  weight: sum of the strengths; text: descriptions; `keywords`, `sources`
+
+Entities of one name and two types stay apart: a text that means both would say so, and one that means neither cannot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from orienteer.graph.reserved import MENTIONS
+from orienteer.ingest.extraction.records import (
+    FACT,
+    LONGEST_NAME,
+    MEMBER,
+    RELATED_TO,
+    STATES,
+    TITLED,
+    UNTYPED,
+    ExtractedEntity,
+    Member,
+    Statement,
+    entity_type,
+    folded,
+)
+from orienteer.ingest.extraction.rejects import Rejects
+from orienteer.ingest.extraction.synonyms import Named
+from orienteer.records import Edge, JsonValue, Node
+
+MOST_EDGE_TYPES = 500
+"""Predicates that are edge types, those stated most often; others are `related_to` with the predicate as text."""
+MOST_NODE_TYPES = 100
+"""Types of entities, those of most entities; the type of others is a property, and their node type `name`."""
+MOST_TOLD = 20
+"""Descriptions, or keywords, that are kept of one thing, the first ones: a longer text has no room beside others."""
+LEAST_MEMBERS = 2
+NAMES_SHOWN = 4
+"""Members that the short form of a fact names."""
+_HASH_BYTES = 8
+
+
+class Key(NamedTuple):
+    """What tells entities apart."""
+
+    type: str
+    name: str
+    """Folded."""
+
+    @property
+    def id(self) -> str:
+        """The id of its node."""
+        return f"{self.type}:{self.name}"
+
+
+@dataclass(slots=True)
+class _Entity:
+    name: str
+    aliases: dict[str, None] = field(default_factory=dict)
+    descriptions: dict[str, None] = field(default_factory=dict)
+    chunks: dict[str, None] = field(default_factory=dict)
+    titled: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Fact:
+    statement: Statement
+    members: dict[Key, Member]
+    keywords: dict[str, None] = field(default_factory=dict)
+    chunks: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Relation:
+    label: str
+    weight: float = 0.0
+    texts: dict[str, None] = field(default_factory=dict)
+    keywords: dict[str, None] = field(default_factory=dict)
+    chunks: dict[str, None] = field(default_factory=dict)
+
+
+_RelationKey = tuple[Key, str, Key]
+
+
+class Merging:
+    """Takes what chunks say, in their order; gives nodes, then edges. The same records give the same graph."""
+
+    def __init__(self, rejects: Rejects | None = None) -> None:
+        self.rejects = rejects if rejects is not None else Rejects()
+        self._entities: dict[Key, _Entity] = {}
+        self._facts: dict[tuple[tuple[Key, ...], str], _Fact] = {}
+        self._relations: dict[_RelationKey, _Relation] = {}
+        self._ids: dict[Key, str] = {}
+        self._kept: frozenset[str] = frozenset()
+
+    @property
+    def entities(self) -> int:
+        """Count the entities so far."""
+        return len(self._entities)
+
+    @property
+    def facts(self) -> int:
+        """Count the facts so far."""
+        return len(self._facts)
+
+    def add(self, chunk: str, entities: Iterable[ExtractedEntity] = (), statements: Iterable[Statement] = ()) -> None:
+        """Take what the chunk of this id says. What cannot be used is counted among the rejects."""
+        here: dict[str, Key] = {}
+        for entity in entities:
+            key = self._entity(chunk, entity)
+            if key is not None:
+                here.setdefault(key.name, key)
+        for statement in statements:
+            self._statement(chunk, statement, here)
+
+    def _entity(self, chunk: str, said: ExtractedEntity) -> Key | None:
+        name = " ".join(said.name.split())
+        key = Key(entity_type(said.type), folded(name))
+        if not any(char.isalnum() for char in name):
+            self.rejects.add("an entity without a name", repr(said.name), chunk)
+            return None
+        if len(name) > LONGEST_NAME:
+            self.rejects.add("a name that is a text", name, chunk)
+            return None
+        entity = self._entities.setdefault(key, _Entity(name))
+        for alias in (name, *(" ".join(one.split()) for one in said.aliases)):
+            if alias and alias != entity.name:
+                entity.aliases.setdefault(alias)
+        _tell(entity.descriptions, [said.description.strip()])
+        entity.chunks.setdefault(chunk)
+        if said.is_title:
+            entity.titled.setdefault(chunk)
+        return key
+
+    def _statement(self, chunk: str, said: Statement, here: dict[str, Key]) -> None:
+        reason = _fault(said)
+        if reason:
+            self.rejects.add(reason, said.text or said.name, chunk)
+            return
+        members: dict[Key, Member] = {}
+        for member in said.members:
+            members.setdefault(self._member(chunk, member, here), member)
+        if len(members) < LEAST_MEMBERS:
+            self.rejects.add("a statement about one entity", said.text, chunk)
+            return
+        keys = tuple(members)
+        fact = self._facts.setdefault((keys, folded(said.text)), _Fact(said, members))
+        fact.chunks.setdefault(chunk)
+        _tell(fact.keywords, said.keywords)
+        if said.edge:
+            relation = self._relations.setdefault((keys[0], said.edge, keys[1]), _Relation(said.label))
+            relation.weight += 0.0 if chunk in relation.chunks else said.weight  # who says it twice is one witness
+            _tell(relation.texts, [said.edge_text.strip()])
+            _tell(relation.keywords, said.keywords)
+            relation.chunks.setdefault(chunk)
+
+    def _member(self, chunk: str, member: Member, here: dict[str, Key]) -> Key:
+        """Return the entity that a member is, made where the chunk has not named it otherwise."""
+        name = folded(member.name)
+        if not member.type and name in here:
+            return here[name]
+        key = self._entity(chunk, ExtractedEntity(member.name, member.type))
+        assert key is not None  # `_fault` lets no such member through
+        here.setdefault(name, key)
+        return key
+
+    def id_of(self, key: Key) -> str:
+        """Return the id of an entity, once the nodes were given."""
+        return self._ids[key]
+
+    # ------------------------------------------------------------------------------------------------- nodes, edges
+
+    def nodes(self, is_taken: Callable[[str], bool]) -> Iterator[Node]:
+        """Return entities, then facts. An id that another node has is written with `~` behind it."""
+        types = Counter(key.type for key in self._entities)
+        kept = frozenset(_most(types, MOST_NODE_TYPES))
+        for key, entity in self._entities.items():
+            node_id = key.id
+            while is_taken(node_id):
+                node_id += "~"
+            self._ids[key] = node_id
+            is_kept = key.type in kept
+            told: dict[str, JsonValue] = {} if is_kept else {"stated_type": key.type}
+            kind = key.type if is_kept else UNTYPED
+            yield Node(node_id, kind, entity.name, "\n".join(entity.descriptions), tuple(entity.aliases), told)
+        for fact in self._facts.values():
+            yield self._fact(fact)
+
+    def edges(self, chunks: int) -> Iterator[Edge]:
+        """Return the edges, once the nodes were given; so many chunks were read, whatever they say."""
+        ids = self._ids
+        for key, entity in self._entities.items():
+            weight = round(math.log(1 + chunks / len(entity.chunks)), 4)
+            yield from (Edge(chunk, MENTIONS, ids[key], weight=weight) for chunk in entity.chunks)
+            yield from (Edge(chunk, TITLED, ids[key]) for chunk in entity.titled)
+        for fact in self._facts.values():
+            node_id = self._fact_id(fact)
+            yield from (Edge(chunk, STATES, node_id) for chunk in fact.chunks)
+            for key, member in fact.members.items():
+                role: dict[str, JsonValue] = {"role": member.role} if member.role else {}
+                yield Edge(node_id, MEMBER, ids[key], weight=member.weight, properties=role)
+        yield from self._related()
+
+    def named(self) -> list[Named]:
+        """Return the entities by name, once the nodes were given."""
+        return [Named(self._ids[key], entity.name) for key, entity in self._entities.items()]
+
+    def labels(self) -> dict[str, str]:
+        """Return how edge types were first written, of those that are written otherwise."""
+        found: dict[str, str] = {}
+        for (_, kind, _), relation in self._relations.items():
+            if relation.label and relation.label != kind and kind in self._edge_types():
+                found.setdefault(kind, relation.label)
+        return found
+
+    def _related(self) -> Iterator[Edge]:
+        kept = self._edge_types()
+        for (source, kind, target), relation in self._relations.items():
+            told: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
+            yield Edge(
+                self._ids[source],
+                kind if kind in kept else RELATED_TO,
+                self._ids[target],
+                "\n".join(relation.texts),
+                round(relation.weight, 4),
+                {**told, "sources": list(relation.chunks)},
+            )
+
+    def _edge_types(self) -> frozenset[str]:
+        if not self._kept:
+            self._kept = frozenset(_most(Counter(kind for _, kind, _ in self._relations), MOST_EDGE_TYPES))
+        return self._kept
+
+    def _fact(self, fact: _Fact) -> Node:
+        said = fact.statement
+        names = [self._entities[key].name for key in fact.members]
+        short = ", ".join([*names[:NAMES_SHOWN], *["…"] * (len(names) > NAMES_SHOWN)])
+        told: dict[str, JsonValue] = {"keywords": list(fact.keywords)} if fact.keywords else {}
+        if said.score is not None:
+            told["score"] = said.score
+        return Node(self._fact_id(fact), FACT, said.name or short, " ".join(said.text.split()), (), told)
+
+    def _fact_id(self, fact: _Fact) -> str:
+        said = "\0".join([*(key.id for key in fact.members), folded(fact.statement.text)])
+        return f"{FACT}:{hashlib.blake2b(said.encode(errors='surrogatepass'), digest_size=_HASH_BYTES).hexdigest()}"
+
+
+def _tell(told: dict[str, None], said: Iterable[str]) -> None:
+    for one in said:
+        if one and len(told) < MOST_TOLD:
+            told.setdefault(one)
+
+
+def _fault(said: Statement) -> str:
+    """Return why nothing can be made of a statement; empty where something can."""
+    if not said.text.strip():
+        return "a statement without words"
+    if any(not any(char.isalnum() for char in member.name) for member in said.members):
+        return "a member without a name"
+    if any(len(member.name) > LONGEST_NAME for member in said.members):
+        return "a member whose name is a text"
+    return "a predicate without a word" if said.edge == "" else ""
+
+
+def _most(counts: Counter[str], most: int) -> Sequence[str]:
+    """Return the most frequent, ties by name."""
+    return sorted(counts, key=lambda one: (-counts[one], one))[:most]

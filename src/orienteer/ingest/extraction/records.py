@@ -1,0 +1,175 @@
+"""What a chunk says, as whoever reads it tells it: entities by name and type, statements by the names of their members.
+
+A record belongs to the chunk it is given with (`Merging.add`). Names, types and predicates are as they were written.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from orienteer.graph.reserved import (
+    CHUNK,
+    DOCUMENT,
+    LINKS_TO,
+    MENTIONS,
+    NEXT,
+    PART_OF,
+    SHARES_NAMES,
+    SIMILAR,
+    TABLE,
+)
+
+FACT, COMMUNITY = "fact", "community"
+RESERVED = frozenset({DOCUMENT, CHUNK, TABLE, FACT, COMMUNITY})
+"""Node types that no entity has; an entity of such a type is a `document_entity`."""
+UNTYPED = "name"
+"""The type of an entity of which no type is known."""
+_UNKNOWN = frozenset({"", "unknown", "none", "null", "other", "entity"})
+TITLED, STATES, MEMBER, RELATED_TO, CO_OCCURS, SYNONYM = (
+    "titled",
+    "states",
+    "member",
+    "related_to",
+    "co_occurs",
+    "synonym",
+)
+_OWN = frozenset(
+    [PART_OF, NEXT, LINKS_TO, MENTIONS, SHARES_NAMES, SIMILAR, TITLED, STATES, MEMBER, CO_OCCURS, SYNONYM]
+    + ["in_community"]
+)
+"""Edge types that mean something else than what a text may say by that word."""
+LONGEST_TYPE = 60
+"""Characters of a type; what is longer is a sentence."""
+LONGEST_NAME = 300
+"""Characters of a name; what is longer is a text."""
+_SAME = str.maketrans("‘’‛ʼ“”‟‐‑‒–", "''''\"\"\"----")
+"""Marks that are typed in several ways and mean one thing."""
+
+SUBJECT, OBJECT = "subject", "object"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedEntity:
+    """Something that a chunk names."""
+
+    name: str
+    type: str = ""
+    """Empty where it is not known."""
+    description: str = ""
+    """What the chunk says of it."""
+    aliases: tuple[str, ...] = ()
+    is_title: bool = False
+    """Whether it is what the title of the chunk names."""
+
+
+class Member(NamedTuple):
+    """An entity that a statement is about."""
+
+    name: str
+    type: str = ""
+    """Empty: the type that an entity of this name has in the same chunk, if there is one."""
+    role: str = ""
+    weight: float = 1.0
+    """How much the statement is about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something that a chunk says about two entities or more. The makers are `triple`, `relation` and `fact`."""
+
+    text: str
+    """It as a sentence."""
+    members: tuple[Member, ...]
+    edge: str | None = None
+    """The type of the edge from the first member to the second; None for no edge, empty for one that has no word."""
+    label: str = ""
+    """The edge type as it was written."""
+    edge_text: str = ""
+    keywords: tuple[str, ...] = ()
+    score: float | None = None
+    """How sure of it, or how important, its extractor says it is."""
+    weight: float = 1.0
+    """What the edge weighs for being stated once."""
+    name: str = ""
+    """A short form; made of the names of the members where it is empty."""
+
+
+def triple(
+    subject: str, predicate: str, target: str, *, text: str = "", types: tuple[str, str] = ("", "")
+) -> Statement:
+    """Return subject, predicate and object as a statement. Without a sentence it is the three, one after another.
+
+    The edge has the predicate as its type, in lower snake case, and `related_to` where that is longer than a type.
+    """
+    written = " ".join(predicate.split())
+    kind = edge_type(written)
+    return Statement(
+        text=text or " ".join([*subject.split(), written, *target.split()]),
+        members=(Member(subject, types[0], SUBJECT), Member(target, types[1], OBJECT)),
+        edge=kind,
+        label=written if kind != RELATED_TO else "",
+        edge_text=written,
+        name=f"{' '.join(subject.split())} – {written} – {' '.join(target.split())}",
+    )
+
+
+def relation(
+    source: str,
+    target: str,
+    description: str,
+    *,
+    keywords: tuple[str, ...] = (),
+    strength: float = 1.0,
+    types: tuple[str, str] = ("", ""),
+) -> Statement:
+    """Return a relation that has a description and no predicate as a statement, its edge `related_to`."""
+    return Statement(
+        text=description or f"{source} – {target}",
+        members=(Member(source, types[0], SUBJECT), Member(target, types[1], OBJECT)),
+        edge=RELATED_TO,
+        edge_text=description,
+        keywords=keywords,
+        weight=strength,
+    )
+
+
+def fact(
+    text: str, members: tuple[Member, ...], *, score: float | None = None, keywords: tuple[str, ...] = ()
+) -> Statement:
+    """Return a sentence about any number of entities as a statement without an edge."""
+    return Statement(text=text, members=members, score=score, keywords=keywords)
+
+
+def folded(name: str) -> str:
+    """Return a name as names are compared: letters folded, spaces evened; digits, symbols and all scripts stay."""
+    return " ".join(unicodedata.normalize("NFC", name).translate(_SAME).casefold().split())
+
+
+def entity_type(text: str) -> str:
+    """Return a type in lower snake case: `Research Paper` is research_paper, an unknown one `name`."""
+    kind = _snake(text)
+    if kind in _UNKNOWN or len(kind) > LONGEST_TYPE:
+        return UNTYPED
+    return f"{kind}_entity" if kind in RESERVED else kind
+
+
+def edge_type(predicate: str) -> str:
+    """Return a predicate in lower snake case, `related_to` where it is longer than a type, empty where it has no word.
+
+    One that is the name of an edge type of ours, such as mentions, is `mentions_relation`.
+    """
+    kind = _snake(predicate)
+    if len(kind) > LONGEST_TYPE:
+        return RELATED_TO
+    return f"{kind}_relation" if kind in _OWN else kind
+
+
+def _snake(text: str) -> str:
+    kept: list[str] = []
+    for one in unicodedata.normalize("NFC", text).casefold():
+        # Vowel signs and accents are part of their letter, in many scripts of all that tells words apart.
+        is_mark = unicodedata.category(one).startswith("M") and kept[-1:] not in ([], [" "])
+        kept.append(one if one.isalnum() or is_mark else " ")
+    return "_".join("".join(kept).split())

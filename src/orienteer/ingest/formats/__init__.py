@@ -1,0 +1,43 @@
+"""The file formats that can be imported: one module each, one line each in the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orienteer.ingest.formats.delimited import DELIMITERS, Delimited
+from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.formats.jsonl import JsonLines
+from orienteer.ingest.formats.parquet import Parquet
+from orienteer.ingest.formats.rdf.parser import SYNTAXES
+from orienteer.ingest.formats.table import Batch, Drop, Format
+
+FORMATS = (
+    Format("delimited text", tuple(DELIMITERS), Delimited(), is_text=True),
+    Format("JSON lines", (".jsonl", ".ndjson"), JsonLines()),
+    Format("Parquet", (".parquet", ".pq"), Parquet()),
+)
+"""Every text format may be packed with gzip (`.gz`)."""
+
+GRAPHS = (".graphml", ".gexf")
+"""Files that hold a whole graph, no tables: `graph_file` reads them."""
+
+RDF = tuple(SYNTAXES)
+"""Files of RDF, one graph together: `rdf` reads them. Of `.xml` only what says that it is RDF."""
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format that a file's name tells, None where it is not among those read."""
+    found = next((form for form in FORMATS if suffix(path) in form.suffixes), None)
+    if found is not None and isinstance(found.reader, Parquet) and path.suffix.lower() == ".gz":
+        return None  # Parquet is packed within; nothing writes it so, and it cannot be streamed
+    return found
+
+
+def suffixes() -> str:
+    """Return the suffixes that are read, for messages and help."""
+    tables = " ".join(name for form in FORMATS for name in form.suffixes)
+    graphs, rdf = " ".join(GRAPHS), " ".join(RDF)
+    return f"{tables}; {graphs}, each a graph of its own; RDF: {rdf} (text also as .gz)"
+
+
+__all__ = ["FORMATS", "GRAPHS", "RDF", "Batch", "Drop", "Format", "format_of", "suffixes"]

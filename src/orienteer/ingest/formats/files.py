@@ -1,0 +1,144 @@
+"""Files opened once, with one clear error for each way in which they can be damaged."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, cast
+
+from orienteer.errors import BadInput
+from orienteer.ingest.bounds import MOST_RECORD, check_ratio, memory_told, parsed, too_long
+
+READ = 1 << 18
+"""Bytes that are taken from a file at once."""
+NEWLINE = b"\n"
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def suffix(path: Path) -> str:
+    """Return the suffix that tells the format: `.sif` of `edges.sif.gz`."""
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def stem(path: Path) -> str:
+    """Return the file's name without the suffixes that tell its format."""
+    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
+    return Path(name).stem
+
+
+def stray(link: Path, root: Path) -> str:
+    """Return why a link in a folder is not followed, nothing where it leads to something within the folder."""
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError):  # older versions of Python have another error for a ring of links
+        return "a link to nothing"
+    return "" if target.is_relative_to(root) else "a link out of the folder"
+
+
+def require(path: Path) -> None:
+    """Raise `BadInput` unless the path is a file that has content of its own."""
+    try:
+        with path.open("rb") as raw:
+            head = raw.read(len(LFS_POINTER))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}") from error
+    if not head:
+        raise BadInput(f"{path} is empty: write the table again, or leave the file out")
+    if head == LFS_POINTER:
+        raise BadInput(f"{path} is a Git LFS pointer, not the data: run `git lfs pull` where it was cloned")
+
+
+class Measured(io.RawIOBase):
+    """The bytes of a file, unpacked where it is a gzip, measured as they come."""
+
+    def __init__(self, path: Path, packed: BinaryIO, *, has_lines: bool) -> None:
+        self._path, self._packed, self._has_lines = path, packed, has_lines
+        self._is_gzip = path.suffix.lower() == ".gz"
+        self._bytes = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if self._is_gzip else packed
+        self.given = 0
+        """Bytes that have been read."""
+        self._lines = 1
+        self._line = 0  # bytes of the line that has not ended yet
+        self._allowed = math.inf
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # Any: the buffer that io gives
+        """Take what comes next. Raises `BadInput` where a line is too long, or a file unpacks to too much."""
+        data = self._bytes.read(len(buffer))
+        buffer[: len(data)] = data
+        self.given += len(data)
+        if self._is_gzip:
+            remedy = "gunzip it and read what comes of it, if that is what it should hold"
+            check_ratio(self._path, self._packed.tell(), self.given, remedy=remedy)
+        if self._has_lines and data:
+            self._measure(data)
+        if self.given > self._allowed:
+            raise too_long(self._path, f"after line {self._lines:,}", "row")
+        return len(data)
+
+    def allow(self, count: int) -> None:
+        """Raise `BadInput` as soon as more bytes than that are read from here on, unless it is called again."""
+        self._allowed = self.given + count
+
+    def readall(self) -> bytes:
+        """Take all that is left, measured as it comes."""
+        return b"".join(iter(lambda: self.read(READ) or b"", b""))
+
+    def _measure(self, data: bytes) -> None:
+        end = max(data.rfind(b"\n"), data.rfind(b"\r") if self._line else -1)
+        self._line = self._line + len(data) if end < 0 else len(data) - end - 1
+        if self._line > MOST_RECORD:
+            raise too_long(self._path, f"line {self._lines + data.count(NEWLINE):,}", "line")
+        self._lines += data.count(NEWLINE)
+
+
+@contextmanager
+def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for reading, unpacked where it is a gzip.
+
+    Raises `BadInput` while it is read where it is cut short, or comes to more than a file of its size may; with
+    `has_lines` also where one of its lines does.
+    """
+    require(path)
+    try:
+        with memory_told(path), path.open("rb") as packed:
+            yield io.BufferedReader(Measured(path, packed, has_lines=has_lines), READ)
+    except EOFError as error:
+        raise BadInput(f"{path} is cut short: its gzip stream has no end; fetch the file again") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise BadInput(f"{path} is no gzip file, or a damaged one ({error}); fetch the file again") from error
+
+
+@contextmanager
+def opened_text(path: Path, *, has_lines: bool = True) -> Iterator[TextIO]:
+    """Open a text file. Bytes that are no UTF-8 come as lone surrogates, for the reader to report."""
+    with opened(path, has_lines=has_lines) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()
+
+
+def measured(text: TextIO) -> Measured:
+    """Return what measures a file that was opened as text."""
+    return cast(Measured, cast(io.BufferedReader, text.buffer).raw)
+
+
+def whole_json(path: Path) -> Any:  # Any: JSON
+    """Return what a JSON file holds. Raises `BadInput` where it is none, or not whole."""
+    with opened(path) as raw:
+        data = raw.read()
+        try:
+            return parsed(data)
+        except ValueError as error:
+            raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error

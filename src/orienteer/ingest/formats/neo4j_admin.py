@@ -1,0 +1,226 @@
+"""CSV files as `neo4j-admin database import` takes them (Neo4j operations manual, import).
+
+A header is a file's first row, or a file of its own: `persons-header.csv` is that of `persons.csv` and of
+`persons-part1.csv`, `persons_2.csv`, ... Ids of an id space become `SPACE:ID`, for they are unique inside of it only;
+others stay as they are. The first label of a node is its type, the others are its property `labels`. Where labels or
+types are missing, which neo4j-admin then takes from its command line, columns tell them as in any table.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from orienteer.errors import BadInput
+from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.formats.attributed import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
+from orienteer.ingest.formats.delimited import DELIMITERS, Delimited, Dialect
+from orienteer.ingest.formats.files import opened_text, stem, suffix
+from orienteer.ingest.formats.neo4j_header import LABELS, Column, Header, header_of, is_header
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
+from orienteer.ingest.formats.typed import Typed
+from orienteer.ingest.report import Tally
+from orienteer.ingest.tables import mirror
+from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
+from orienteer.ingest.tables.edges import EdgeMaker
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
+from orienteer.ingest.tables.plan import listing
+
+SEPARATORS = ",;\t|"
+"""What may part the fields; neo4j-admin is told, here the header says it."""
+LONGEST_HEADER = 1 << 20
+"""Characters."""
+HEADER_WORD = re.compile(r"[-_. ]?headers?$|(?<![^-_. ])headers?[-_. ]", re.IGNORECASE)
+"""What says in the stem of a file that it is a header alone."""
+PART = re.compile(r"[-_. \d]*(?:(?:part|data|chunk|shard)[-_. \d]*)?", re.IGNORECASE)
+"""What may follow the name of a table in the name of one of its parts."""
+NODE = "@id"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of rows."""
+
+    path: Path
+    header: Header
+    dialect: Dialect
+    has_header: bool
+
+    def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
+        """Read the rows; columns are named by their place. Raises `BadInput` where they do not fit the header."""
+        is_first, drop = self.has_header, tally.dropping(str(self.path))
+        for batch in Delimited(self.dialect).batches(self.path, rows=rows, drop=drop, header=False):
+            if len(batch.columns) != len(self.header.columns):
+                raise BadInput(
+                    f"{self.path}, line {batch.lines[0]}: {len(batch.columns)} fields where the header names "
+                    f"{len(self.header.columns)}; is it the header of another file?"
+                )
+            yield batch.without({0}) if is_first else batch
+            is_first = False
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Files of nodes and of relationships that belong together."""
+
+    parts: tuple[Part, ...]
+    headers: tuple[Path, ...]
+    """Files that are headers alone."""
+    columns: Columns
+    tally: Tally
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return all files."""
+        return (*(part.path for part in self.parts), *self.headers)
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read nodes, then relationships. Raises `BadInput`, and `BadOption` for a role that headers fill."""
+        refuse_ids(self.columns, self.files[0])
+        nodes = NodeMaker(with_role(self.columns, "node_type", LABELS), tally=self.tally)
+        seen: set[str] = set()
+        for part in self.parts:
+            if not part.header.holds_edges:
+                self._read_nodes(part, nodes, builder)
+        for part in self.parts:
+            if part.header.holds_edges:
+                seen |= self._read_edges(part, builder)
+        explode([nodes], self.columns, builder)
+        check_named(self.columns, (nodes.seen | seen) - {SOURCE, TARGET, TYPE})
+        mirror.clean(builder.edges, self.tally)
+        return Labels()
+
+    def _read_nodes(self, part: Part, maker: NodeMaker, builder: GraphBuilder) -> None:
+        typed, file = Typed(), str(part.path)
+        for batch in part.batches(NODE_ROWS, self.tally):
+            table = Batch(_columns(part, batch, typed), batch.lines)
+            for node, line in maker.of_batch(table, id_column=NODE, file=file):
+                add_once(builder, node, self.tally, file=file, line=line)
+        typed.tell(self.tally, file)
+
+    def _read_edges(self, part: Part, builder: GraphBuilder) -> set[str]:
+        """Read the relationships of a file, and return the columns that came by."""
+        typed, columns = Typed(), self.columns
+        names = [column.name for column in part.header.columns if not column.role]
+        ours = {"source": SOURCE, "target": TARGET}
+        if part.header.has("TYPE") and not columns.role("edge_type", "type"):
+            ours["edge_type"] = TYPE
+        with_ours = replace(columns, roles={**columns.roles, **ours})
+        roles = EdgeRoles.of([*ours.values(), *names], with_ours, part.path)
+        maker = EdgeMaker(roles, columns, tally=self.tally, file=str(part.path), is_text=False)
+        for batch in part.batches(EDGE_ROWS, self.tally):
+            builder.add_edges(maker.of_batch(Batch(_columns(part, batch, typed), batch.lines)))
+        typed.tell(self.tally, part.path)
+        return maker.seen
+
+
+def _columns(part: Part, batch: Batch, typed: Typed) -> dict[str, Sequence[Any]]:  # Any: JSON
+    """Return the columns of a batch under the names that they have here, with values of their types."""
+    own = {"START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
+    columns: dict[str, Sequence[Any]] = {}
+    labels: list[list[str]] = [[] for _ in batch.lines]
+    array = ";" if part.dialect.delimiter != ";" else "|"
+    for column, values in zip(part.header.columns, batch.columns.values(), strict=True):
+        if column.role == "ID":
+            columns[NODE] = _ids(column, values)
+            if column.name and (column.space or not is_id(column.name)):
+                columns[column.name] = values
+        elif column.role == "LABEL":
+            labels = [[*some, *_members(text, array)] for some, text in zip(labels, values, strict=True)]
+        elif column.role in own:
+            columns[own[column.role]] = _ids(column, values)
+        elif column.role == "":
+            columns[column.name] = _values(column, values, typed, batch.lines, array)
+    return columns | ({LABELS: labels} if any(labels) else {})
+
+
+def _ids(column: Column, values: Sequence[str]) -> Sequence[str]:
+    return [f"{column.space}:{value}" if value else "" for value in values] if column.space else values
+
+
+def _members(text: str, separator: str) -> list[str]:
+    return [one for part in text.split(separator) if (one := part.strip())]
+
+
+def _values(column: Column, values: Sequence[str], typed: Typed, lines: Sequence[int], array: str) -> Sequence[Any]:
+    if not column.is_array:
+        return typed.values(values, column.kind, name=column.name, lines=lines)
+    return [
+        typed.values(members, column.kind, name=column.name, lines=[line] * len(members))
+        for members, line in zip((_members(text, array) for text in values), lines, strict=True)
+    ]
+
+
+def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:
+    """Return the files as one database where one of them has such a header, else None.
+
+    Raises `BadInput` for a header without rows of its own, and for a named file that is no part of the database.
+    """
+    files = [path for source in sources for path in listing(source) if suffix(path) in DELIMITERS]
+    parts = [part for path in files if (part := _part(path))]
+    if not parts:
+        return None
+    headers = {_named(part.path): part for part in parts if _is_alone(part)}
+    whole = [part for part in parts if part not in headers.values()]
+    rest = [path for path in files if path not in {part.path for part in parts}]
+    described = _described(headers, rest)
+    missing = next((header for header in headers.values() if header.path not in described), None)
+    if missing is not None:
+        name = _named(missing.path)
+        raise BadInput(f"{missing.path} is a header, but its rows are nowhere: {name}.csv or {name}-part1.csv, say")
+    every = [*whole, *(part for some in described.values() for part in some)]
+    headed = tuple(part.path for part in headers.values())
+    strange = {path for path in sources if not path.is_dir()} - {part.path for part in every} - set(headed)
+    if strange:
+        raise BadInput(f"{min(strange)} has no header of neo4j-admin, as others here have, and no file is its header")
+    return Database(tuple(every), headed, columns, tally)
+
+
+def _part(path: Path) -> Part | None:
+    """Return a file that begins with a header, None for any other, also for one that cannot be read."""
+    try:
+        with opened_text(path) as text:
+            first = text.readline(LONGEST_HEADER).rstrip("\r\n")
+    except BadInput:
+        return None  # whoever reads it as a table says so
+    fields, separator = max(((_split(first, one), one) for one in SEPARATORS), key=lambda pair: len(pair[0]))
+    return Part(path, header_of(fields, path), Dialect(separator, True), True) if is_header(fields) else None
+
+
+def _split(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def _named(path: Path) -> str:
+    """Return the name of the table that a file is the header of, empty where its name does not say that it is one."""
+    name, count = HEADER_WORD.subn("", stem(path), count=1)
+    return name if count else ""
+
+
+def _is_alone(part: Part) -> bool:
+    """Say whether a file is named as a header and has no further line."""
+    if not _named(part.path):
+        return False
+    with opened_text(part.path) as text:
+        text.readline()
+        return not text.readline().strip()
+
+
+def _described(headers: Mapping[str, Part], files: Sequence[Path]) -> dict[Path, list[Part]]:
+    """Return the files of rows by the header that describes them: that of the longest name."""
+    described: dict[Path, list[Part]] = {}
+    for path in files:
+        name = stem(path)
+        fitting = [one for one in headers if name.startswith(one) and PART.fullmatch(name.removeprefix(one))]
+        if fitting:
+            header = headers[max(fitting, key=len)]
+            described.setdefault(header.path, []).append(replace(header, path=path, has_header=False))
+    return described

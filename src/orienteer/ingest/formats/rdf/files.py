@@ -1,0 +1,109 @@
+"""RDF as a graph: a node for each IRI or blank node that is a subject or an object, an edge for what joins two.
+
+    id          as a file's prefixes shorten it, else the IRI; `_:b1`, `_:b2`, ... for blank nodes
+    type        the last part of its class; of several the most specific, all of them in the property `types`
+    name        rdfs:label, skos:prefLabel, schema:name, ..., in the wanted language; else the last part of the IRI
+    text        rdfs:comment, skos:definition, ..., and any other literal that is prose
+    properties  all other literals, by the last part of their predicates; `iri` where the id is shorter
+    edge type   the last part of the predicate, its label where the files describe it
+
+Two predicates, or two classes, that end alike keep their prefixes. A class is a node where the files describe it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orienteer.errors import BadInput, BadOption, MissingExtra
+from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.bounds import check_ratio
+from orienteer.ingest.formats.rdf.edges import Source
+from orienteer.ingest.formats.rdf.graph import RdfGraph
+from orienteer.ingest.formats.rdf.parser import PREFIXES, Document, is_rdf
+from orienteer.ingest.formats.rdf.triples import Triples
+from orienteer.ingest.formats.rdf.values import Languages
+from orienteer.ingest.formats.rdf.vocabulary import Roles
+from orienteer.ingest.formats.table import shown
+from orienteer.ingest.report import SHOWN, Place, Tally
+from orienteer.ingest.tables import mirror
+from orienteer.ingest.tables.columns import Columns
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.plan import graphs
+
+UNHEARD = "about a value"
+
+
+@dataclass(frozen=True, slots=True)
+class RdfFiles:
+    """Files of RDF that make one graph."""
+
+    files: tuple[Path, ...]
+    roles: Roles
+    tally: Tally
+    language: str
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read the files into the builder. Raises `BadInput` for a file that is not whole, `MissingExtra`."""
+        try:
+            import pyoxigraph  # noqa: F401 (before anything is read)
+        except ImportError as error:
+            raise MissingExtra(f"reading {self.files[0].name}", "rdf") from error
+        triples = Triples(builder.spool, self.roles, self.tally)
+        try:
+            return self._read(triples, builder)
+        finally:
+            triples.clear()
+
+    def _read(self, triples: Triples, builder: GraphBuilder) -> Labels:
+        sources: list[Source] = []
+        declared: list[dict[str, str]] = []
+        for path in self.files:
+            document, begin, size = Document(path), triples.begin_file(), path.stat().st_size
+            for batch in document.batches(self.tally.dropping(str(path))):
+                triples.add(batch, document.prefixes)
+                check_ratio(path, size, triples.characters, remedy=PREFIXES)
+                builder.tell("reading statements", sum(triples.counts))
+            sources.append(Source(str(path), begin, triples.counts))
+            declared.append(document.prefixes)
+        self.roles.check(triples.predicates)
+        graph, languages = RdfGraph(triples, declared), Languages(self.language)
+        labels = graph.add_nodes(builder, languages)
+        graph.add_edges(builder, sources)
+        self._count_unheard(graph, triples, sources)
+        self.tally.notes += languages.note()
+        if builder.edges.type_names:
+            mirror.clean(builder.edges, self.tally)
+        return labels
+
+    def _count_unheard(self, graph: RdfGraph, triples: Triples, sources: Sequence[Source]) -> None:
+        """Count what is said of statements that can carry nothing."""
+        lines = (triples.line, triples.literal_line)
+        unheard, places = graph.unheard, list[Place]()
+        for row, is_literal in unheard[:SHOWN]:
+            file = next(one.path for one in sources if row < one.end[is_literal])
+            places.append(Place(file=file, line=lines[is_literal][row], value=shown(graph.subject_of(row, is_literal))))
+        if unheard:
+            self.tally.drop(UNHEARD, places, len(unheard))
+
+
+def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str) -> RdfFiles | None:
+    """Return the RDF that is named, or that lies in folders without tables; None where there is none.
+
+    Raises `BadInput` where something else is named beside it, `BadOption` for an option that has no meaning for it.
+    """
+    files: list[Path] = []
+    others: list[Path] = []
+    for source in sources:
+        inside = graphs(source, is_rdf)
+        files += inside
+        if not inside:
+            others.append(source)
+    if not files:
+        return None
+    if others:
+        raise BadInput(f"{files[0]} is RDF and {others[0]} is not: import them one at a time")
+    if columns.explode:
+        raise BadOption("--explode has no meaning for RDF, whose lists are edges already: leave it out")
+    return RdfFiles(tuple(files), Roles(columns), tally, language)

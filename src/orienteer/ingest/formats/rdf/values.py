@@ -1,0 +1,122 @@
+"""Literals of RDF -> JSON values, and the choice among languages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from orienteer.display import counted
+from orienteer.ingest.benchmarks.described import PROSE_WORDS
+from orienteer.ingest.formats.rdf.vocabulary import RDF, XSD
+from orienteer.ingest.formats.typed import TRUTH, numeric
+from orienteer.ingest.tables.values import plain
+from orienteer.records import JsonValue
+
+WHOLE = frozenset(
+    XSD + name
+    for name in (
+        "integer",
+        "int",
+        "long",
+        "short",
+        "byte",
+        "nonNegativeInteger",
+        "positiveInteger",
+        "nonPositiveInteger",
+        "negativeInteger",
+        "unsignedInt",
+        "unsignedLong",
+        "unsignedShort",
+        "unsignedByte",
+        "gYear",
+    )
+)
+BROKEN = frozenset(XSD + name for name in ("decimal", "double", "float"))
+DATED = frozenset(XSD + name for name in ("date", "gYearMonth"))
+BOOLEAN = f"{XSD}boolean"
+STRING = f"{XSD}string"
+LANG_STRING = f"{RDF}langString"
+_ZONE = re.compile(r"(?<=\d)(?:Z|[+-]\d\d:\d\d)$")
+
+
+class Literal(NamedTuple):
+    """One literal: its predicate's number, its text, and `@en`, or the IRI of its datatype."""
+
+    predicate: int
+    text: str
+    kind: str
+
+    @property
+    def is_text(self) -> bool:
+        """Say whether it is words, not a number or a date or a thing of a private datatype."""
+        return self.kind[:1] == "@" or self.kind == STRING
+
+    @property
+    def language(self) -> str:
+        """Return its language, empty where it has none."""
+        return self.kind[1:] if self.kind[:1] == "@" else ""
+
+    @property
+    def value(self) -> JsonValue:
+        """Return it as JSON has it; what is no value of its datatype stays text, an empty text is None."""
+        text, kind = self.text, self.kind
+        if kind in WHOLE:
+            found = numeric(text)
+            return found if isinstance(found, int) else text
+        if kind in BROKEN:
+            try:
+                return plain(float(text)) if "_" not in text else text
+            except ValueError:
+                return text
+        if kind == BOOLEAN:
+            return TRUTH.get(text.strip(), text)
+        if kind in DATED:
+            return _ZONE.sub("", text)  # a day is compared as a day
+        return text or None
+
+
+def is_prose(text: str) -> bool:
+    """Say whether a text is prose, and not a name or a code."""
+    return len(text.split(None, PROSE_WORDS)) >= PROSE_WORDS
+
+
+class Languages:
+    """Chooses among values in several languages, and counts what it leaves out."""
+
+    def __init__(self, wanted: str) -> None:
+        self.wanted = wanted.casefold()
+        self._regional = self.wanted + "-"
+        self._left: Counter[str] = Counter()
+
+    def choose(self, values: Sequence[Literal]) -> Sequence[Literal]:
+        """Return those of several values that are kept: in the wanted language, then those without any.
+
+        Where there are neither, those in the language that comes first.
+        """
+        if len(values) < 2 or not any(one.kind[:1] == "@" for one in values):
+            return values
+        own = sorted((one for one in values if self._is_wanted(one.language)), key=self._is_regional)
+        untold = [one for one in values if one.kind[:1] != "@"]
+        kept = own + untold or [one for one in values if one.language == values[0].language]
+        if len(kept) < len(values):
+            among = set(map(id, kept))
+            self._left.update(one.language for one in values if id(one) not in among)
+        return kept
+
+    def _is_wanted(self, language: str) -> bool:
+        language = language.casefold()
+        return language == self.wanted or language.startswith(self._regional)
+
+    def _is_regional(self, value: Literal) -> bool:
+        return value.language.casefold() != self.wanted
+
+    def note(self) -> list[str]:
+        """Say what was left out, nothing where nothing was."""
+        if not self._left:
+            return []
+        some = ", ".join(f"{name} {count:,}" for name, count in self._left.most_common(5))
+        more = f" and {len(self._left) - 5} others" if len(self._left) > 5 else ""
+        left = counted(sum(self._left.values()), "value")
+        return [f"left out {left} in other languages than {self.wanted!r} ({some}{more}): --language picks another"]

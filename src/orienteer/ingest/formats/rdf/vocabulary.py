@@ -1,0 +1,168 @@
+"""What well-known vocabularies of RDF say: which predicates name, describe and type a node. Short names for IRIs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from urllib.parse import unquote
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.ingest.tables.columns import Columns
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+SHACL = "http://www.w3.org/ns/shacl#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+DC, DCTERMS = "http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/"
+FOAF = "http://xmlns.com/foaf/0.1/"
+SCHEMA, SCHEMAS = "http://schema.org/", "https://schema.org/"
+OBO, OBO_IN_OWL = "http://purl.obolibrary.org/obo/", "http://www.geneontology.org/formats/oboInOwl#"
+DBO = "http://dbpedia.org/ontology/"
+GEONAMES = "http://www.geonames.org/ontology#"
+WIKIBASE = "http://wikiba.se/ontology#"
+
+PREFIXES: Mapping[str, str] = {
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "owl": OWL,
+    "skos": SKOS,
+    "sh": SHACL,
+    "xsd": XSD,
+    "dc": DC,
+    "dcterms": DCTERMS,
+    "foaf": FOAF,
+    "schema": SCHEMA,
+    "schemas": SCHEMAS,
+    "obo": OBO,
+    "oboInOwl": OBO_IN_OWL,
+    "dbo": DBO,
+    "gn": GEONAMES,
+    "wikibase": WIKIBASE,
+    "wdt": "http://www.wikidata.org/prop/direct/",
+    "prov": "http://www.w3.org/ns/prov#",
+}
+"""Prefixes that everybody knows; they tell types apart and serve in options. Ids use those that a file declares."""
+KNOWN: Mapping[str, tuple[str, ...]] = {
+    "name": (
+        f"{RDFS}label",
+        f"{SKOS}prefLabel",
+        f"{SCHEMA}name",
+        f"{SCHEMAS}name",
+        f"{FOAF}name",
+        f"{DCTERMS}title",
+        f"{DC}title",
+        f"{GEONAMES}name",
+        "http://www.w3.org/2006/vcard/ns#fn",
+        "http://usefulinc.com/ns/doap#name",
+    ),
+    "aliases": (
+        f"{SKOS}altLabel",
+        f"{SKOS}hiddenLabel",
+        f"{SCHEMA}alternateName",
+        f"{SCHEMAS}alternateName",
+        f"{DCTERMS}alternative",
+        f"{FOAF}nick",
+        f"{GEONAMES}alternateName",
+        f"{OBO_IN_OWL}hasExactSynonym",
+        f"{OBO_IN_OWL}hasRelatedSynonym",
+        f"{OBO}IAO_0000118",
+    ),
+    "text": (
+        f"{RDFS}comment",
+        f"{SKOS}definition",
+        f"{SCHEMA}description",
+        f"{SCHEMAS}description",
+        f"{DCTERMS}description",
+        f"{DC}description",
+        f"{DCTERMS}abstract",
+        f"{DBO}abstract",
+        f"{OBO}IAO_0000115",
+        f"{SKOS}scopeNote",
+    ),
+    "type": (f"{RDF}type",),
+}
+"""Predicates by what they say of a node, best first. A node takes its best name; the others are aliases."""
+SCHEMATIC = (RDF, RDFS, OWL, SKOS, SHACL)
+"""Vocabularies whose classes say less of a node than any other: a `skos:Concept` that is a `Disease` is a Disease."""
+EMPTY = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resource"})
+"""Classes that say nothing."""
+RESERVED = ("iri", "types")
+"""Properties that the import makes itself."""
+_LOCAL = re.compile(r"([^#/:]+)[#/:]*$")
+_NEVER = re.compile(r"(?!)")
+
+
+def local_name(iri: str) -> str:
+    """Return the last part of an IRI, decoded: `Łódź` of `http://ex.org/city/%C5%81%C3%B3d%C5%BA`."""
+    found = _LOCAL.search(iri)
+    return unquote(found[1]) if found else iri
+
+
+class Prefixes:
+    """Shortens IRIs by prefixes; the first that is declared for a namespace, and the longest namespace, wins."""
+
+    def __init__(self, declared: Iterable[Mapping[str, str]]) -> None:
+        self._namespaces: dict[str, str] = {}
+        self._by_namespace: dict[str, str] = {}
+        for one in declared:
+            for prefix, namespace in one.items():
+                if namespace and prefix not in self._namespaces and namespace not in self._by_namespace:
+                    self._namespaces[prefix] = namespace
+                    self._by_namespace[namespace] = prefix
+        longest = sorted(self._by_namespace, key=len, reverse=True)
+        self._any = re.compile("|".join(map(re.escape, longest))) if longest else _NEVER
+
+    def short(self, iri: str) -> str:
+        """Return the prefixed form, the IRI itself where it has none."""
+        found = self._any.match(iri)
+        if found is None or found.end() == len(iri):
+            return iri
+        return f"{self._by_namespace[found[0]]}:{iri[found.end() :]}"
+
+
+def type_names(iris: Sequence[str], prefixes: Prefixes, *, taken: Collection[str] = ()) -> dict[str, str]:
+    """Return a readable name for each IRI, none twice: its last part, or the prefixed form where two share that."""
+    locals_ = [local_name(iri) for iri in iris]
+    counts = Counter(locals_)
+    return {
+        iri: local if counts[local] == 1 and local not in taken else prefixes.short(iri)
+        for iri, local in zip(iris, locals_, strict=True)
+    }
+
+
+class Roles:
+    """What each predicate says of a node, by the vocabularies and by what a person says of them."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._given = {named: (role.removeprefix("node_"), -1) for role, named in columns.roles.items()}
+        for role, _ in self._given.values():
+            if role not in KNOWN:
+                raise BadOption(f"--column {role}=...: RDF has the roles name, text, aliases and type")
+        self._given |= dict.fromkeys(columns.private, ("private", 0))
+        self._known = {iri: (role, rank) for role, iris in KNOWN.items() for rank, iri in enumerate(iris)}
+        self.spelled: dict[str, str] = {}
+        """How an option spells a predicate that it names, by IRI."""
+
+    def of(self, iri: str, declared: Mapping[str, str]) -> tuple[str, int]:
+        """Return the role of a predicate and its rank in it, 0 the best known; ("", 0) for any other.
+
+        An option may give the IRI, its prefixed form, or its last part.
+        """
+        if self._given:
+            spellings = (iri, Prefixes([declared, PREFIXES]).short(iri), local_name(iri))
+            named = next((one for one in spellings if one in self._given), None)
+            if named is not None:
+                self.spelled[iri] = named
+                return self._given[named]
+        return self._known.get(iri, ("", 0))
+
+    def check(self, predicates: Iterable[str]) -> None:
+        """Raise `BadInput` where an option names a predicate that no statement has."""
+        for named, (role, _) in self._given.items():
+            if named not in self.spelled.values():
+                option = "--private" if role == "private" else f"--column {role}"
+                some = ", ".join(sorted(predicates)[:20])
+                raise BadInput(f"{option}: no statement has the predicate {named!r}. There are: {some}.")

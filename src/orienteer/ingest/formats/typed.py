@@ -1,0 +1,63 @@
+"""Texts of a declared type -> JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orienteer.display import counted
+from orienteer.ingest.report import Tally
+from orienteer.records import JsonValue
+
+NUMBERS = frozenset(
+    {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
+)
+BOOLEANS = frozenset({"boolean", "bool"})
+"""What GraphML, GEXF and Neo4j call the types that JSON has; everything else stays text."""
+TRUTH = {"true": True, "1": True, "false": False, "0": False}
+LONGEST = 400
+"""Characters of a number: a double spelled out has 325."""
+
+
+class Typed:
+    """Reads values by their declared types. What does not fit its type stays text, and is counted."""
+
+    def __init__(self) -> None:
+        self._misfits = 0
+        self._first = ""
+
+    def value(self, text: str, kind: str, *, name: str, line: int) -> JsonValue:
+        """Return the value that the text spells, the text itself where it spells none of that type."""
+        if kind in NUMBERS:
+            found = numeric(text)
+        elif kind in BOOLEANS:
+            found = TRUTH.get(text.strip().casefold())
+        else:
+            return text
+        if found is None and text.strip():
+            self._first = self._first or f"line {line}, {name}: {text[:60]!r} is no {kind}"
+            self._misfits += 1
+            return text
+        return found
+
+    def values(self, texts: Sequence[str], kind: str, *, name: str, lines: Sequence[int]) -> Sequence[JsonValue]:
+        """Return the values of a column."""
+        if kind not in NUMBERS and kind not in BOOLEANS:
+            return texts
+        return [self.value(text, kind, name=name, line=line) for text, line in zip(texts, lines, strict=True)]
+
+    def tell(self, tally: Tally, file: object) -> None:
+        """Note how many values did not fit."""
+        if self._misfits:
+            left = counted(self._misfits, "value")
+            tally.notes.append(f"{file}: left {left} as text, not of the type declared (first: {self._first})")
+
+
+def numeric(text: str) -> int | float | None:
+    """Return the number that a text spells, whole where it is spelled so; None where it spells none."""
+    if len(text) > LONGEST or "_" in text:
+        return None
+    kind = int if text.strip().lstrip("+-").isdecimal() else float
+    try:
+        return kind(text)
+    except ValueError:
+        return None

@@ -1,0 +1,174 @@
+"""What an import did: how much of what came in, what was left out and why, with the first places of each kind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from orienteer.ingest.formats.table import Drop
+from orienteer.records import Record
+
+SHOWN = 3
+"""Places that are shown of each reason."""
+
+MEANING: Mapping[str, str] = {
+    "dangling": "an end that is no node",
+    "empty id": "no id",
+    "bad encoding": "bytes that are no UTF-8",
+    "duplicate": "equal to an earlier row in every column",
+    "hyperedge": "joins any number of nodes, where an edge has two ends",
+    "port": "a place on a node for edges to end at",
+    "markup": "a value that is XML itself",
+    "time": "when something of a dynamic graph is there",
+    "malformed": "no statement of RDF",
+    "about a value": "a remark on a property or on a type, which can carry none",
+    "mirrored": "the reverse of an earlier row of a relation that lists both directions",
+}
+
+
+class Place(Record):
+    """A row of a source file. `line` is the row's number where the format has no lines."""
+
+    file: str
+    line: int
+    value: str
+
+
+class Cut(Record):
+    """The rows that were left out for one reason."""
+
+    reason: str
+    count: int
+    first: tuple[Place, ...]
+
+
+class Ignored(Record):
+    """A file beside the sources that was not read as nodes or edges."""
+
+    file: str
+    reason: str
+    is_telling: bool = Field(default=True, exclude=True)
+    """Whether somebody may have meant it to be read: a README beside the tables is told of only on demand."""
+
+
+class Report(Record):
+    """What an import, or a validation, found."""
+
+    nodes: int
+    edges: int
+    node_types: dict[str, int]
+    edge_types: dict[str, int]
+    symmetric: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    dropped: tuple[Cut, ...] = ()
+    merged: tuple[Cut, ...] = ()
+    private: dict[str, int] = {}
+    """Values that were left out, by column."""
+    ignored: tuple[Ignored, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    peak_bytes: int | None = None
+    """The most memory that the process ever held; None where the system does not tell."""
+
+    def render(self, *, is_verbose: bool = False) -> str:
+        """Return the report as text for people."""
+        lines = [f"{self.nodes:,} nodes", *_counts(self.node_types, self.labels)]
+        lines += [f"{self.edges:,} edges", *_counts(self.edge_types, self.labels, frozenset(self.symmetric))]
+        for verb, cuts in (("dropped", self.dropped), ("merged", self.merged)):
+            for cut in cuts:
+                lines.append(f"{verb} {cut.count:,} {cut.reason}: {MEANING.get(cut.reason, '')}")
+                lines += [f"  {place.file}, line {place.line}: {place.value}" for place in cut.first]
+        lines += [f"left out {count:,} values of private column {name}" for name, count in self.private.items()]
+        lines += [f"ignored {one.file}: {one.reason}" for one in self.ignored if one.is_telling or is_verbose]
+        lines += self.notes
+        memory = f", {self.peak_bytes / 2**20:,.0f} MB at most" if self.peak_bytes is not None else ""
+        return "\n".join([*lines, f"{self.seconds:.1f} s{memory}"])
+
+
+@dataclass(slots=True)
+class _Count:
+    total: int = 0
+    first: list[Place] = field(default_factory=list)
+
+
+EMPTY_ID, BAD_ENCODING = "empty id", "bad encoding"
+"""Reasons to drop a row whose value is a piece of the row itself."""
+
+
+class Tally:
+    """Counts what is left out while an import runs, and keeps the first places."""
+
+    def __init__(self, *, hides_rows: bool = False) -> None:
+        self._hides_rows = hides_rows
+        self._dropped: dict[str, _Count] = {}
+        self._merged: dict[str, _Count] = {}
+        self.private: dict[str, int] = {}
+        self.notes: list[str] = []
+
+    def drop(self, reason: str, first: Sequence[Place], count: int = 1) -> None:
+        """Count rows that could not be used; `first` holds the places of the first of them.
+
+        Where columns are private, a row that could not be read is told by its place alone.
+        """
+        if self._hides_rows and reason in (EMPTY_ID, BAD_ENCODING):
+            first = [place.model_copy(update={"value": "(not shown: some columns are private)"}) for place in first]
+        _add(self._dropped, reason, first, count)
+
+    def dropping(self, file: str) -> Drop:
+        """Return what a reader of this file tells of each row that it cannot use."""
+
+        def drop(reason: str, line: int, value: str) -> None:
+            self.drop(reason, [Place(file=file, line=line, value=value)])
+
+        return drop
+
+    def merge(self, reason: str, first: Sequence[Place], count: int = 1) -> None:
+        """Count rows that say what another row has said."""
+        _add(self._merged, reason, first, count)
+
+    def leave_out(self, column: str) -> None:
+        """Count a value of a private column."""
+        self.private[column] = self.private.get(column, 0) + 1
+
+    @property
+    def dropped(self) -> tuple[Cut, ...]:
+        """Return what was dropped, by reason."""
+        return _cuts(self._dropped)
+
+    @property
+    def merged(self) -> tuple[Cut, ...]:
+        """Return what was merged, by reason."""
+        return _cuts(self._merged)
+
+
+def peak_bytes() -> int | None:
+    """Return the most memory that this process has held, None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _add(counts: dict[str, _Count], reason: str, first: Sequence[Place], count: int) -> None:
+    if count:
+        counted = counts.setdefault(reason, _Count())
+        counted.total += count
+        counted.first += first[: SHOWN - len(counted.first)]
+
+
+def _cuts(counts: Mapping[str, _Count]) -> tuple[Cut, ...]:
+    return tuple(Cut(reason=reason, count=one.total, first=tuple(one.first)) for reason, one in counts.items())
+
+
+def _counts(types: Mapping[str, int], labels: Mapping[str, str], symmetric: frozenset[str] = frozenset()) -> list[str]:
+    width = max((len(f"{count:,}") for count in types.values()), default=0)
+    lines = []
+    for name, count in sorted(types.items(), key=lambda pair: (-pair[1], pair[0])):
+        label = f" ({labels[name]})" if name in labels else ""
+        lines.append(f"  {count:>{width},} {name}{label}{', symmetric' if name in symmetric else ''}")
+    return lines

@@ -1,0 +1,262 @@
+"""Other people's tables -> a graph directory and a report."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orienteer.errors import BadInput, DuplicateNode
+from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest import layouts
+from orienteer.ingest.bounds import memory_told
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
+from orienteer.ingest.provenance import describe
+from orienteer.ingest.report import SHOWN, Cut, Ignored, Place, Report, Tally, peak_bytes
+from orienteer.ingest.tables import mirror
+from orienteer.ingest.tables.columns import Columns, check_named
+from orienteer.ingest.tables.edges import EdgeMaker
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker, explode
+from orienteer.ingest.tables.plan import Plan, Table, asks, left_over, links_out, plan, refuse_links, table_of
+from orienteer.ingest.tables.values import identifier
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What a person says of the sources; nothing is needed where names are known ones."""
+
+    force: bool = False
+    """Replace a graph that stands at the target."""
+    strict: bool = False
+    """Fail where any row would be dropped or merged."""
+    nodes: tuple[Path, ...] = ()
+    """Tables of nodes, in place of those that are recognised."""
+    edges: tuple[Path, ...] = ()
+    """Tables of edges, in place of those that are recognised."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Column by role: id, name, text, aliases, type, node_type, edge_type, source, target, weight."""
+    labels: Path | None = None
+    """A table of codes, their labels, and further words."""
+    private: tuple[str, ...] = ()
+    """Columns, or keys of objects in columns, that are stored nowhere."""
+    explode: Mapping[str, str] = field(default_factory=dict)
+    """Edge type by list column: each member becomes a node and an edge to it."""
+    language: str = "en"
+    """The language of names and texts, where RDF has them in several."""
+
+
+def import_graph(
+    sources: Sequence[Path],
+    target: Path | None,
+    *,
+    options: ImportOptions | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Make a graph of tables and publish it at the target; with None only report what would come of it.
+
+    Raises `BadInput`, and leaves nothing behind, where a source cannot be read as a graph.
+    """
+    options = options or ImportOptions()
+    started = time.perf_counter()
+    scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
+    with scratch as folder:
+        path = Path(folder) / "graph" if target is None else target
+        reading = _Reading(sources, options)
+        provenance = describe([*sources, *options.nodes, *options.edges], reading.files, _written(options))
+        with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
+            reading.into(builder)
+            report = reading.report(builder)
+            if options.strict:
+                _refuse_cuts(report)
+            if not builder.node_count:
+                raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
+            if target is not None:
+                said = reading.labels
+                builder.publish(labels=said.labels, also_called=said.also_called, text_types=said.text_types)
+    return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
+
+
+def validate(
+    sources: Sequence[Path], *, options: ImportOptions | None = None, progress: Progress | None = None
+) -> Report:
+    """Return the report that an import would give. Writes nothing that stays."""
+    return import_graph(sources, None, options=options, progress=progress)
+
+
+def holds_tables(path: Path) -> bool:
+    """Say whether a path is a graph in tables, or in a layout that is known. Reads names of columns, no rows."""
+    try:
+        _Reading([path], ImportOptions())
+    except BadInput:
+        return False
+    return True
+
+
+class _Reading:
+    """One import: what is read as what, and what was found on the way."""
+
+    def __init__(self, sources: Sequence[Path], options: ImportOptions) -> None:
+        self._options = options
+        self._columns = Columns(options.columns, options.private, options.explode)
+        self._tally = Tally(hides_rows=bool(self._options.private))
+        by_hand = options.nodes or options.edges
+        self._own = None if by_hand else layouts.found(sources, self._columns, self._tally, language=options.language)
+        if self._own is None:
+            self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
+        else:
+            self._plan = Plan((), (), ignored=left_over(sources, self._own.files))
+        refuse_links(sources, self._own.files if self._own else ())
+        if left_out := links_out(sources):
+            names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
+            self._tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")
+        self._ignored: list[Ignored] = []
+        self._seen: set[str] = set()
+        self.labels = Labels()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that the graph is made of."""
+        by_hand = (self._options.labels,) if self._options.labels else ()
+        return (*(self._own.files if self._own else self._plan.files), *by_hand)
+
+    def into(self, builder: GraphBuilder) -> None:
+        """Read everything into the builder, and clean it. Raises `BadInput` where there is no memory for it."""
+        with memory_told(", ".join(map(str, self.files[:SHOWN]))):
+            self._into(builder)
+
+    def _into(self, builder: GraphBuilder) -> None:
+        if self._own:
+            self.labels = self._own.read(builder)
+        else:
+            exploded: list[NodeMaker] = []
+            for table in self._plan.nodes:
+                with memory_told(table.path):
+                    exploded.append(self._read_nodes(table, builder))
+            for table in self._plan.edges:
+                with memory_told(table.path):
+                    self._read_edges(table, builder)
+            explode(exploded, self._columns, builder)
+            check_named(self._columns, self._seen)
+            mirror.clean(builder.edges, self._tally)
+        self._read_labels(builder)
+
+    def _read_nodes(self, table: Table, builder: GraphBuilder) -> NodeMaker:
+        file = str(table.path)
+        maker = NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text)
+        id_column = table.id_column(self._columns)
+        for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(file)):
+            for node, line in maker.of_batch(batch, id_column=id_column, file=file):
+                if table.is_corpus and node.type == DEFAULT_TYPE:
+                    node = replace(node, type=CHUNK_TYPE)
+                try:
+                    is_new = builder.add_node(node)
+                except DuplicateNode as error:
+                    raise DuplicateNode(self._two_nodes(node.id, file, line)) from error
+                if not is_new:
+                    self._tally.merge("duplicate", [Place(file=file, line=line, value=shown(node.id))])
+        self._seen |= maker.seen | set(table.columns)
+        return maker
+
+    def _two_nodes(self, node_id: str, file: str, line: int) -> str:
+        """Say where a node that is there already was read: the tables are read again up to it."""
+        for table in self._plan.nodes:
+            id_column = table.id_column(self._columns)
+            for batch in table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
+                for place, value in zip(batch.lines, batch.columns[id_column], strict=True):
+                    if identifier(value) == node_id:
+                        return (
+                            f"Two different nodes have the id {node_id!r}: {table.path}, line {place}, and {file}, "
+                            f"line {line}. Remove one, or name another column with --column id=COLUMN."
+                        )
+        raise AssertionError(node_id)  # it was read from one of these tables
+
+    def _read_edges(self, table: Table, builder: GraphBuilder) -> None:
+        is_text = table.format.is_text
+        roles = table.edge_roles(self._columns)
+        maker = EdgeMaker(roles, self._columns, tally=self._tally, file=str(table.path), is_text=is_text)
+        maker.has_nodes = bool(self._plan.nodes)
+        described = None if maker.has_nodes else NodeMaker(self._columns, tally=self._tally, is_text=is_text)
+        for batch in table.batches(rows=EDGE_ROWS, drop=self._tally.dropping(str(table.path))):
+            if described is not None:
+                for node in maker.nodes(batch, described, known=builder):
+                    builder.add_node(node)
+            builder.add_edges(maker.of_batch(batch))
+        for type_name, label in maker.labels.items():
+            self.labels.add(type_name, label)
+        self._seen |= maker.seen | set(table.columns)
+
+    def _read_labels(self, builder: GraphBuilder) -> None:
+        edges = builder.edges
+        kinds = (set(edges.type_names), set(edges.node_type_names))
+        if self._options.labels is not None:
+            table = table_of(self._options.labels, is_named=True)
+            found = [self.labels.read(table, types, by_hand=True) for types in kinds]
+            if not any(found):
+                raise BadInput(f"{table.path} names no edge type and no node type of the sources: {_some(kinds[0])}.")
+        self._ignored += self._plan.ignored
+        for table in self._plan.others:
+            if not any([self.labels.read(table, types) for types in kinds]):
+                reason = "questions, no part of the graph" if asks(table) else "neither nodes nor edges"
+                self._ignored.append(Ignored(file=str(table.path), reason=reason))
+
+    def report(self, builder: GraphBuilder) -> Report:
+        """Say what came of it."""
+        edges = builder.edges
+        kept = np.bincount(edges.type[edges.keep], minlength=len(edges.type_names)).tolist()
+        nodes = np.bincount(edges.node_type, minlength=len(edges.node_type_names)).tolist()
+        return Report(
+            nodes=builder.node_count,
+            edges=sum(kept),
+            node_types=dict(zip(edges.node_type_names, nodes, strict=True)),
+            edge_types={name: count for name, count in zip(edges.type_names, kept, strict=True) if count},
+            symmetric=tuple(sorted(edges.symmetric)),
+            labels=self.labels.labels,
+            dropped=self._tally.dropped,
+            merged=self._tally.merged,
+            private={column: self._tally.private.get(column, 0) for column in self._columns.private},
+            ignored=tuple(self._ignored),
+            notes=tuple(self._tally.notes),
+        )
+
+
+def _refuse_cuts(report: Report) -> None:
+    """Raise `BadInput` where any row was dropped or merged."""
+    cuts = _cuts((*report.dropped, *report.merged))
+    if cuts:
+        raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
+
+
+def _cuts(cuts: Sequence[Cut]) -> str:
+    return "; ".join(
+        f"{cut.count:,} {cut.reason} (first: {cut.first[0].file}, line {cut.first[0].line}: {cut.first[0].value})"
+        for cut in cuts
+    )
+
+
+def _some(names: set[str]) -> str:
+    some = sorted(names)[:10]
+    return ", ".join(some) + (" and others" if len(names) > len(some) else "")
+
+
+def _written(options: ImportOptions) -> dict[str, Any]:
+    """Return the options that shaped the graph, as JSON."""
+    written = {
+        "nodes": list(map(str, options.nodes)),
+        "edges": list(map(str, options.edges)),
+        "columns": dict(options.columns),
+        "labels": str(options.labels) if options.labels else None,
+        "private": list(options.private),
+        "explode": dict(options.explode),
+        "strict": options.strict,
+        "language": options.language if options.language != "en" else None,
+    }
+    return {name: value for name, value in written.items() if value}

@@ -1,0 +1,122 @@
+"""A graph for whatever a person names: a graph directory as it is, tables and documents by way of the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from pathlib import Path
+
+from orienteer.display import counted
+from orienteer.errors import GraphBusy, NotAGraph
+from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
+from orienteer.ingest.provenance import is_stale
+from orienteer.ingest.report import Report
+from orienteer.ingest.run import ImportOptions, Progress, holds_tables, import_graph
+from orienteer.locks import locked
+
+_CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
+WAIT_SECONDS = 0.1
+"""Between two looks at a graph that another process is making."""
+
+__all__ = ["cached_path", "graph_directory", "is_stale"]
+
+
+def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:
+    """Return the graph directory for a path, made of tables or documents in the cache at first use and on change.
+
+    Raises `NotAGraph` where there is nothing, `BadInput` where the sources cannot be read.
+    """
+    if is_graph(path):
+        return path
+    _require_sources(path)
+    tell = _silent if progress is None else progress
+    target = cached_path(path, cache=cache)
+    locks = cache / "locks"
+    for folder in (target.parent, locks):
+        folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
+    is_waiting = False
+    while True:
+        if _is_fresh(target):
+            return target
+        try:
+            with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
+                if _is_fresh(target):  # made while this process came to the lock
+                    return target
+                if not is_waiting:
+                    why = "the sources have changed: " if _manifest(target) else ""
+                    tell(f"{why}making a graph of {path} in the cache", 0)
+                tell(f"made in the cache at {target}: {_make(path, target, progress)}", 0)
+        except GraphBusy:
+            if not is_waiting:
+                tell("waiting for another process that makes it", 0)
+            is_waiting = True
+            time.sleep(WAIT_SECONDS)
+
+
+def _require_sources(path: Path) -> None:
+    if not path.exists():
+        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
+    if is_broken_off(path):
+        raise broken_off(path)
+
+
+def _is_fresh(target: Path) -> bool:
+    """Tell whether a graph of the sources as they are now is there."""
+    manifest = _manifest(target)
+    return manifest is not None and not is_stale(manifest)
+
+
+def _make(path: Path, target: Path, progress: Progress | None) -> str:
+    """Make the graph of some tables or documents, and say in one line what was made."""
+    if not _is_of_documents(path):
+        report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
+        return _summary(report, path)
+    from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
+
+    is_update = _manifest(target) is not None
+    made = build_graph([path], target, options=BuildOptions(force=True, update=is_update), progress=progress)
+    left = f"; left out {counted(len(made.unreadable), 'document')}: see orienteer build" if made.unreadable else ""
+    gone = f"; {VECTORS_GONE}" if VECTORS_GONE in made.notes else ""
+    counts = [counted(made.documents, "document"), counted(made.nodes, "node"), counted(made.edges, "edge")]
+    return f"{', '.join(counts)}{left}{gone}"
+
+
+def _is_of_documents(path: Path) -> bool:
+    """Say whether a path is a document or a folder of documents, and no graph in tables."""
+    from orienteer.ingest.documents.read.files import holds_prose
+
+    return holds_prose(path) and not holds_tables(path)
+
+
+def _summary(report: Report, path: Path) -> str:
+    """Say in one line what was made, and that rows were dropped: nobody who asks a question sees the report."""
+    dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
+    rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
+    return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"
+
+
+def cached_path(path: Path, *, cache: Path) -> Path:
+    """Return where the graph of these tables lies in the cache: a readable name and a hash of the full path."""
+    full = path.resolve()
+    name = re.sub(r"[^\w.-]+", "_", full.name) or "graph"
+    return cache / "graphs" / f"{name}-{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
+
+
+def is_cached(folder: Path) -> bool:
+    """Tell whether a folder is a graph that was made in the cache, by its name."""
+    return _CACHED.fullmatch(folder.name) is not None and is_graph(folder)
+
+
+def _manifest(target: Path) -> Manifest | None:
+    """Return the manifest of a graph in the cache, None where it has to be made anew."""
+    if not is_graph(target):
+        return None
+    try:
+        return read_manifest(target, read_pointer(target))
+    except (NotAGraph, OSError):  # a damaged cache is no one's loss
+        return None
+
+
+def _silent(stage: str, count: int) -> None:
+    """Take no notice of progress."""

@@ -1,0 +1,163 @@
+"""Rows of other people's tables -> batches of edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from orienteer.graph.edges import Coded, EdgeBatch
+from orienteer.ingest.formats import Batch
+from orienteer.ingest.formats.table import shown
+from orienteer.ingest.report import Place, Tally
+from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
+from orienteer.ingest.tables.nodes import NodeMaker
+from orienteer.ingest.tables.values import identifier, number, opened, plain, text_of
+from orienteer.records import JsonValue, Node
+
+DEFAULT_TYPE = "edge"
+Extra = dict[str, Any]  # Any: text, weight and properties, as JSON
+
+
+class EdgeMaker:
+    """Makes batches of edges; what a row says besides its ends and type goes along as extras."""
+
+    def __init__(self, roles: EdgeRoles, columns: Columns, *, tally: Tally, file: str, is_text: bool) -> None:
+        self._roles = roles
+        self._private = frozenset(columns.private)
+        self._tally = tally
+        self._file = file
+        self._is_text = is_text
+        self.seen: set[str] = set()
+        """Every column, and every key of an opened object, that came by."""
+        self.labels: dict[str, str] = {}
+        """Readable words that stand beside the edge types."""
+        self.has_nodes = True
+        """Nodes have a table of their own; otherwise the rows' columns about their ends describe them."""
+
+    def of_batch(self, batch: Batch) -> EdgeBatch:
+        """Make a batch of edges; rows that lack an end go to the report."""
+        self.seen.update(batch.columns)
+        sources, targets = self._ids(batch, self._roles.source), self._ids(batch, self._roles.target)
+        empty = _blank(sources) | _blank(targets)
+        if empty:
+            self._report(batch, sources, targets, sorted(empty))
+            batch = batch.without(empty)
+            sources, targets = self._ids(batch, self._roles.source), self._ids(batch, self._roles.target)
+        types = self._types(batch)
+        extras = self._extras(batch, types)
+        return EdgeBatch(
+            sources=sources,
+            types=types,
+            targets=targets,
+            extras=extras if extras is not None and any(extras) else None,
+            file=self._file,
+            lines=batch.lines,
+        )
+
+    def nodes(self, batch: Batch, maker: NodeMaker, *, known: Any) -> Iterator[Node]:  # Any: something with `has`
+        """Make the nodes that the rows name and that are not known yet, with what the rows say of them."""
+        sides = (
+            (self._roles.source, self._roles.source_sides),
+            (self._roles.target, self._roles.target_sides),
+        )
+        for end, described in sides:
+            columns = [(name, batch.columns[column]) for column, name in described.items() if column in batch.columns]
+            for row, node_id in enumerate(self._ids(batch, end)):
+                if node_id.strip() and not known.has(node_id):
+                    yield maker.node(node_id, {name: values[row] for name, values in columns})
+
+    def _report(self, batch: Batch, sources: Sequence[str], targets: Sequence[str], rows: Sequence[int]) -> None:
+        for row in rows:
+            value = shown(f"{sources[row]} -> {targets[row]}")
+            self._tally.drop("empty id", [Place(file=self._file, line=batch.lines[row], value=value)])
+
+    @staticmethod
+    def _ids(batch: Batch, column: str) -> Sequence[str]:
+        values = batch.columns.get(column, (None,) * len(batch))
+        if isinstance(values, Coded) or set(map(type, values)) <= {str}:
+            return values
+        return list(map(identifier, values))
+
+    def _types(self, batch: Batch) -> Sequence[str]:
+        if self._roles.type is None or self._roles.type not in batch.columns:
+            return [DEFAULT_TYPE] * len(batch)
+        types = self._ids(batch, self._roles.type)
+        distinct = types.values if isinstance(types, Coded) else types
+        return [name or DEFAULT_TYPE for name in types] if "" in distinct else types
+
+    def _extras(self, batch: Batch, types: Sequence[str]) -> list[Extra | None] | None:
+        """Gather what the columns besides ends and type hold, column by column; None where there are none."""
+        names = [name for name in batch.columns if self._is_extra(name)]
+        if not names:
+            return None
+        # The better known of two texts has to come first.
+        names.sort(key=lambda name: EDGE_RANKS.get(plainly(name), ("", 0)))
+        extras: list[Extra | None] = [None] * len(batch)
+        for name in names:
+            for row, value in enumerate(batch.columns[name]):
+                if value is None or value == "":
+                    continue
+                if name == self._roles.display and self.labels.setdefault(types[row], text_of(value)) == value:
+                    continue
+                extras[row] = self._with(extras[row], name, value, batch.columns)
+        return extras
+
+    def _is_extra(self, name: str) -> bool:
+        roles = self._roles
+        if name in (roles.source, roles.target, roles.type):
+            return False
+        side = roles.source_sides.get(name) or roles.target_sides.get(name)
+        return side is None or (self.has_nodes and side not in REPEATED)
+
+    def _with(self, extra: Extra | None, name: str, value: Any, columns: Mapping[str, Any]) -> Extra | None:
+        """Add one cell to what an edge carries; an object is opened."""
+        if name in self._private:
+            self._tally.leave_out(name)
+            return extra
+        found = opened(value)
+        if found is None:
+            cell = plain(value)
+            return extra if cell is None else self._put(extra, name, cell)
+        for key, inner in found.items():
+            self.seen.add(key)
+            cell = plain(inner)
+            if key in self._private:
+                self._tally.leave_out(key)
+            elif cell is not None:
+                extra = self._put(extra, key if key not in columns else f"{name}.{key}", cell)
+        return extra
+
+    def _put(self, extra: Extra | None, name: str, value: JsonValue) -> Extra:
+        extra = {} if extra is None else extra
+        role = EDGE_RANKS.get(plainly(name), ("", 0))[0]
+        if (role == "text" or name in self._roles.texts) and "text" not in extra:
+            extra["text"] = text_of(value)
+        elif (role == "weight" or name == self._roles.weight) and "weight" not in extra and _weight(value) is not None:
+            extra["weight"] = _weight(value)
+        else:
+            if self._is_text and isinstance(value, str):
+                value = number(value)
+            extra.setdefault("properties", {})[name] = value
+        return extra
+
+
+def _blank(ids: Sequence[str]) -> set[int]:
+    """Return the places of ids that say nothing."""
+    if isinstance(ids, Coded):
+        blank = _blank(ids.values)
+        return {row for row, code in enumerate(ids.codes.tolist()) if code in blank} if blank else blank
+    if "" not in ids and not any(map(str.isspace, ids)):
+        return set()
+    return {row for row, node_id in enumerate(ids) if not node_id.strip()}
+
+
+def _weight(value: JsonValue) -> float | None:
+    """Return a weight as a number, None where it is none."""
+    if isinstance(value, str | int | float):
+        try:
+            weight = float(value)
+        except ValueError:
+            return None
+        return weight if math.isfinite(weight) else None
+    return None

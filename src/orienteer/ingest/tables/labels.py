@@ -1,0 +1,94 @@
+"""Readable labels of types that are codes, from a table of codes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.columns import plainly
+from orienteer.ingest.tables.plan import Table
+from orienteer.ingest.tables.values import identifier, items, number
+
+MOST_ROWS = 10_000
+"""A table of codes is small; a larger one is something else."""
+COVERED = 0.8
+"""Share of the types that a column has to hold to be their codes."""
+LABEL_NAMES = ("label", "name", "title", "readable", "display_name", "metaedge", "metanode", "relation", "phrase")
+"""Columns that hold labels, best first; else the first column of words."""
+PHRASE = re.compile(r"^(?P<from>.+?) (?P<arrow>[-<>]) (?P<verb>.+) (?P=arrow) (?P<to>.+)$")
+"""How Hetionet spells an edge type: `Compound - treats - Disease`, `Gene > regulates > Gene`."""
+
+
+@dataclass(slots=True)
+class Labels:
+    """Labels by type, further words for types, and which types hold what was read, where others were made of it."""
+
+    labels: dict[str, str] = field(default_factory=dict)
+    also_called: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    text_types: tuple[str, ...] = ()
+
+    def add(self, type_name: str, label: str, words: Sequence[str] = ()) -> None:
+        """Give a type a label unless it has one; a phrase gives its verb, and stays as a further word."""
+        phrase = PHRASE.match(label)
+        if phrase is not None:
+            label, words = phrase["verb"], (label, *words)
+        if label and label != type_name:
+            self.labels.setdefault(type_name, label)
+        further = dict.fromkeys((*self.also_called.get(type_name, ()), *words))
+        kept = tuple(word for word in further if word and word not in (type_name, self.labels.get(type_name)))
+        if kept:
+            self.also_called[type_name] = kept
+
+    def read(self, table: Table, types: Collection[str], *, by_hand: bool = False) -> bool:
+        """Take the labels of a table where one of its columns holds the types' codes. Says whether it does.
+
+        By hand any code counts, and all further columns are further words.
+        """
+        columns = _columns(table)
+        code = _code_column(columns, types, by_hand=by_hand) if columns and types else None
+        if code is None:
+            return False
+        label = _label_column(columns, code, by_hand=by_hand)
+        if label is None:
+            return False
+        others = [name for name in columns if by_hand and name not in (code, label)]
+        for row, type_name in enumerate(columns[code]):
+            if type_name in types:
+                words = [word for name in others for word in items(columns[name][row])]
+                self.add(type_name, columns[label][row], words)
+        return True
+
+
+def _columns(table: Table) -> Mapping[str, list[str]]:
+    """Return a small table's columns as text; of a delimited file also its first row, which may be data."""
+    names = table.columns
+    columns: dict[str, list[str]] = {name: [name] if table.format.is_text else [] for name in names}
+    for batch in table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
+        for name in names:
+            values: Sequence[Any] = batch.columns.get(name, ("",) * len(batch))
+            columns[name] += [", ".join(items(v)) if isinstance(v, list) else identifier(v) for v in values]
+        if len(columns[names[0]]) > MOST_ROWS:
+            return {}
+    return columns
+
+
+def _code_column(columns: Mapping[str, list[str]], types: Collection[str], *, by_hand: bool) -> str | None:
+    """Return the column that names the types: each once, most of them, and little else."""
+    best, best_share = None, 0.0
+    for name, values in columns.items():
+        held = [value for value in values if value in types]
+        share = len(held) / len(types)
+        is_table_of_types = share >= COVERED and len(set(held)) == len(held) and 2 * len(held) >= len(values) - 1
+        if share > best_share and (by_hand or is_table_of_types):
+            best, best_share = name, share
+    return best
+
+
+def _label_column(columns: Mapping[str, list[str]], code: str, *, by_hand: bool) -> str | None:
+    others = [name for name in columns if name != code]
+    known = [name for wanted in LABEL_NAMES for name in others if plainly(name) == wanted]
+    worded = [name for name in others if by_hand or all(isinstance(number(value), str) for value in columns[name][1:])]
+    return next(iter(known or worded), None)

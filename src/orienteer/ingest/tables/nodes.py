@@ -1,0 +1,164 @@
+"""Rows of other people's tables -> nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from orienteer.errors import BadInput, DuplicateNode
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
+from orienteer.ingest.formats import Batch
+from orienteer.ingest.formats.table import shown
+from orienteer.ingest.report import Place, Tally
+from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
+from orienteer.ingest.tables.values import identifier, items, number, opened, plain, text_of
+from orienteer.records import JsonValue, Node
+
+DEFAULT_TYPE = "node"
+CHUNK_TYPE = "chunk"
+"""What a row of a corpus is where it says nothing else."""
+
+
+class Placed(NamedTuple):
+    """A node and the line it came from."""
+
+    node: Node
+    line: int
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the cells of one row have said so far."""
+
+    id: str
+    best: dict[str, tuple[int, str, JsonValue]] = field(default_factory=dict)
+    """By role the best candidate: its rank, its column, its value."""
+    aliases: list[str] = field(default_factory=list)
+    properties: dict[str, JsonValue] = field(default_factory=dict)
+
+
+class NodeMaker:
+    """Makes nodes of rows by the known names of columns, and collects what list columns turn into."""
+
+    def __init__(self, columns: Columns, *, tally: Tally, is_text: bool = False) -> None:
+        self._roles = NodeRoles(columns)
+        self._tally = tally
+        self._is_text = is_text
+        self.members: dict[str, tuple[list[str], list[str]]] = {}
+        """Of each exploded column the ids of the nodes and, in step, the members of their lists."""
+
+    @property
+    def seen(self) -> set[str]:
+        """Every column, and every key of an opened object, that said anything."""
+        return self._roles.seen
+
+    def of_batch(self, batch: Batch, *, id_column: str, file: str) -> Iterator[Placed]:
+        """Make a node of each row; rows without an id go to the report."""
+        names = [name for name in batch.columns if name != id_column]
+        others = zip(*(batch.columns[name] for name in names), strict=True) if names else ((),) * len(batch)
+        ids: Sequence[Any] = batch.columns.get(id_column, (None,) * len(batch))
+        for line, value, values in zip(batch.lines, ids, others, strict=True):
+            node_id = identifier(value)
+            if not node_id.strip():
+                said = next((one for one in values if one), "")
+                self._tally.drop("empty id", [Place(file=file, line=line, value=shown(said))])
+                continue
+            yield Placed(self.node(node_id, dict(zip(names, values, strict=True))), line)
+
+    def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
+        """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
+        found = _Found(node_id)
+        objects: list[tuple[str, dict[str, Any]]] = []
+        for column, value in row.items():
+            if value is None or value == "":
+                continue
+            inner = opened(value) if self._roles.of(column)[0] == "" else None
+            if inner is None:
+                self._take(found, column, value)
+            else:
+                objects.append((column, inner))
+        for column, inner in objects:
+            for key, value in inner.items():
+                self._take(found, key, value, stored=key if key not in row else f"{column}.{key}")
+        return _made(found)
+
+    def _take(self, found: _Found, column: str, value: Any, *, stored: str = "") -> None:
+        """Take what one cell says; `stored` is its name as a property where that differs."""
+        role, rank = self._roles.of(column)
+        cell: JsonValue = value if value.__class__ is str and value else plain(value)
+        if cell is None:
+            return
+        if role == "":
+            found.properties[stored or column] = number(cell) if self._is_text and isinstance(cell, str) else cell
+        elif role == "aliases":
+            found.aliases += items(cell)
+        elif role == "private":
+            self._tally.leave_out(column)
+        elif role == "explode":
+            nodes, members = self.members.setdefault(column, ([], []))
+            several = list(dict.fromkeys(items(cell)))
+            nodes += [found.id] * len(several)
+            members += several
+        else:
+            losing = found.best.get(role)
+            if losing is None or rank < losing[0]:
+                found.best[role] = (rank, stored or column, cell)
+            else:
+                losing = (rank, stored or column, cell)
+            if losing is not None:
+                found.properties[losing[1]] = losing[2]
+
+
+def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line: int) -> None:
+    """Add a node; where the very same one is there already, count it. Raises `DuplicateNode` that says where."""
+    try:
+        is_new = builder.add_node(node)
+    except DuplicateNode as error:
+        raise DuplicateNode(
+            f"Two different nodes have the id {node.id!r}: the second is at {file}, line {line}; remove one"
+        ) from error
+    if not is_new:
+        tally.merge("duplicate", [Place(file=file, line=line, value=shown(node.id))])
+
+
+def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder) -> None:
+    """Turn the members of list columns into nodes, `COLUMN:MEMBER`, and edges to them.
+
+    Raises `BadInput` where no node has such a column.
+    """
+    missing = set(columns.explode) - {column for maker in makers for column in maker.seen}
+    if missing:
+        raise BadInput(f"--explode: no table of nodes has a column {min(missing)!r}.")
+    for maker in makers:
+        for column, (nodes, members) in maker.members.items():
+            ids = [f"{column}:{member}" for member in members]
+            for node_id, member in dict(zip(ids, members, strict=True)).items():
+                builder.add_node(Node(node_id, column, member))
+            types = [columns.explode[column]] * len(nodes)
+            builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
+
+
+def _made(found: _Found) -> Node:
+    type_name, further = _type(found.best.get("type"))
+    name = text_of(found.best["name"][2]) if "name" in found.best else found.id
+    text = _prose(found.best["text"][2]) if "text" in found.best else ""
+    aliases = tuple(alias for alias in dict.fromkeys(found.aliases) if alias != name)
+    return Node(found.id, type_name, name, text, aliases, found.properties | further)
+
+
+def _type(found: tuple[int, str, JsonValue] | None) -> tuple[str, dict[str, JsonValue]]:
+    """Return the node type, and the further ones where a row has several (a list, or KGX's category)."""
+    if found is None:
+        return DEFAULT_TYPE, {}
+    _, column, value = found
+    if isinstance(value, list) or (plainly(column) == "category" and "|" in text_of(value)):
+        several = items(value)
+        if several:
+            return several[0], {column: list(several[1:])} if several[1:] else {}
+    return text_of(value), {}
+
+
+def _prose(value: JsonValue) -> str:
+    return "\n".join(map(text_of, value)) if isinstance(value, list) else text_of(value)

@@ -1,0 +1,119 @@
+"""Cells of other people's tables -> JSON values."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+from orienteer.ingest.bounds import is_deep, parsed
+from orienteer.records import JsonValue
+
+LONGEST_NUMBER = 18
+"""Characters. A longer run of digits is an identifier, and would not fit a 64-bit integer."""
+
+
+def plain(value: Any) -> JsonValue:  # Any: whatever a file format can hold
+    """Return the value as JSON has it; None for what says nothing: empty text, NaN, an empty list or object."""
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, float | Decimal):
+        return _finite(float(value))
+    if isinstance(value, Mapping):
+        kept = {str(key): plain(one) for key, one in value.items()}
+        return {key: one for key, one in kept.items() if one is not None} or None
+    if isinstance(value, list | tuple):
+        return [one for one in map(plain, value) if one is not None] or None
+    return _other(value)
+
+
+def number(text: str) -> int | float | str:
+    """Return the number that a cell holds where printing it gives the cell back (7, 1.5), else its text (007, 1.50)."""
+    if len(text) > LONGEST_NUMBER or not text[-1:].isdigit() or not text.isascii():
+        return text
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        if str(value) == text:
+            return value
+    return text
+
+
+def identifier(value: Any) -> str:  # Any: whatever a file format can hold
+    """Return an id as text: a whole number as its decimal digits, nothing as an empty text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        if math.isnan(value):
+            return ""
+        return str(int(value)) if value.is_integer() else str(value)
+    return "" if value is None else str(value)
+
+
+def text_of(value: JsonValue) -> str:
+    """Return a value as text: a list joined by commas, an object as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return ", ".join(map(text_of, value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def items(value: JsonValue) -> list[str]:
+    """Return the members of a list, of a list written as text, or of text split at `|`; blank ones are left out."""
+    if isinstance(value, str):
+        value = _written_list(value) or [part.strip() for part in value.split("|")]
+    if not isinstance(value, list):
+        value = [] if value is None else [value]
+    return [text for text in map(text_of, value) if text.strip()]
+
+
+def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format can hold
+    """Return the object that a cell holds, also written as JSON text; None where it holds none."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, str) and value[:1] == "{" and value[-1:] == "}":
+        try:
+            found = parsed(value)
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _finite(value: float) -> JsonValue:
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else str(value)  # JSON has no infinity
+
+
+def _other(value: Any) -> JsonValue:
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace") or None
+    if hasattr(value, "tolist"):  # numpy's own numbers and arrays
+        return plain(value.tolist())
+    return str(value)
+
+
+def _written_list(text: str) -> list[Any] | None:
+    """Return a list that was written as JSON or by a data frame (`['a', 'b']`)."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        found = parsed(text)
+    except ValueError:
+        try:
+            found = ast.literal_eval(text)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return [plain(one) for one in found] if isinstance(found, list) and not is_deep(found) else None

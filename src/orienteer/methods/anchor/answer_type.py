@@ -1,0 +1,295 @@
+"""Step 2: what kind of thing the question asks for, and which kinds lie between."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.methods.anchor.linker import Anchor, Candidate
+from orienteer.methods.anchor.question_words import Reading
+from orienteer.methods.anchor.vocabulary import ALIKE, Label, Vocabulary, abbreviates, alike
+from orienteer.text import english
+
+_HEAD, _MODIFIER = 0.6, 0.5  # one word of a type name of several: its last, another
+_SURE = 0.65  # a mention that is at least this good may stand between, or beside an anchor
+_FIRST, _FIRST_BESIDE_UNKNOWN = 0.75, 0.35  # the first type named anywhere, where the phrase that asks names none
+_LEARNED = 0.6
+_BESIDE = 3  # words before a name that may say which of several nodes is meant
+_NOT_BESIDE = 0.8
+_LONGEST_PHRASE = 4  # content words that say the kind of answer
+
+
+class TypeMention(NamedTuple):
+    """Words of the question, `first` up to `last`, that name a node type."""
+
+    first: int
+    last: int
+    type: int
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the question asks for."""
+
+    types: Mapping[int, float]
+    """Node types that the answer may have, with how sure that is; empty where nothing says."""
+    via: tuple[int, ...] = ()
+    """Node types that are named besides: the way to the answer leads through them."""
+    yes_or_no: bool = False
+    about: bool = False
+    """It asks for nothing but what it names."""
+    counts: bool = False
+    """It asks how many there are."""
+    superlative: bool = False
+    """It asks for what has the most of something."""
+    said_by: tuple[int, ...] = ()
+    """Places of the words that say the kind of answer."""
+    kinds_at: frozenset[int] = frozenset()
+    """Places of all the words that name types, the types between among them."""
+
+
+def mentions(reading: Reading, anchors: Sequence[Anchor], vocabulary: Vocabulary) -> list[TypeMention]:
+    """Return the places where node types are named outside of anchors, in order; of adjacent ones the better."""
+    taken = {place for anchor in anchors for place in anchor.words}
+    free = [place not in taken for place in range(len(reading.words))]
+    found = [
+        mention
+        for place in range(len(reading.words))
+        if free[place]
+        for mention in _at(reading, place, free, vocabulary)
+    ]
+    kept: list[TypeMention] = []
+    for mention in sorted(found, key=lambda one: (-one.likeness, -(one.last - one.first), -one.last)):
+        beside = [one for one in kept if one.first <= mention.last and mention.first <= one.last]
+        if all((one.first, one.last) == (mention.first, mention.last) == _span(one) for one in beside):
+            kept.append(mention)
+    return sorted(kept)
+
+
+def _span(mention: TypeMention) -> tuple[int, int]:
+    return mention.first, mention.last
+
+
+def _at(reading: Reading, place: int, free: Sequence[bool], vocabulary: Vocabulary) -> Iterator[TypeMention]:
+    for number, labels in enumerate(vocabulary.node_labels):
+        best = max((_match(reading, place, free, label, vocabulary) for label in labels), default=(0.0, place))
+        if best[0] > 0:
+            yield TypeMention(place, best[1], number, best[0])
+
+
+def _match(
+    reading: Reading, place: int, free: Sequence[bool], label: Label, vocabulary: Vocabulary
+) -> tuple[float, int]:
+    """Return how well the words from a place on name a type, and where they end."""
+    stems = label.stems
+    last = place + len(stems)
+    if last <= len(free) and all(free[place:last]):
+        likeness = [_word(reading, place + at, stem, label, vocabulary) for at, stem in enumerate(stems)]
+        if min(likeness) > 0:
+            return sum(likeness) / len(likeness), last
+    if len(stems) == 1 or reading.words[place].is_stop:
+        return 0.0, place
+    head = _HEAD * _word(reading, place, stems[-1], label, vocabulary)
+    modifier = max(_MODIFIER * _word(reading, place, stem, label, vocabulary) for stem in stems[:-1])
+    return max(head, modifier), place + 1
+
+
+def _word(reading: Reading, place: int, stem: str, label: Label, vocabulary: Vocabulary) -> float:
+    word = reading.words[place]
+    likeness = max(alike(word.stem, stem), float(english.IRREGULAR.get(word.text) in label.words))
+    if not likeness and abbreviates(stem, word.stem):
+        return ALIKE
+    # "maintained" is the edge, not the maintainer; "section" may be both.
+    is_edge = word.stem in vocabulary.edge_words if likeness < 1 else word.text in vocabulary.edge_literals
+    return 0.0 if is_edge and word.text not in label.words else likeness
+
+
+def apposed(
+    anchors: Sequence[Anchor], found: Sequence[TypeMention], reading: Reading, graph: Graph
+) -> tuple[tuple[Anchor, ...], list[TypeMention]]:
+    """Return the anchors cut down to the types named right beside them, and the mentions that are left."""
+    left = list(found)
+    anchors = list(anchors)
+    for at, anchor in enumerate(anchors):
+        for mention in found:
+            if mention not in left or mention.likeness < _SURE or not _is_apposed(mention, anchor, reading):
+                continue
+            of_type = tuple(one for one in anchor.candidates if graph.node_types[one.row] == mention.type)
+            if of_type:
+                anchors[at] = anchor = replace(anchor, candidates=of_type)
+                left.remove(mention)
+    return tuple(anchors), left
+
+
+def _is_apposed(mention: TypeMention, anchor: Anchor, reading: Reading) -> bool:
+    if mention.first == anchor.last:
+        return not reading.words[mention.first].after_comma
+    asked = mention.first > 0 and reading.words[mention.first - 1].text in ("which", "what", "many")
+    return mention.last == anchor.first and not asked and not reading.words[anchor.first].after_comma
+
+
+def coordinated(anchors: Sequence[Anchor], reading: Reading, graph: Graph) -> tuple[Anchor, ...]:
+    """Return the anchors with those that are named in one breath cut down to the types they share."""
+    anchors = list(anchors)
+    for at in range(len(anchors) - 1):
+        one, two = anchors[at], anchors[at + 1]
+        between = reading.words[one.last : two.first]
+        joined = all(word.text in english.JOINING for word in between)
+        if not joined or not (between or reading.words[two.first].after_comma):
+            continue
+        types = [{int(graph.node_types[candidate.row]) for candidate in anchor.candidates} for anchor in (one, two)]
+        shared = types[0] & types[1]
+        if shared:
+            anchors[at : at + 2] = [
+                replace(
+                    anchor,
+                    candidates=tuple(one for one in anchor.candidates if int(graph.node_types[one.row]) in shared),
+                )
+                for anchor in (one, two)
+            ]
+    return tuple(anchors)
+
+
+def told_apart(anchors: Sequence[Anchor], reading: Reading, graph: Graph, vocabulary: Vocabulary) -> tuple[Anchor, ...]:
+    """Return the anchors with those nodes first whose texts have the words right beside: `the city Paris`."""
+    return tuple(_told_apart(anchor, reading, graph, vocabulary) for anchor in anchors)
+
+
+def _told_apart(anchor: Anchor, reading: Reading, graph: Graph, vocabulary: Vocabulary) -> Anchor:
+    if len(anchor.candidates) == 1:
+        return anchor
+    beside: list[str] = []
+    for place in range(anchor.first - 1, max(-1, anchor.first - 1 - _BESIDE), -1):
+        word = reading.words[place]
+        if word.is_stop or word.stem in vocabulary.edge_words or reading.words[place + 1].after_comma:
+            break
+        beside.append(word.text)
+    rows = np.array(sorted(one.row for one in anchor.candidates), np.int32)
+    having = dict.fromkeys(rows.tolist(), 0)
+    for posting in filter(None, map(vocabulary.posting, beside)):
+        for row in graph.text_index.having(posting, rows).tolist():
+            having[row] += 1
+    most = max(having.values())
+    candidates = [
+        Candidate(row, quality if having[row] == most else _NOT_BESIDE * quality) for row, quality in anchor.candidates
+    ]
+    return replace(anchor, candidates=tuple(sorted(candidates, key=lambda one: (-one.quality, one.row))))
+
+
+class _Asking(NamedTuple):
+    """The phrase that says the kind of answer."""
+
+    places: tuple[int, ...]
+    content: tuple[int, ...]
+    is_existence: bool = False
+    """It follows "is there": without a type it names a connection, as "is there a link between"."""
+
+
+def wanted(reading: Reading, anchors: Sequence[Anchor], found: Sequence[TypeMention], vocabulary: Vocabulary) -> Wanted:
+    """Return what the question asks for, by the phrase that asks, by what texts teach, by the first type named."""
+    taken = {place for anchor in anchors for place in anchor.words}
+    typed = {place for one in found if one.likeness == 1 for place in range(one.first, one.last)}
+    verbs = {at for at, word in enumerate(reading.words) if word.stem in vocabulary.edge_words and at not in typed}
+    phrases = [phrase for phrase in _asking(reading, taken, verbs) if phrase.content]
+    counts = any(pair in english.COUNTING for pair in zip(*(_texts(reading)[at:] for at in (0, 1)), strict=False))
+    superlative = any(
+        word.text in english.SUPERLATIVE for place, word in enumerate(reading.words) if place not in taken
+    )
+    chosen = _named(phrases, found, reading)
+    types = {one.type: one.likeness for one in chosen}
+    said_by = tuple(place for one in chosen for place in range(one.first, one.last))
+    if not types:
+        phrases = [phrase for phrase in phrases if not phrase.is_existence]
+        types, said_by = _learned(phrases, reading, vocabulary)
+    if not types and not phrases and _is_denying(reading):
+        return Wanted({}, yes_or_no=True)
+    if not types and found:
+        first = [one for one in found if one.first == found[0].first]
+        chosen = first
+        factor = _FIRST_BESIDE_UNKNOWN if phrases else _FIRST
+        types = {one.type: factor * one.likeness for one in first}
+        said_by = tuple(range(first[0].first, first[0].last))
+    named = frozenset(at for one in found if one.likeness >= _SURE for at in range(one.first, one.last)) | set(said_by)
+    via = dict.fromkeys(one.type for one in found if one not in chosen and one.likeness >= _SURE)
+    return Wanted(types, tuple(via), counts=counts, superlative=superlative, said_by=said_by, kinds_at=named)
+
+
+def _is_denying(reading: Reading) -> bool:
+    """Tell whether a question opens as one does that wants yes or no; "could you ..." is a request."""
+    opening = _texts(reading)[:2]
+    return len(opening) == 2 and opening[0] in english.DENYING and opening[1] != "you"
+
+
+def _texts(reading: Reading) -> list[str]:
+    return [word.text for word in reading.words]
+
+
+def _asking(reading: Reading, taken: set[int], verbs: set[int]) -> list[_Asking]:
+    """Return the phrases after the words that ask, those after which, what and who first."""
+    texts = _texts(reading)
+    found: list[tuple[int, _Asking]] = []
+    for place, text in enumerate(texts):
+        before = texts[place - 1] if place else ""
+        if (before, text) in english.COUNTING:
+            found.append((0, _phrase(reading, place + 1, taken, verbs, english.STOP)))
+        elif text == "there" and before in ("is", "are"):
+            phrase = _phrase(reading, place + 1, taken, verbs, english.STOP)
+            found.append((2, phrase._replace(is_existence=True)))
+        elif text in ("what", "which"):
+            skip = english.DETERMINERS | {"is", "are", "was", "were", "s", "of", "kind", "kinds", "other"}
+            found.append((1, _phrase(reading, place + 1, taken, verbs, skip)))
+        elif text in english.ASKING:
+            found.append((2, _phrase(reading, place + 1, taken, verbs, english.FILLING)))
+    return [phrase for _, phrase in sorted(found, key=lambda one: one[0])]
+
+
+def _phrase(reading: Reading, start: int, taken: set[int], verbs: set[int], skip: Collection[str]) -> _Asking:
+    words = reading.words
+    while start < len(words) and words[start].text in skip and start not in taken:
+        start += 1
+    places: list[int] = []
+    content: list[int] = []
+    for place in range(start, len(words)):
+        word = words[place]
+        before = words[place - 1].text
+        ends = word.text in english.ENDING or (word.text in english.DETERMINERS and before != "of")
+        ends |= word.text in english.PRONOUNS and (place + 1 == len(words) or words[place + 1].text != "of")
+        ends |= bool(content) and (word.after_comma or word.text in english.SUPERLATIVE or place in verbs)
+        if place in taken or ends or len(content) == _LONGEST_PHRASE:
+            break
+        places.append(place)
+        if not word.is_stop and word.text not in english.SUPERLATIVE:
+            content.append(place)
+    return _Asking(tuple(places), tuple(content))
+
+
+def _named(phrases: Sequence[_Asking], found: Sequence[TypeMention], reading: Reading) -> list[TypeMention]:
+    """Return the mentions of the first phrase that holds any: the head, before an "of" where there is one."""
+    for phrase in phrases:
+        inside = [one for one in found if one.first in phrase.places and one.likeness >= _MODIFIER]
+        if not inside:
+            continue
+        of = next((place for place in phrase.places if reading.words[place].text == "of"), len(reading.words))
+        pool = [one for one in inside if one.first < of] or inside
+        best = max(pool, key=lambda one: (one.likeness, -one.first))
+        return [one for one in pool if _span(one) == _span(best)]
+    return []
+
+
+def _learned(
+    phrases: Sequence[_Asking], reading: Reading, vocabulary: Vocabulary
+) -> tuple[dict[int, float], tuple[int, ...]]:
+    """Return the type that texts teach for a word of the phrase that asks."""
+    best, place = (0, 0.0), -1
+    for phrase in phrases[:1]:
+        for at in phrase.content:
+            stem = reading.words[at].stem
+            learned = None if stem in vocabulary.edge_words else vocabulary.learned(stem)
+            if learned is not None and learned[1] > best[1]:
+                best, place = learned, at
+    return ({best[0]: _LEARNED * best[1]}, (place,)) if best[1] else ({}, ())

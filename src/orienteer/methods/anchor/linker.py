@@ -1,0 +1,259 @@
+"""Step 1: the phrases of a question that name nodes of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.names import Link, NameKind
+from orienteer.methods.anchor.config import AnchorConfig
+from orienteer.methods.anchor.question_words import Reading
+from orienteer.methods.anchor.speller import Speller
+from orienteer.methods.anchor.vocabulary import Vocabulary
+from orienteer.text import english
+
+_BY_ALIAS = 0.8
+_BY_STEM = 0.85
+_OTHERWISE_WRITTEN = 0.95  # case or punctuation differ: breaks ties between nodes of one name
+_AS_ACRONYM = 0.7  # a lower-case word for a name in capitals
+_LEAST = 0.4
+_NEAR_BEST = 0.25  # nodes of one phrase this far below its best are kept: types tell them apart later
+_WORD_OF_TEXTS = 3  # texts; a lower-case word that this many have is no acronym
+_LONGEST = 24  # words
+_COMPANY = 3  # words before a doubtful correction that may bear it out
+_LONG = 4_000  # nodes; two words that more nodes than this have are taken to stand together somewhere
+_COMMONER = 25  # times; a word that texts use so much more than edges touch its node is a word, and no name
+_MOST_ANCHORS = 16  # nobody asks for what joins more; each costs its own walk
+_NEVER_RESPELLED = english.ASKING | english.SUPERLATIVE | english.JOINING
+
+
+class Candidate(NamedTuple):
+    """A node that a phrase may mean."""
+
+    row: int
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A phrase of the question, words `first` up to `last`, and the nodes that it may mean, best first."""
+
+    first: int
+    last: int
+    phrase: str
+    candidates: tuple[Candidate, ...]
+    terms: tuple[str, ...]
+    read_as: str | None = None
+    """The name as it is spelled, where the question spells it otherwise."""
+    is_doubtful: bool = False
+    """It may be a common word that only happens to be a name."""
+
+    @property
+    def quality(self) -> float:
+        """Return how well the best node answers to the phrase."""
+        return self.candidates[0].quality
+
+    @property
+    def words(self) -> range:
+        """Return the places of its words."""
+        return range(self.first, self.last)
+
+
+class Linker:
+    """Links phrases of questions to the nodes of one graph."""
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary, config: AnchorConfig) -> None:
+        self._graph, self._vocabulary, self._config = graph, vocabulary, config
+        self._speller = Speller(graph, vocabulary)
+
+    def link(self, reading: Reading) -> tuple[Anchor, ...]:
+        """Return the anchors of a question, in its order; the longest phrases win, and none overlap."""
+        found = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
+        if self._config.spelling:
+            found += self._respelled(reading, found)
+        found.sort(key=lambda one: (-len(one.words), -one.quality, one.first))
+        taken: set[int] = set()
+        anchors: list[Anchor] = []
+        for anchor in found:
+            if taken.isdisjoint(anchor.words):
+                taken.update(anchor.words)
+                anchors.append(anchor)
+        sure = [anchor for anchor in anchors if not anchor.is_doubtful]
+        first: dict[frozenset[int], Anchor] = {}  # a thing named twice is one thing
+        for anchor in sorted(sure or anchors, key=lambda one: one.first):
+            first.setdefault(frozenset(one.row for one in anchor.candidates), anchor)
+        return tuple(first.values())[:_MOST_ANCHORS]
+
+    def _respelled(self, reading: Reading, found: Sequence[Anchor]) -> list[Anchor]:
+        """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""
+        linked = {place for anchor in found for place in anchor.words}
+        spans: dict[tuple[int, int], list[Anchor]] = {}
+        for place, word in enumerate(reading.words):
+            if place in linked or word.is_stop or word.text in _NEVER_RESPELLED:
+                continue
+            corrections = self._speller.corrections(word.text, is_name=reading.is_written_as_name(place))
+            for other, likeness in corrections.words:
+                changed = reading.respelled(place, other, self._vocabulary.stem(other))
+                for anchor in self._around(changed, place, alone=corrections.alone):
+                    candidates = tuple(Candidate(row, quality * likeness) for row, quality in anchor.candidates)
+                    one = replace(anchor, candidates=candidates, phrase=reading.surface(anchor.first, anchor.last))
+                    spans.setdefault((one.first, one.last), []).append(one)
+        return [self._merged(one) for one in spans.values()]
+
+    def _merged(self, anchors: Sequence[Anchor]) -> Anchor:
+        best = max(anchors, key=lambda one: one.quality)
+        candidates = _near_best(candidate for anchor in anchors for candidate in anchor.candidates)
+        return replace(best, candidates=candidates, read_as=self._graph.names[candidates[0].row])
+
+    def _around(self, reading: Reading, place: int, *, alone: bool) -> Iterator[Anchor]:
+        """Return the spans over a place that name a node, only those of several words where it cannot stand alone."""
+        for first in range(max(0, place - (_LONGEST if alone else _COMPANY)), place + 1):
+            for anchor in self._spans(reading, first):
+                content = sum(not word.is_stop for word in reading.words[first : anchor.last])
+                if anchor.last > place and (alone or content > 1):
+                    yield anchor
+
+    def _spans(self, reading: Reading, first: int) -> Iterator[Anchor]:
+        """Return every span from a word on that names a node."""
+        for last in self._reaching(reading, first):
+            anchor = self._anchor(reading, first, last)
+            if anchor is not None:
+                yield anchor
+
+    def _reaching(self, reading: Reading, first: int) -> Iterator[int]:
+        """Return the ends of spans that may be names: their words stand together in some node."""
+        index, rows = self._graph.text_index, _NO_ROWS
+        for last in range(first + 1, min(len(reading.words), first + _LONGEST) + 1):
+            word = reading.words[last - 1]
+            posting = self._vocabulary.posting(word.text)
+            if posting is None and not word.in_code:
+                return
+            # Identifiers are no text: what has digits may stand in one.
+            if posting is not None and not word.is_stop:
+                theirs = index.rows_of(posting)
+                if rows is _NO_ROWS or len(theirs) < len(rows) and len(rows) > _LONG and len(theirs) > _LONG:
+                    rows = theirs
+                elif min(len(rows), len(theirs)) <= _LONG:
+                    rows = _common(rows, theirs)
+                if not len(rows):
+                    return
+            yield last
+
+    def _anchor(self, reading: Reading, first: int, last: int) -> Anchor | None:
+        if not self._may_name(reading, first, last):
+            return None
+        phrase = reading.folded(first, last)
+        if not self._graph.name_index.stem_links(phrase):  # quicker than looking both ways: most spans name nothing
+            return None
+        links = self._graph.name_index.links(phrase)
+        surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
+        candidates = list(self._candidates(links, surface, is_quoted=is_quoted))
+        is_doubtful = False
+        if not is_quoted:
+            candidates = self._but_misread(candidates, reading, first, last)
+            known = self._but_coincidence(candidates, reading, first, last)
+            is_doubtful, candidates = not known, known or candidates
+        kept = _near_best(candidates)
+        if not kept or kept[0].quality < _LEAST:
+            return None
+        terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.tokenizer.expand(word)))
+        return Anchor(first, last, surface, kept, terms, is_doubtful=is_doubtful)
+
+    def _may_name(self, reading: Reading, first: int, last: int) -> bool:
+        if reading.is_quoted(first, last):
+            return True
+        words = reading.words[first:last]
+        if all(word.text.isdigit() for word in words):
+            return False
+        if words[-1].is_stop and words[-1].stands_alone and not reading.is_written_as_name(last - 1):
+            return False
+        if all(word.is_stop for word in words):
+            return any(reading.is_written_as_name(place) for place in range(first, last))
+        if len(words) == 1 and len(words[0].text) == 1:
+            return reading.surface(first, last).isupper()
+        if self._vocabulary.is_kind(tuple(word.stem for word in words)) and reading.surface(first, last).islower():
+            return False
+        return not (len(words) == 1 and self._is_spent(reading, first))
+
+    def _is_spent(self, reading: Reading, place: int) -> bool:
+        """Tell whether a single word asks, is one of the schema's, or stands where the kind of answer is said."""
+        word = reading.words[place]
+        if reading.is_written_as_name(place):
+            return False
+        before = reading.words[place - 1].text if place else ""
+        asks = word.text in english.ASKING or word.text in english.SUPERLATIVE
+        return asks or before in ("which", "what") or word.stem in self._vocabulary.edge_words
+
+    def _but_misread(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
+        """Return the candidates that stop words are truly part of: "the doc" is no `the-doc`, "go" no `Go`."""
+        words = reading.words[first:last]
+        if not (words[0].is_stop or words[-1].is_stop):
+            return candidates
+        surface, any_case = reading.surface(first, last), not all(word.is_stop for word in words)
+        return [one for one in candidates if self._is_written(one.row, surface, any_case=any_case)]
+
+    def _but_coincidence(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
+        """Return the candidates without those that are called like a word which texts use far more than edges them."""
+        content = [word.text for word in reading.words[first:last] if not word.is_stop]
+        is_told = first > 0 and self._vocabulary.is_kind((reading.words[first - 1].stem,))
+        if len(content) != 1 or is_told or not reading.surface(first, last).islower():
+            return candidates
+        posting = self._vocabulary.posting(content[0])
+        used = 0 if posting is None else posting.nodes
+        degrees = self._graph.adjacency.degree(np.array([one.row for one in candidates], np.int32)).tolist()
+        most = [_COMMONER * (1 + degree) for degree in degrees]
+        return [one for one, times in zip(candidates, most, strict=True) if used <= times]
+
+    def _candidates(self, links: Sequence[Link], surface: str, *, is_quoted: bool) -> Iterator[Candidate]:
+        for link in links:
+            quality = _BY_ALIAS if link.kind is NameKind.ALIAS else 1.0
+            if not link.is_exact:
+                quality *= _BY_STEM
+            if not self._is_written(link.row, surface):
+                quality *= _OTHERWISE_WRITTEN
+            if surface.islower() and not is_quoted and " " not in surface and self._is_acronym(link, surface):
+                posting = self._vocabulary.posting(surface)
+                if posting is not None and posting.nodes >= _WORD_OF_TEXTS and surface.isalpha():
+                    continue
+                quality *= _AS_ACRONYM
+            yield Candidate(link.row, quality)
+
+    def _is_written(self, row: int, surface: str, *, any_case: bool = False) -> bool:
+        """Tell whether a node is called just so, letter for letter."""
+        names = (self._graph.names[row], self._graph.ids[row], *self._graph.aliases_at(row))
+        if any_case:
+            return surface.casefold() in {name.casefold() for name in names}
+        return surface in names
+
+    def _is_acronym(self, link: Link, surface: str) -> bool:
+        """Tell whether a node has this name in capitals, and not also in small letters."""
+        names = (self._graph.names[link.row], *self._graph.aliases_at(link.row))
+        written = [name for name in names if name.casefold() == surface]
+        return bool(written) and all(name.isupper() for name in written)
+
+
+_NO_ROWS = np.zeros(0, np.int32)
+
+
+def _common(rows: Rows, others: Rows) -> Rows:
+    """Return the rows that are in both."""
+    few, many = (rows, others) if len(rows) < len(others) else (others, rows)
+    at = many.searchsorted(few)
+    at[at == len(many)] = 0
+    found: Rows = few[many[at] == few]
+    return found
+
+
+def _near_best(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates that are nearly as good as the best, best first, each node once."""
+    best: dict[int, float] = {}
+    for row, quality in candidates:
+        best[row] = max(quality, best.get(row, 0.0))
+    most = max(best.values(), default=0.0)
+    kept = [Candidate(row, quality) for row, quality in best.items() if quality >= most - _NEAR_BEST]
+    return tuple(sorted(kept, key=lambda one: (-one.quality, one.row)))

@@ -1,0 +1,242 @@
+"""Step 4: what the anchors lead to, along the ways of the schema that the question speaks of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.store import Graph, distinct
+from orienteer.index.arrays import Rows, runs
+from orienteer.methods.anchor.answer_type import Wanted
+from orienteer.methods.anchor.config import AnchorConfig
+from orienteer.methods.anchor.edge_fit import EdgeFit
+from orienteer.methods.anchor.linker import Anchor
+from orienteer.methods.anchor.vocabulary import Vocabulary
+
+_NEAR_BEST = 0.15  # ways this far below the best one that leads anywhere are walked too
+_ALIKE = 0.8  # parallel edges of at least this share of the best fit are walked together
+_FADE, _FADE_GUIDED = 0.7, 0.9  # what an edge more leaves of the strength
+_SAID = 0.5  # for a way whose every edge is named by a word of its own
+_VIA, _VIA_JOINT, _FIT, _PER_HOP, _TYPE, _QUALITY = 1.0, 0.3, 0.4, 0.35, 0.3, 0.1
+_BESIDE_WANTED = 0.4  # a neighbour of whatever type, where the wanted one is known
+_RARE = 20  # reaching one in so many of a type, or fewer, tells most
+
+
+_NO_ROWS = np.zeros(0, np.int32)
+
+
+class Way(NamedTuple):
+    """A walk over the schema from a type: the kinds of edge and the type of each step."""
+
+    kinds: tuple[tuple[int, ...], ...]
+    types: tuple[int, ...]
+    fit: float
+    is_guided: bool
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What one way leads to from some nodes of an anchor."""
+
+    start: Rows
+    way: Way | None
+    """None for plain neighbours."""
+    rows: Rows
+    strength: NDArray[np.float64]
+    members: NDArray[np.int64]
+    """By row, how many distinct nodes of the step before lead there."""
+
+
+class _Around(NamedTuple):
+    """The edges of some nodes: who has each, its other end, and as a code its kind and the type that it leads to."""
+
+    owner: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
+    code: NDArray[np.intp]
+    codes: frozenset[int]
+    """Those that there are."""
+
+
+class Explorer:
+    """Walks from the anchors of one question."""
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary, config: AnchorConfig) -> None:
+        self._graph, self._vocabulary, self._config = graph, vocabulary, config
+        self._known: dict[bytes, _Around] = {}
+
+    def reach(self, anchor: Anchor, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> list[Reached]:
+        """Return all that an anchor leads to: along the best ways to the wanted types, and its plain neighbours."""
+        starts = list(_starts(anchor, self._graph))
+        ways = [
+            (_QUALITY * quality + way.score, start, quality, way)
+            for start, quality in starts
+            for way in self._ways(int(self._graph.node_types[start[0]]), fit, wanted, alone=alone)
+        ]
+        found = list(self._walk_best(sorted(ways, key=lambda one: -one[0])))
+        found += [self._neighbors(start, quality, fit, wanted) for start, quality in starts]
+        return found
+
+    def gather(self, fit: EdgeFit, wanted: Wanted) -> list[Reached]:
+        """Return what all nodes of the types named besides lead to: for questions after the most, without an anchor."""
+        found: list[Reached] = []
+        for source in wanted.via:
+            start = np.flatnonzero(self._graph.node_types == source).astype(np.int32)
+            plain = replace(wanted, via=())
+            ways = [(way.score, start, 1.0, way) for way in self._ways(source, fit, plain, alone=True)]
+            found += self._walk_best(sorted(ways, key=lambda one: -one[0]))
+        return found
+
+    def _walk_best(self, ways: Sequence[tuple[float, Rows, float, Way]]) -> Iterator[Reached]:
+        """Walk the best of these ways that leads anywhere, and those nearly as good."""
+        best = -math.inf
+        for score, start, quality, way in ways:
+            if score < best - _NEAR_BEST:
+                return
+            rows, members = self.walk(start, way)
+            if len(rows):
+                best = max(best, score)
+                fade = (_FADE_GUIDED if way.is_guided else _FADE) ** (len(way.kinds) - 1)
+                strength = quality * way.fit * fade * self._tells(way.types[-1], len(rows))
+                yield Reached(start, way, rows, np.full(len(rows), strength), members)
+
+    def _tells(self, node_type: int, reached: int) -> float:
+        """Return how much it tells to be among those reached."""
+        count = int(self._vocabulary.node_counts[node_type])
+        share = math.log(count / reached) / math.log(min(_RARE, max(2, count)))
+        return min(1.0, max(0.1, share))
+
+    def walk(self, start: Rows, way: Way) -> tuple[Rows, NDArray[np.int64]]:
+        """Return what a way leads to, and by row how many distinct nodes of the step before lead there."""
+        rows, members = start, np.ones(len(start), np.int64)
+        for step, (kinds, node_type) in enumerate(zip(way.kinds, way.types, strict=True)):
+            owner, neighbor = self._step(rows, kinds, node_type) if step else self._first(rows, kinds, node_type)
+            if len(rows) == 1:
+                rows = distinct(neighbor)
+                members = np.ones(len(rows), np.int64)
+            else:
+                rows, members = _count(neighbor, owner)
+        return rows, members
+
+    def _first(self, start: Rows, kinds: Sequence[int], node_type: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the edges of a way's first step, whose nodes many ways start from: what each has, and its end."""
+        around = self._around(start)
+        codes = [code for kind in kinds if (code := self._code(kind, node_type)) in around.codes]
+        if not codes:  # so it is with most ways
+            return _NO_ROWS, _NO_ROWS
+        keep = around.code == codes[0] if len(codes) == 1 else np.isin(around.code, codes)
+        return around.owner[keep], around.neighbor[keep]
+
+    def _step(self, rows: Rows, kinds: Sequence[int], node_type: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the same of a further step."""
+        mask = np.zeros(2 * len(self._graph.types.edges), np.bool_)
+        mask[list(kinds)] = True
+        entries = self._graph.adjacency.entries(rows, mask)
+        keep = self._graph.node_types[entries.neighbor] == node_type
+        return entries.owner[keep], entries.neighbor[keep]
+
+    def _code(self, kind: int, node_type: int) -> int:
+        return kind * len(self._graph.types.nodes) + node_type
+
+    def _around(self, start: Rows) -> _Around:
+        """Return the edges of some nodes, sorted by their other ends; remembered."""
+        key = start.tobytes()
+        if key not in self._known:
+            entries = self._graph.adjacency.entries(start)
+            code = entries.kind.astype(np.intp) * len(self._graph.types.nodes)
+            code += self._graph.node_types[entries.neighbor]
+            owner, neighbor = entries.owner, entries.neighbor
+            if len(start) > 1:
+                order = np.argsort(neighbor, kind="stable")
+                owner, neighbor, code = owner[order], neighbor[order], code[order]
+            codes = frozenset(np.flatnonzero(np.bincount(code)).tolist())
+            self._known[key] = _Around(owner, neighbor, code, codes)
+        return self._known[key]
+
+    def _neighbors(self, start: Rows, quality: float, fit: EdgeFit, wanted: Wanted) -> Reached:
+        """Return all that touches some nodes, of whatever type."""
+        source = int(self._graph.node_types[start[0]])
+        value = np.zeros(2 * len(self._graph.types.edges) * len(self._graph.types.nodes))
+        for target in self._vocabulary.hops_to[source]:
+            for hop, one in fit.fits(source, target).items():
+                value[self._code(hop.kind, target)] = one
+        around = self._around(start)
+        firsts = np.flatnonzero(np.diff(around.neighbor, prepend=-1))
+        best = np.maximum.reduceat(value[around.code], firsts) if len(firsts) else np.zeros(0)
+        strength = quality * (0.5 + 0.5 * best) * (_BESIDE_WANTED if wanted.types else 1.0)
+        return Reached(start, None, around.neighbor[firsts], strength, np.ones(len(firsts), np.int64))
+
+    def _ways(self, source: int, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> Iterator[Way]:
+        """Return the ways to the wanted types: of one step, of more where types between are named or none is."""
+        longest = min(self._config.most_hops, 2 + len(wanted.via)) if wanted.via else 1
+        for target, sureness in wanted.types.items():
+            walks = list(self._type_walks(source, target, longest)) or list(self._type_walks(source, target, 2))
+            if alone and longest == 1:
+                two = [types for types in self._type_walks(source, target, 2) if len(types) == 2]
+                walks += [types for types in two if self._is_said(source, types, fit)]
+            for types in walks:
+                yield from self._fitted(source, types, fit, wanted, sureness=sureness, alone=alone)
+
+    def _is_said(self, source: int, types: tuple[int, ...], fit: EdgeFit) -> bool:
+        """Tell whether every step of a walk is named by a word of its own."""
+        places: set[int] = set()
+        for following in types:
+            place = fit.said(self._vocabulary.hops_to[source].get(following, ()))
+            if place is None or place in places:
+                return False
+            places.add(place)
+            source = following
+        return True
+
+    def _type_walks(self, source: int, target: int, longest: int) -> Iterator[tuple[int, ...]]:
+        waiting: list[tuple[int, ...]] = [()]
+        while waiting:
+            walk = waiting.pop()
+            for following in self._vocabulary.hops_to[walk[-1] if walk else source]:
+                if following == target:
+                    yield (*walk, following)
+                if len(walk) + 1 < longest:
+                    waiting.append((*walk, following))
+
+    def _fitted(
+        self, source: int, types: tuple[int, ...], fit: EdgeFit, wanted: Wanted, *, sureness: float, alone: bool
+    ) -> Iterator[Way]:
+        kinds: list[tuple[int, ...]] = []
+        values: list[float] = []
+        at = source
+        for following in types:
+            fits = fit.fits(at, following)
+            best = max(fits.values())
+            values.append(best)
+            kinds.append(tuple(hop.kind for hop, value in fits.items() if value >= _ALIKE * best))
+            at = following
+        passed = len(set(wanted.via) & set(types[:-1])) / len(wanted.via) if wanted.via else 0.0
+        mean = sum(values) / len(values)
+        score = (_VIA if alone else _VIA_JOINT) * passed + _FIT * mean - _PER_HOP * (len(types) - 1) + _TYPE * sureness
+        if len(types) > 1:
+            is_said = alone and not wanted.via and self._is_said(source, types, fit)
+            yield Way(tuple(kinds), types, mean, passed > 0 or is_said, score + _SAID * is_said)
+            return
+        for hop, value in fit.fits(source, types[0]).items():
+            yield Way(((hop.kind,),), types, value, False, score + _FIT * (value - mean))
+
+
+def _starts(anchor: Anchor, graph: Graph) -> Iterator[tuple[Rows, float]]:
+    """Return the nodes of an anchor, those of one type and quality together."""
+    groups: dict[tuple[int, float], list[int]] = {}
+    for row, quality in anchor.candidates:
+        groups.setdefault((int(graph.node_types[row]), quality), []).append(row)
+    for (_, quality), rows in groups.items():
+        yield np.array(sorted(rows), np.int32), quality
+
+
+def _count(rows: NDArray[np.int32], members: NDArray[np.int32]) -> tuple[Rows, NDArray[np.int64]]:
+    """Return the distinct rows, and how many distinct members stand beside each."""
+    pairs = np.sort(rows.astype(np.int64) << 32 | members)
+    found, counts = runs(runs(pairs)[0] >> 32)
+    return found.astype(np.int32), counts

@@ -1,0 +1,239 @@
+"""Step 5: one score for each node, all in units of idf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.store import Graph, distinct
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.methods.anchor.answer_type import Wanted
+from orienteer.methods.anchor.config import AnchorConfig
+from orienteer.methods.anchor.linker import Anchor
+from orienteer.methods.anchor.question_words import Reading
+from orienteer.methods.anchor.reach import Reached
+
+_NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
+_BY_COUNT = 0.01  # weight of words where the question asks for the most
+_POPULAR = 0.2  # weight of a node's degree where nothing is linked
+_MOST_SCORED = 1_000  # nodes that get to the words, best connected first
+_BY_WORDS = 100  # nodes that words alone bring in
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scored nodes, best first, and what each anchor has to do with them."""
+
+    rows: NDArray[np.int32]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """What the anchors lead to: by anchor and node the strength, and by node how many nodes lead there."""
+
+    rows: Rows
+    strength: NDArray[np.float64]  # (anchors, rows)
+    times: NDArray[np.int64]
+    """By node, how many anchors lead there."""
+    members: NDArray[np.int64]
+    leads: bool
+    """A way to a wanted type leads somewhere."""
+    counts: bool
+    """Ways to a wanted type were walked whose last step counts."""
+
+    @property
+    def joined(self) -> NDArray[np.bool_]:
+        """Mark the nodes that two anchors or more lead to."""
+        return np.asarray(self.times > 1)
+
+    @property
+    def most_joined(self) -> NDArray[np.bool_]:
+        """Mark those of them that the most anchors lead to."""
+        return np.asarray(self.joined & (self.times == self.times.max(initial=0)))
+
+
+def connect(anchors: Sequence[Anchor], reached: Sequence[Sequence[Reached]], wanted: Wanted) -> Connections:
+    """Return what the anchors lead to; an anchor's connection to itself is left out."""
+    rows, where = _united([one.rows for ways in reached for one in ways])
+    following = iter(where)
+    strength = np.zeros((len(anchors), len(rows)))
+    members = np.zeros(len(rows), np.int64)
+    leads = counts = False
+    for at, ways in enumerate(reached):
+        for one in ways:
+            places = next(following)
+            if at < len(anchors):
+                mine = strength[at]
+                mine[places] = np.maximum(mine[places], one.strength)
+            if one.way is not None and (at >= len(anchors) or not wanted.via or one.way.is_guided):
+                members[places] = np.maximum(members[places], one.members)
+                leads = True
+                counts |= len(one.way.types) > 1 or at >= len(anchors)
+        if at >= len(anchors):
+            continue
+        own = np.array([candidate.row for candidate in anchors[at].candidates], np.int32)
+        strength[at, _places(rows, own)[0]] = 0.0
+    return Connections(rows, strength, np.count_nonzero(strength > 0, axis=0), members, leads, counts)
+
+
+class Scorer:
+    """Scores the nodes of one graph for one question."""
+
+    def __init__(self, graph: Graph, config: AnchorConfig, reading: Reading, mask: Mask | None) -> None:
+        self._graph, self._config, self._mask, self._reading = graph, config, mask, reading
+        tokenizer, index = graph.tokenizer, graph.text_index
+        content = [word.text for word in reading.words if not word.is_stop]
+        self.terms = list(dict.fromkeys(term for word in content for term in tokenizer.expand(word)))
+        """The question's terms that name something."""
+        postings = [index.posting(term) for term in self.terms]
+        self.weights = {one.term: one.idf for one in postings if one is not None}
+        self.whole = sum(self.weights.values()) or 1.0
+        """The idf of the whole question: the unit of what words do not say."""
+
+    def anchor_weights(self, anchors: Sequence[Anchor]) -> NDArray[np.float64]:
+        """Return what each anchor weighs: half by its own words, half as all do."""
+        index = self._graph.text_index
+        usual = self.whole / max(1, len(self.weights))  # a name of stop words weighs as a usual word does
+        own = np.array(
+            [
+                anchor.quality * max(usual, sum(posting.idf for posting in index.postings(anchor.terms)))
+                for anchor in anchors
+            ]
+        )
+        return 0.5 * own + 0.5 * own.mean() if len(own) else own
+
+    def score(self, anchors: Sequence[Anchor], connections: Connections, wanted: Wanted) -> Scores:
+        """Return the nodes that words or anchors speak for, best first, ties by id."""
+        config = self._config
+        expand = self._graph.tokenizer.expand
+        self._spent = {term for place in wanted.kinds_at for term in expand(self._reading.words[place].text)}
+        weights = self.anchor_weights(anchors)
+        linked = weights @ connections.strength if len(anchors) else np.zeros(len(connections.rows))
+        joint = self._is_joint(connections, wanted)
+        linked *= config.joint_weight if joint else config.connection_weight
+        rows = self._candidates(anchors, connections, linked, wanted, joint=joint)
+        kind = self._kind(rows, wanted)
+        places, here = _places(connections.rows, rows)
+        total = config.type_weight * self.whole * kind
+        total[here] += linked[places]
+        counts = np.zeros(len(rows))
+        counts[here] = connections.members[places]
+        count = np.log1p(counts) / max(1e-9, float(np.log1p(counts.max(initial=0))))
+        by_words = self._words(rows, anchors, connected=joint or connections.leads)
+        if wanted.superlative and connections.counts:
+            total += _BY_COUNT * by_words + 2 * self.whole * count
+        else:
+            total += by_words + config.count_weight * weights.sum() * count
+        if not anchors:
+            degree = np.log1p(self._graph.adjacency.degree(rows).astype(np.float64))
+            total += _POPULAR * self.whole * degree / max(1e-9, float(degree.max(initial=0)))
+        if wanted.yes_or_no or wanted.about:
+            total += 2 * (1 + total.max(initial=0)) * self._named(rows, anchors)
+        order = np.lexsort((rows, -total))[: config.k]
+        return Scores(rows[order], total[order])
+
+    def _is_joint(self, connections: Connections, wanted: Wanted) -> bool:
+        joined = connections.rows[connections.joined]
+        if wanted.types:
+            joined = joined[np.isin(self._graph.node_types[joined], list(wanted.types))]
+        return bool(len(joined))
+
+    def _candidates(
+        self,
+        anchors: Sequence[Anchor],
+        connections: Connections,
+        linked: NDArray[np.float64],
+        wanted: Wanted,
+        *,
+        joint: bool,
+    ) -> Rows:
+        rows = connections.rows
+        if len(rows) > _MOST_SCORED:
+            promise = linked + self._config.type_weight * self.whole * self._kind(rows, wanted)
+            promise += np.log1p(connections.members) * 1e-3 * (1 + 1e3 * wanted.superlative)
+            rows = rows[_highest(promise, _MOST_SCORED)]
+        named = np.array([one.row for anchor in anchors for one in anchor.candidates], np.int32)
+        pools = [rows, named]
+        # Words alone cannot outdo what joins anchors, where there is enough of it.
+        is_enough = (
+            joint and np.count_nonzero(self._kind(connections.rows[connections.joined], wanted)) >= self._config.k
+        )
+        if wanted.types and not is_enough:
+            typed = self._graph.mask([str(self._graph.types.nodes[one]) for one in wanted.types])
+            pools.append(self._by_words(typed if self._mask is None or typed is None else typed & self._mask))
+        if not (wanted.types and joint):
+            pools.append(self._by_words(self._mask))
+        pool = distinct(np.sort(np.concatenate(pools))).astype(np.int32)
+        pool = pool if self._mask is None else pool[self._mask[pool]]
+        return pool if len(pool) else self._most_touched(wanted)
+
+    def _most_touched(self, wanted: Wanted) -> Rows:
+        """Return the nodes of the wanted types that the most edges touch: for questions that say nothing else."""
+        rows = np.flatnonzero(np.isin(self._graph.node_types, list(wanted.types))).astype(np.int32)
+        rows = rows if self._mask is None else rows[self._mask[rows]]
+        order = np.lexsort((rows, -self._graph.adjacency.degree(rows)))[: self._config.k]
+        return np.sort(rows[order])
+
+    def _by_words(self, mask: Mask | None) -> Rows:
+        return self._graph.text_index.search(self.terms, _BY_WORDS, mask=mask).rows
+
+    def _kind(self, rows: Rows, wanted: Wanted) -> NDArray[np.float64]:
+        by_type = np.zeros(len(self._graph.types.nodes))
+        for number, sureness in wanted.types.items():
+            by_type[number] = sureness
+        return by_type[self._graph.node_types[rows]]
+
+    def _words(self, rows: Rows, anchors: Sequence[Anchor], *, connected: bool) -> NDArray[np.float64]:
+        index = self._graph.text_index
+        named = {term for anchor in anchors for term in anchor.terms} if connected else set()
+        spent = named | (self._spent if anchors else set())
+        own = index.scores([term for term in self.terms if term in spent], rows)
+        return index.scores([term for term in self.terms if term not in spent], rows) + _NAMED_JOINT * own
+
+    def _named(self, rows: Rows, anchors: Sequence[Anchor]) -> NDArray[np.float64]:
+        named = np.zeros(len(rows))
+        for anchor in anchors:
+            for row, quality in anchor.candidates:
+                named[rows == row] = max(quality, float(named[rows == row].max(initial=0)))
+        return named
+
+
+def _highest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Return the places of the highest values, in order; of tied ones the first."""
+    floor = np.partition(values, -count)[-count]
+    above, tied = np.flatnonzero(values > floor), np.flatnonzero(values == floor)
+    return np.sort(np.concatenate([above, tied[: count - len(above)]]))
+
+
+class _United(NamedTuple):
+    """The distinct rows of several lists, and by list where its rows stand among them."""
+
+    rows: Rows
+    places: list[NDArray[np.intp]]
+
+
+def _united(lists: Sequence[Rows]) -> _United:
+    """Unite sorted lists in one sort, which merges them: looking the rows of long ones up would cost more."""
+    together = np.concatenate([np.zeros(0, np.int32), *lists])
+    order = np.argsort(together, kind="stable")
+    rows = together[order]
+    is_new = np.diff(rows, prepend=-1) > 0
+    places = np.empty(len(rows), np.intp)
+    places[order] = np.cumsum(is_new) - 1
+    return _United(rows[is_new], np.split(places, np.cumsum([len(one) for one in lists])[:-1]) if lists else [])
+
+
+def _places(rows: Rows, wanted: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where in `rows` those of `wanted` stand that are there, and which of `wanted` these are."""
+    if not len(rows):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    at = rows.searchsorted(wanted)
+    at[at == len(rows)] = 0
+    here = np.flatnonzero(rows[at] == wanted)
+    return at[here], here

@@ -1,0 +1,197 @@
+"""The words that a graph's schema is made of, and the words that its texts keep for one type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.bm25 import Posting
+from orienteer.text import english
+from orienteer.text.tokenizer import Tokenizer
+
+Phrase: TypeAlias = tuple[str, ...]
+"""Stems of words that stand together."""
+
+ALIKE, AKIN = 0.7, 0.6
+"""How alike two words are where one stem begins the other, and where they share most of their beginning."""
+_LONG_ENOUGH, _NEAR = 5, 0.8  # letters, and share of them, that make a mistyped word of the schema
+_SHORT = 3  # letters of a type that may be an abbreviation
+_SHARED = 4  # letters that two stems must share at their beginning to be alike
+_LEARNED_TEXTS = 10  # a word in fewer texts teaches nothing
+_LEARNED_SHARE = 0.75  # a wrongly learned type is worse than none
+_SAMPLE = 200  # texts that are looked at, to tell a word of texts from a word of names
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class Label(NamedTuple):
+    """One way to say a type."""
+
+    words: Phrase
+    """All its words, folded."""
+    stems: Phrase
+    """Stems of those that name something; of all where none does."""
+
+
+class Hop(NamedTuple):
+    """One way from nodes of a type to nodes of a type."""
+
+    kind: int
+    """Edge type * 2, + 1 where the edge is walked against its direction."""
+    target: int
+
+
+class Vocabulary:
+    """The words of one graph's types. Made once a graph, in milliseconds; what texts teach is learned when asked."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._tokenizer = graph, graph.tokenizer
+        types, schema = graph.types, graph.schema
+        self.node_labels = [self._labels(name) for name in types.nodes]
+        """By node type, the ways in which it is said."""
+        joined: dict[str, set[str]] = {name: set() for name in types.edges}
+        for triple in schema.edges:
+            for end in (triple.source, triple.target):
+                joined[triple.type].update(self.stem(word) for label in self._labels(end) for word in label.words)
+        self.edge_labels = [self._labels(name, but=joined[name]) for name in types.edges]
+        """By edge type, the ways in which it is said; the types that it joins are no part of them."""
+        self.node_counts = np.array([schema.node_types[name] for name in types.nodes], np.int64)
+        self.edge_words = frozenset(stem for labels in self.edge_labels for label in labels for stem in label.stems)
+        """Stems of all the words of edge types that name something."""
+        self.edge_words -= frozenset(self.stem(word) for word in english.STOP)
+        self.edge_literals = frozenset(word for labels in self.edge_labels for label in labels for word in label.words)
+        """The words of edge types as they are written."""
+        self.hops: list[list[Hop]] = [[] for _ in types.nodes]
+        """By node type, the ways that lead away from it."""
+        numbers = {name: number for number, name in enumerate(types.nodes)}
+        edges = {name: number for number, name in enumerate(types.edges)}
+        for triple in schema.edges:
+            source, edge, target = numbers[triple.source], edges[triple.type], numbers[triple.target]
+            self._add_hop(source, Hop(edge * 2, target))
+            self._add_hop(target, Hop(edge * 2 + 1, source))
+            if triple.type in schema.symmetric:
+                self._add_hop(source, Hop(edge * 2 + 1, target))
+                self._add_hop(target, Hop(edge * 2, source))
+        self.hops_to = [_by_target(hops) for hops in self.hops]
+        """The same by the node type that they lead to."""
+        said = [label.stems for labels in self.node_labels for label in labels]
+        self._kinds = frozenset(said)
+        self._short_kinds = [stems[0] for stems in said if len(stems) == 1 and len(stems[0]) <= _SHARED]
+        self._stems = sorted(
+            {stem for labels in (*self.node_labels, *self.edge_labels) for one in labels for stem in one.stems}
+        )
+        self._learned = lru_cache(maxsize=4096)(self._learn)
+        self._postings = lru_cache(maxsize=65536)(self._posting)
+
+    def _add_hop(self, source: int, hop: Hop) -> None:
+        if hop not in self.hops[source]:
+            self.hops[source].append(hop)
+
+    def _labels(self, type_name: str, *, but: Collection[str] = ()) -> list[Label]:
+        schema = self._graph.schema
+        said = [schema.label(type_name), *schema.also_called.get(type_name, ())]
+        parts = [part for one in said for part in split_label(one, self._tokenizer)]
+        return list(dict.fromkeys(self._label(part, but) for part in parts if part))
+
+    def _label(self, words: Phrase, but: Collection[str]) -> Label:
+        content = [word for word in words if word not in english.STOP]
+        own = [word for word in content if self.stem(word) not in but] or content or list(words)
+        left_out = set(content) - set(own)
+        return Label(tuple(word for word in words if word not in left_out), tuple(map(self.stem, own)))
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a word."""
+        return self._tokenizer.stem(word)
+
+    def respelled(self, word: str) -> str | None:
+        """Return the schema's word that a word may be meant for which no node has; None where none is near."""
+        stem = self.stem(word)
+        if (
+            len(stem) < _LONG_ENOUGH
+            or not word.isalpha()
+            or self.posting(word) is not None
+            or best_alike(stem, self._stems)
+        ):
+            return None
+        return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
+
+    def posting(self, word: str) -> Posting | None:
+        """Return the postings of a word; None where no node has it."""
+        return self._postings(word)
+
+    def _posting(self, word: str) -> Posting | None:
+        return self._graph.text_index.posting(self._tokenizer.expand(word)[0])
+
+    def is_kind(self, stems: Phrase) -> bool:
+        """Tell whether words are just a way to say a node type."""
+        if len(stems) == 1 and any(abbreviates(kind, stems[0]) for kind in self._short_kinds):
+            return True
+        return stems in self._kinds
+
+    def is_symmetric(self, kind: int) -> bool:
+        """Tell whether the edges of a kind have no direction."""
+        return self._graph.types.edges[kind >> 1] in self._graph.schema.symmetric
+
+    def learned(self, word: str) -> tuple[int, float] | None:
+        """Return the node type whose texts alone use a word, with its share of such use; None where there is none."""
+        return self._learned(word)
+
+    def _learn(self, stem: str) -> tuple[int, float] | None:
+        posting = self._graph.text_index.posting(stem)
+        if posting is None or posting.nodes < _LEARNED_TEXTS:
+            return None
+        rows = self._graph.text_index.rows_of(posting)
+        shares = np.bincount(self._graph.node_types[rows], minlength=len(self.node_counts)) / self.node_counts
+        best = int(shares.argmax())
+        share = float(shares[best] / shares.sum())
+        if share < _LEARNED_SHARE:
+            return None
+        # A word of names says what things are called, not what they are.
+        sample = rows[:: max(1, len(rows) // _SAMPLE)]
+        named = sum(stem in self._tokenizer.terms(self._graph.names[row]) for row in sample.tolist())
+        if posting.nodes * (1 - named / len(sample)) < _LEARNED_TEXTS:
+            return None
+        return best, share
+
+
+def _by_target(hops: Iterable[Hop]) -> dict[int, list[Hop]]:
+    found: dict[int, list[Hop]] = {}
+    for hop in hops:
+        found.setdefault(hop.target, []).append(hop)
+    return found
+
+
+def split_label(label: str, tokenizer: Tokenizer) -> list[Phrase]:
+    """Return the words of a type's name: cut at case, `_` and `-`; `/` and `|` part two ways to say it."""
+    return [tuple(tokenizer.words(_HUMP.sub(" ", part).replace("_", " "))) for part in re.split(r"[/|]", label)]
+
+
+@lru_cache(maxsize=65536)
+def alike(stem: str, other: str) -> float:
+    """Return how alike two stems are: 1 for the same, less for a long shared beginning, else 0."""
+    if stem == other:
+        return 1.0
+    shared = 0
+    for one, two in zip(stem, other, strict=False):
+        if one != two:
+            break
+        shared += 1
+    short, long = sorted((len(stem), len(other)))
+    if shared < _SHARED or shared < 0.75 * short or shared < 0.5 * long:
+        return 0.0
+    return ALIKE if shared == short else AKIN
+
+
+def abbreviates(label: str, stem: str) -> bool:
+    """Tell whether a type's whole name is the beginning of a word: `adj`, `org`."""
+    return _SHORT <= len(label) <= _SHARED and stem.startswith(label)
+
+
+def best_alike(stem: str, others: Iterable[str]) -> float:
+    """Return how alike a stem is to the likest of several."""
+    return max((alike(stem, other) for other in others), default=0.0)

@@ -1,0 +1,298 @@
+"""ARK, also called DGR: agents that search a graph widely and along its edges, fused by votes.
+
+Papers: DGR (000) and ARK (001), section 3 and appendices A.2 and A.3; one system under two names.
+
+Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5:
+1. More tools: follow, intersect, paths, read_node, schema and remove_from_answer, properties as conditions, and every
+   result kept as a set that stands wherever a node may. An agent that has to copy hundreds of ids cannot count.
+2. The schema in the prompt says which node types an edge type joins, and how many edges there are.
+3. `finish` sends an empty answer back once, and an agent that is stopped without one gives its last result.
+4. A neighbourhood's page size is the agent's to choose, and pages go on.
+5. Near forms of a type and names that a filter makes unambiguous are taken, and said.
+6. The prompts are our own words for the paper's three strategies.
+7. A neighbourhood search never drops a neighbour for lack of words. The paper's formula says so too; its code differs.
+8. The paper gives no temperature and no seeds for its agents; here they are set and recorded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+from threading import Lock
+from typing import Literal, get_args
+
+import numpy as np
+
+from orienteer.agents.agent import Agent, AgentConfig
+from orienteer.agents.hits import present
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.index.fusion import Voted, concatenate, shuffle, vote
+from orienteer.index.searchers import Mode, ranking_of
+from orienteer.protocols import LanguageModel, Run, Tool
+from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
+from orienteer.tools import Session, Toolbox
+from orienteer.tools.answer import AddToAnswer, Finish
+from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
+from orienteer.tools.read_node import schema_lines
+from orienteer.tools.search import SearchInGraph
+
+Tools = Literal["all", "paper", "global-only", "no-query", "no-filters"]
+Fusion = Literal["vote", "order", "random"]
+Reranker = Callable[[Question, Sequence[Ranked]], Sequence[str]]
+"""Takes a ranking and returns ids, best first; ids it makes up are dropped, those it forgets are appended."""
+_PAPER_PARAMETERS = {
+    "paper": PLAIN,
+    "no-query": ("node", "node_types", "edge_types"),
+    "no-filters": ("node", "query"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArkConfig:
+    """ARK's settings, the paper's values where it gives them."""
+
+    agents: int = 3
+    """Parallel agents. ARK, appendix A.2."""
+    max_steps: int = 20
+    """Steps before an agent is stopped. The paper's T_max, appendix A.2."""
+    k: int = 20
+    """Where the fused ranking is cut. ARK, appendix A.2."""
+    temperature: float = 0.7
+    """Temperature of every agent; the paper states it for training trajectories only (section 4.3)."""
+    fusion: Fusion = "vote"
+    """How the agents' lists become one: vote (section 3.2), or order or random (table 3)."""
+    tools: Tools = "all"
+    """all: ours; paper: the paper's four tools; global-only, no-query, no-filters: its ablations (table 2)."""
+    context_tokens: int = 24_000
+    """Size of a request; beyond it the oldest observations are left out."""
+    faithful: bool = False
+    """Only what the paper has: its tools and prompt, none of the options below."""
+    early_stop: bool = False
+    """Stop the other agents when a majority has finished with the same first node."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+    fill: bool = False
+    """Fill a short ranking up to k with the question's BM25 hits."""
+    mode: Mode = "lexical"
+    """How searches rank unless an agent says: lexical, dense, hybrid, hybrid:0.6 or rrf; table 4's `rel`."""
+
+    def __post_init__(self) -> None:
+        for name, kind in (("tools", Tools), ("fusion", Fusion)):
+            if getattr(self, name) not in get_args(kind):
+                raise BadOption(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(get_args(kind))}")
+        ranking_of(self.mode)
+        for name in ("agents", "max_steps", "k"):
+            if getattr(self, name) < 1:
+                raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")
+        if self.is_plain and (self.early_stop or self.node_types or self.where or self.fill):
+            raise BadOption(
+                "early_stop, node_types, where and fill are not the paper's: leave them out, or faithful and tools"
+            )
+
+    @property
+    def is_plain(self) -> bool:
+        """The paper's tools and nothing else, whole or with a part taken out."""
+        return self.faithful or self.tools != "all"
+
+
+class Ark:
+    """Adaptive breadth and depth: n agents with global and neighbourhood search, fused by votes (section 3)."""
+
+    name = "ark"
+
+    def __init__(
+        self, graph: Graph, model: LanguageModel, config: ArkConfig | None = None, *, rerank: Reranker | None = None
+    ) -> None:
+        self._graph, self._model, self.config, self._rerank = graph, model, config or ArkConfig(), rerank
+        if rerank and self.config.is_plain:
+            raise BadOption("a reranker is not the paper's: leave it out, or faithful and tools")
+        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
+        graph.searcher(self.config.mode)
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Explore in parallel, fuse, cut. One agent's failure costs its own votes only."""
+        agreement = _Agreement(self.config)
+        with ThreadPoolExecutor(self.config.agents, thread_name_prefix="ark") as pool:
+            try:
+                found = tuple(
+                    pool.map(lambda number: self._explore(question, run, number, agreement), range(self.config.agents))
+                )
+            except BaseException:  # an interrupt, or a mistake of ours: nobody waits for the other agents' end
+                agreement.end()
+                raise
+        lists = [trajectory.selected for trajectory, _ in found]
+        reasons = {row: why for _, session in reversed(found) for row, why in session.reasons.items()}
+        hits, notes = self._ranking(question, self._fuse(lists, run), reasons)
+        trajectories = tuple(trajectory for trajectory, _ in found)
+        return Result(
+            question=question.text,
+            method=self.name,
+            hits=hits,
+            trajectories=trajectories,
+            usage=sum((one.usage for one in trajectories), Usage()),
+            stopped_by=_ending(trajectories),
+            notes=(*notes, *_notes(trajectories)),
+        )
+
+    def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
+        """Return what one of the agents, from 0, begins with: a trajectory without steps."""
+        return self._begun(question, number, random_seed, self._toolbox())
+
+    def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> tuple[Trajectory, Session]:
+        toolbox = self._toolbox()
+        begun = self._begun(question, number, run.random_seed, toolbox)
+        config = AgentConfig(
+            max_steps=self.config.max_steps,
+            context_tokens=self.config.context_tokens,
+            takes_last_set=not self.config.is_plain,
+        )
+        agent = Agent(self._model, toolbox, config, number=number, should_stop=agreement.is_reached)
+        trajectory = agent.explore(
+            question,
+            run,
+            method=begun.method,
+            opening=begun.opening,
+            prompt_hash=begun.prompt_hash,
+            sampling=begun.sampling,
+        )
+        if toolbox.session.is_finished:
+            agreement.take(trajectory)
+        return trajectory, toolbox.session
+
+    def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox) -> Trajectory:
+        system, prompt_hash = self._prompt(toolbox)
+        return Trajectory(
+            question=question,
+            method=self.name,
+            model=self._model.name,
+            prompt_hash=prompt_hash,
+            sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
+            tools=toolbox.specs,
+            opening=(
+                Message(role="system", content=system),
+                Message(role="user", content=f"Find the nodes that answer this question: {question.text}"),
+            ),
+        )
+
+    def _toolbox(self) -> Toolbox:
+        if not self.config.is_plain:
+            return Toolbox.full(self._graph, mode=self.config.mode)
+        session = Session(self._graph, saves_sets=False, mode=self.config.mode)
+        tools: list[Tool] = [SearchInGraph(session, is_plain=True)]
+        parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools)
+        if parameters:
+            tools.append(SearchInNeighborhood(session, parameters=parameters))
+        return Toolbox(session, [*tools, AddToAnswer(session, is_plain=True), Finish(session)])
+
+    def _prompt(self, toolbox: Toolbox) -> tuple[str, str]:
+        """Return the system prompt for this graph, and the hash of the prompt's file."""
+        text = (files("orienteer.methods") / "prompts" / self._prompt_file).read_text(encoding="utf-8")
+        schema = self._graph.schema
+        filled = Template(text).substitute(
+            schema="\n".join(schema_lines(self._graph)),
+            node_types=", ".join(schema.node_types),
+            edge_types=", ".join(schema.label(name) for name in schema.edge_types),
+            tools="\n".join(f"- {spec.name}: {spec.description}" for spec in toolbox.specs),
+        )
+        return filled, hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def _prompt_file(self) -> str:
+        if self.config.tools == "global-only":
+            return "ark-global.md"
+        return "ark-faithful.md" if self.config.is_plain else "ark.md"
+
+    def _fuse(self, lists: Sequence[Sequence[str]], run: Run) -> tuple[Voted, ...]:
+        if self.config.fusion == "vote":
+            return vote(lists)
+        if self.config.fusion == "order":
+            return concatenate(lists)
+        return shuffle(lists, np.random.default_rng(run.random_seed))
+
+    def _ranking(
+        self, question: Question, fused: Sequence[Voted], reasons: dict[int, str]
+    ) -> tuple[tuple[Ranked, ...], list[str]]:
+        """Filter, cut, fill and rerank as configured."""
+        graph, config, notes = self._graph, self.config, list[str]()
+        mask = graph.mask(config.node_types or None, config.where)
+        rows = [(graph.row(one.id), one.votes) for one in fused]
+        kept = [(row, votes) for row, votes in rows if mask is None or mask[row]]
+        if len(kept) < len(rows):
+            dropped = len(rows) - len(kept)
+            notes.append(f"{dropped} chosen node{'s' * (dropped > 1)} did not pass the filters")
+        kept = kept[: config.k]
+        chosen = len(kept)
+        if config.fill and chosen < config.k:
+            taken = {row for row, _ in kept}
+            more = graph.text_index.search(graph.tokenizer.query(question.text), config.k + chosen, mask=mask).rows
+            kept += [(row, 0) for row in more.tolist() if row not in taken][: config.k - chosen]
+            added = len(kept) - chosen
+            notes.append(f"{added} hit{'s' * (added != 1)} filled in by plain search")
+        hits = [
+            present(
+                graph,
+                row,
+                score=len(kept) - place,
+                query=question.text,
+                votes=votes,
+                why=reasons.get(row, "filled in by plain search" if not votes else ""),
+            )
+            for place, (row, votes) in enumerate(kept)
+        ]
+        return self._reranked(question, hits), notes
+
+    def _reranked(self, question: Question, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
+        if self._rerank is None:
+            return tuple(hits)
+        by_id = {hit.id: hit for hit in hits}
+        order = dict.fromkeys([*(one for one in self._rerank(question, hits) if one in by_id), *by_id])
+        return tuple(
+            by_id[one].model_copy(update={"score": float(len(by_id) - place)}) for place, one in enumerate(order)
+        )
+
+
+class _Agreement:
+    """Whether enough agents have ended on the same first node."""
+
+    def __init__(self, config: ArkConfig) -> None:
+        self._needed = config.agents // 2 + 1 if config.early_stop and config.agents > 1 else None
+        self._firsts: list[str] = []
+        self._is_over = False
+        self._lock = Lock()
+
+    def take(self, trajectory: Trajectory) -> None:
+        with self._lock:
+            self._firsts += trajectory.selected[:1]
+
+    def end(self) -> None:
+        self._is_over = True
+
+    def is_reached(self) -> bool:
+        if self._is_over:
+            return True
+        if self._needed is None:
+            return False
+        with self._lock:
+            return any(self._firsts.count(one) >= self._needed for one in set(self._firsts))
+
+
+def _ending(trajectories: Sequence[Trajectory]) -> StoppedBy:
+    """Return what ended the question: a budget or a failure of all before an orderly finish."""
+    endings = [one.stopped_by for one in trajectories]
+    for limit in ("interrupted", "usd", "seconds", "tokens", "calls"):
+        if limit in endings:
+            return endings[endings.index(limit)]
+    return "error" if set(endings) == {"error"} else "steps" if "finish" not in endings else "finish"
+
+
+def _notes(trajectories: Sequence[Trajectory]) -> list[str]:
+    failed = [one for one in trajectories if one.stopped_by == "error"]
+    notes = [f"{len(failed)} of {len(trajectories)} agents failed: {failed[0].error}"] if failed else []
+    return notes + [f"agent {number}: {note}" for number, one in enumerate(trajectories, 1) for note in one.notes]

@@ -1,0 +1,87 @@
+"""The nodes that a question is about: what GraphRAG and Cypher start from. GraphScout (003), appendix A.4; ours.
+
+Names that stand in the question are looked up with `node_id_retriever`: nodes of just that name, alias or identifier;
+else of the name that is spelled most like it, where there is one. Words of the schema, "disease" among diseases, are no
+names. Besides, one search is made with the whole question.
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from orienteer.agents.workflow import Workflow
+from orienteer.graph.store import Graph
+from orienteer.index.names import ALIKE
+from orienteer.index.searchers import Mode
+from orienteer.protocols import Tool
+from orienteer.retrieval.analysis import NameAnalyzer
+from orienteer.retrieval.matching.slots import TypeWords
+from orienteer.tools import Session, Toolbox
+from orienteer.tools.neighborhood import SearchInNeighborhood
+from orienteer.tools.node_ids import MOST_TOPK, NAME, NodeIdRetriever, called
+from orienteer.tools.search import SearchInGraph
+
+REPLY_TOKENS = 6_000
+"""Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
+HOMONYMS = 2
+"""Nodes that one name may mean, the node retriever's topk (003, appendix B.4.1): of those that bear it as their name,
+then of those that it is an alias of, what fits the question best."""
+MOST_NAMES = 16
+"""Names of a question that are looked up."""
+
+
+def grounding(graph: Graph, mode: Mode, *, offers_cypher: bool = False) -> Toolbox:
+    """Return the tools of these courses: node retriever, searches, and where asked for Cypher, which is an extra."""
+    session = Session(graph, REPLY_TOKENS, saves_sets=False, mode=mode)
+    tools: list[Tool] = [NodeIdRetriever(session), SearchInGraph(session), SearchInNeighborhood(session)]
+    if offers_cypher:
+        from orienteer.tools.cypher import RunCypher  # an extra: who gathers neighbours need not have it
+
+        tools.append(RunCypher(session))
+    return Toolbox(session, tools)
+
+
+class CoreEntities:
+    """Finds the nodes that questions to one graph are about. Safe to share among threads."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._names, self._types = NameAnalyzer(graph), TypeWords(graph)
+
+    def named(self, workflow: Workflow) -> dict[int, str]:
+        """Return the rows of what the question names, in its order, each with the name."""
+        found: dict[int, str] = {}
+        text = workflow.question.text
+        names = [name for name in self._names.analyze(text, workflow.run).low if self._types(name) is None]
+        if len(names) > MOST_NAMES:
+            workflow.notes.append(f"of {len(names)} names in the question the first {MOST_NAMES} are looked up")
+        for name in sorted(names, key=text.find)[:MOST_NAMES]:
+            for row in self._meant(workflow, name):
+                found.setdefault(row, f"named in the question: {name}")
+        return found
+
+    def found(self, workflow: Workflow, k: int) -> dict[int, str]:
+        """Return the rows that one search with the whole question finds, best first."""
+        text = workflow.question.text
+        return dict.fromkeys(workflow.search(text, k) if text.strip() else (), "found by the question")
+
+    def answer_types(self, workflow: Workflow) -> tuple[str, ...]:
+        """Return the node types that the question asks for; none where it does not say."""
+        return self._names.analyze(workflow.question.text, workflow.run).answer_types
+
+    def _meant(self, workflow: Workflow, name: str) -> tuple[int, ...]:
+        """Return the nodes that a name means, looked up with the tool; none where nothing is spelled like it."""
+        graph = self._graph
+        rows = called(graph, name)
+        if not rows:
+            near = next(iter(graph.near_names(name, most=1)), "")
+            if SequenceMatcher(None, name.casefold(), near.casefold(), autojunk=False).ratio() < ALIKE:
+                return ()
+            workflow.notes.append(f"{name!r} is read as {near!r}")
+            name, rows = near, called(graph, near)
+        known = workflow.use(NAME, queries=[name], topk=min(len(rows), MOST_TOPK))
+        best, _ = workflow.rank(np.array(sorted(map(graph.row, known.nodes)), np.int32), len(known.nodes))
+        folded = name.casefold()
+        return tuple(sorted(best.tolist(), key=lambda row: graph.names[row].casefold() != folded)[:HOMONYMS])

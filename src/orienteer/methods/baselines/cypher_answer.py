@@ -1,0 +1,211 @@
+"""`cypher`: nodes are retrieved, the model writes one Cypher query, it is run, the model answers from its rows.
+
+Paper: Cypher as a baseline of GraphScout (003, table 1, appendix A.4, after PolyG); the node retrieval was added by
+003. Neither gives a prompt.
+
+1. nodes are retrieved for the question: those that it names, then what one search finds (`core_entities`);
+2. a call writes one query from the schema and these nodes;
+3. it is executed read-only, behind our guard, for ten seconds at the most;
+4. a call answers from the rows.
+
+With `repair` a query that was refused goes back to the model with the reason, so many times; the paper's is 0.
+
+The ranking holds the nodes of the rows, in their order, then the retrieved ones; with an answer, those that it names
+come first. Where a query is refused for good there is nothing to answer from: no call is made, and the answer is *not
+in the evidence*. `search` ends after 3.
+
+Deviations:
+1. The guard refuses what changes a graph, runs without end or is not understood, and says what to write instead.
+2. Nodes are retrieved by BM25 unless `mode` says otherwise, and by exact name before that.
+3. The model is shown as many rows as 6,000 tokens hold, 100 at the most, and how many there are.
+4. The prompts are our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from orienteer.agents.answer import NOT_THERE, Read, ask, citations, parted, without
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.cypher.ladybug.database import engine
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.methods.baselines.action import split
+from orienteer.methods.baselines.core_entities import CoreEntities, grounding
+from orienteer.methods.baselines.linearized import named_in
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Observation, Question, Ranked, Result, Sampling
+from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.cypher import flat
+from orienteer.tools.read_node import schema_lines
+from orienteer.tools.rendering import title
+
+NO_QUERY = "the model wrote no query"
+_BLOCK = re.compile(r"```[^\S\n]*(?:\w+[^\S\n]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
+_BEGINS = re.compile(r"^[ \t]*(?:OPTIONAL[ \t]+MATCH|MATCH|UNWIND|WITH|RETURN)\b", re.IGNORECASE | re.MULTILINE)
+_MOST_REPAIRS = 5
+_JOINED = re.compile(r";|(?:^|\s)\s*(?:and|or)(?:\s|$)")
+_NO_NAMES = frozenset({"true", "false", "yes", "no", "none"})
+_SHOWN = 2_000  # characters of a refused query that the model is shown again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CypherConfig(WorkflowConfig):
+    """Cypher's settings."""
+
+    candidates: int = 10
+    """Nodes that the model is shown, at the most; the number is ours."""
+    repair: int = 0
+    """How often a query that was refused goes back to the model with the reason, up to 5; the paper's does not."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.repair <= _MOST_REPAIRS:
+            raise BadOption(f"repair is {self.repair}: it must be 0 to {_MOST_REPAIRS}")
+        if self.repair:
+            WorkflowConfig.__post_init__(self)
+        else:
+            replace(self, repair=1)  # checks the rest
+
+
+class CypherAnswer:
+    """Retrieve nodes, write a query, run it, answer from its rows."""
+
+    name = "cypher"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: CypherConfig | None = None) -> None:
+        """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
+        self._graph, self._model, self.config = graph, model, config or CypherConfig()
+        graph.mask(self.config.node_types or None, self.config.where)
+        engine()
+        self._cores = CoreEntities(graph)
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Return what the query found, then what was retrieved for it."""
+        return self._follow(question, run)[0]
+
+    def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
+        """Answer from the rows of the query."""
+        result, course = self._follow(question, run)
+        if course.rows is None:
+            return without(result)
+        user = f"Query:\n{course.query}\n\nRows:\n{course.rows.text}\n\nQuestion: {question.text}"
+        sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
+        result = ask(result, "cypher-answer", user, course.read, model=model, run=run, sampling=sampling)
+        return course.named_first(result)
+
+    def _follow(self, question: Question, run: Run) -> tuple[Result, _Course]:
+        config, graph = self.config, self._graph
+        tools = grounding(graph, config.mode, offers_cypher=True)
+        workflow = Workflow(graph, self._model, run, question=question, method=self.name, config=config, toolbox=tools)
+        course = _Course(graph, workflow, config, self._cores)
+        return workflow.follow(course.run, instead=course.ranking), course
+
+
+@dataclass(slots=True)
+class _Course:
+    """One question's query and its rows."""
+
+    graph: Graph
+    workflow: Workflow
+    config: CypherConfig
+    cores: CoreEntities
+    query: str = ""
+    rows: Observation | None = None
+    """What the query gave; None where none was run to its end."""
+    retrieved: dict[int, str] = field(default_factory=dict)
+
+    def run(self) -> tuple[Ranked, ...]:
+        """Retrieve, have a query written, run it."""
+        self.retrieved = self.cores.named(self.workflow)
+        for row, why in self.cores.found(self.workflow, max(self.config.k, self.config.candidates)).items():
+            self.retrieved.setdefault(row, why)
+        attempts = ""
+        for _ in range(1 + self.config.repair):
+            refusal = self._attempt(attempts)
+            if refusal is None:
+                return self.ranking()
+            self.workflow.notes.append(f"the model's query was refused: {refusal}")
+            attempts = f"\nYou wrote:\n{self.query[:_SHOWN]}\nIt was refused: {refusal}\nWrite another one."
+        self.workflow.notes.append("no query was run: there are no rows to answer from")
+        return self.ranking()
+
+    def _attempt(self, attempts: str) -> str | None:
+        """Have a query written and run it; return why it was refused, None where it was not."""
+        graph = self.graph
+        candidates = [title(graph, row) for row in list(self.retrieved)[: self.config.candidates]]
+        said = self.workflow.ask(
+            "cypher",
+            schema="\n".join(map(flat, schema_lines(graph))),
+            candidates="\n".join(map(flat, candidates)) or "none",
+            question=self.workflow.question.text,
+            attempts=attempts,
+        )
+        self.query = query_in(said)
+        if not self.query:
+            return NO_QUERY
+        found = self.workflow.use("cypher", query=self.query, k=LARGEST_K)
+        if found.error is not None:
+            return " ".join(found.text.split())
+        self.rows = found
+        return None
+
+    def ranking(self) -> tuple[Ranked, ...]:
+        """Return the nodes of the rows, then the retrieved ones."""
+        return self.workflow.present(self._reasons(), self.config)
+
+    def _reasons(self) -> dict[int, str]:
+        nodes = self.rows.nodes if self.rows is not None else ()
+        reasons = dict.fromkeys(map(self.graph.row, nodes), "in the rows of the query")
+        for row, why in self.retrieved.items():
+            reasons.setdefault(row, why)
+        return reasons
+
+    def read(self, said: str) -> Read:
+        """Read a reply: the answer, and which nodes of the rows it cites."""
+        found = parted(said)
+        ids = self.rows.nodes if self.rows is not None else ()
+        cited = citations(f"{found.reasoning} {found.text}", ids)
+        others = tuple(one for one in cited.notes if self._is_shown(one))
+        strange = [one for one in cited.notes if one not in others]
+        notes = (f"the answer cites what is not in the rows: {', '.join(strange)}",) if strange else ()
+        return Read(found.text, (*cited.cited, *others), (*found.notes, *notes), found.reasoning)
+
+    def _is_shown(self, node_id: str) -> bool:
+        """Tell whether rows show a node's id: in another column than the first with nodes, in a list or a path."""
+        if self.rows is None or self.graph.ids.find(node_id) is None:
+            return False
+        return re.search(rf"(?<!\w){re.escape(node_id)}(?!\w)", self.rows.text) is not None
+
+    def named_first(self, result: Result) -> Result:
+        """Return an answered result whose ranking begins with what its answer names, then cites."""
+        if result.answer in (None, NOT_THERE):
+            return result
+        answer, known = str(result.answer), self._reasons()
+        named = named_in(self.graph, known, answer)
+        reasons = dict.fromkeys((*named, *self._called(answer, named)), "named in the answer")
+        for node in result.trajectories[-1].selected:
+            reasons.setdefault(self.graph.row(node), "cited in the answer")
+        for row, why in known.items():
+            reasons.setdefault(row, why)
+        return result.model_copy(update={"hits": self.workflow.present(reasons, self.config)})
+
+    def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
+        """Yield the nodes that other parts of an answer are names of: rows may hold names, and no nodes."""
+        names = sorted((self.graph.names[row] for row in named), key=len, reverse=True)
+        rest = re.sub("|".join(map(re.escape, names)), ",", answer, flags=re.IGNORECASE) if names else answer
+        for part in split(rest):
+            yield from self._candidates(part) or (row for one in _JOINED.split(part) for row in self._candidates(one))
+
+    def _candidates(self, name: str) -> list[int]:
+        is_name = any(map(str.isalpha, name)) and name.casefold().strip(" .") not in _NO_NAMES
+        return self.graph.candidates(name.strip()) if is_name else []
+
+
+def query_in(said: str) -> str:
+    """Return the query that a reply holds: its last block of code that is one, else what follows its first clause."""
+    blocks = [one.strip() for one in _BLOCK.findall(said)]
+    written = next((one for one in reversed(blocks) if _BEGINS.search(one)), said)
+    begins = _BEGINS.search(written)
+    return written[begins.start() :].strip().removesuffix(";").strip() if begins else ""

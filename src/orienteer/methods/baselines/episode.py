@@ -1,0 +1,136 @@
+"""What the methods share whose one tool is a search: an agent that thinks, searches, answers, and its ranking.
+
+On a graph of documents the search is one of passages, shown whole, `k` of them, unless other node types are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Template
+from typing import ClassVar, NamedTuple
+
+from orienteer.agents.agent import Agent, AgentConfig
+from orienteer.agents.hits import present
+from orienteer.agents.passages import REPLY_TOKENS, SEARCH, SearchPassages
+from orienteer.agents.workflow import WorkflowConfig
+from orienteer.display import counted
+from orienteer.graph.store import Graph
+from orienteer.llm.prompts import prompt_of
+from orienteer.protocols import LanguageModel, Run, Tool
+from orienteer.records import Message, Question, Ranked, Sampling, Trajectory
+from orienteer.retrieval.evidence import PASSAGES
+from orienteer.tools import Session, Toolbox
+from orienteer.tools.answer import AddToAnswer, Finish
+from orienteer.tools.search import SearchInGraph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeConfig(WorkflowConfig):
+    """What every method of this kind lets choose."""
+
+    agents: ClassVar[int] = 1
+    max_steps: int = 10
+    """Steps before an agent is stopped: SAGE's m, appendix C.5. 10 is ours; Reflexion's code takes 6."""
+    context_tokens: int = 24_000
+    """Size of a request; beyond it the oldest observations are left out."""
+
+
+class Episode(NamedTuple):
+    """One agent's course, and what it leaves to be ranked."""
+
+    trajectory: Trajectory
+    hits: tuple[Ranked, ...]
+    notes: tuple[str, ...]
+    """What was degraded on the way from the one to the other."""
+
+
+class Searcher:
+    """Sends out agents that can search, add to the answer and finish; each has a session of its own."""
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: EpisodeConfig, *, method: str) -> None:
+        self._graph, self._model, self._config, self._method = graph, model, config, method
+        graph.mask(config.node_types or None, config.where)  # told before a model is paid
+        graph.searcher(config.mode)
+
+    def begin(self, question: Question, number: int, *, random_seed: int, lessons: str = "") -> Trajectory:
+        """Return what an agent begins with: a trajectory without steps. It is told of lessons where there are any."""
+        return self._begun(question, number, random_seed, self._toolbox(), lessons)
+
+    def explore(self, question: Question, run: Run, *, number: int = 0, lessons: str = "") -> Episode:
+        """Let an agent run to its end and rank what it chose, or found last where it chose nothing."""
+        toolbox, config = self._toolbox(), self._config
+        begun = self._begun(question, number, run.random_seed, toolbox, lessons)
+        limits = AgentConfig(max_steps=config.max_steps, context_tokens=config.context_tokens, takes_last_set=False)
+        trajectory = Agent(self._model, toolbox, limits, number=number).explore(
+            question,
+            run,
+            method=begun.method,
+            opening=begun.opening,
+            prompt_hash=begun.prompt_hash,
+            sampling=begun.sampling,
+        )
+        return self._ranked(trajectory, toolbox.session)
+
+    def _toolbox(self) -> Toolbox:
+        graph, config = self._graph, self._config
+        search: Tool
+        if PASSAGES.isdisjoint(config.node_types or graph.types.nodes):
+            session = Session(graph, saves_sets=False, mode=config.mode)
+            search = SearchInGraph(session, is_plain=True)
+        else:
+            session = Session(graph, REPLY_TOKENS, saves_sets=False, mode=config.mode)
+            search = SearchPassages(session, config.k)
+        return Toolbox(session, (search, AddToAnswer(session, is_plain=True), Finish(session)))
+
+    def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox, lessons: str) -> Trajectory:
+        prompt = prompt_of("reflexion" if lessons else "react")
+        values: Mapping[str, str] = {"question": question.text, "lessons": lessons}
+        return Trajectory(
+            question=question,
+            method=self._method,
+            model=self._model.name,
+            prompt_hash=prompt.sha256,
+            sampling=Sampling(temperature=self._config.temperature, random_seed=random_seed + number),
+            tools=toolbox.specs,
+            opening=(
+                Message(role="system", content=prompt.system),
+                Message(role="user", content=Template(prompt.user).substitute(values)),
+            ),
+        )
+
+    def _ranked(self, trajectory: Trajectory, session: Session) -> Episode:
+        """Filter what was chosen, cut it at k, and give each hit the agent's own reason."""
+        graph, config, notes = self._graph, self._config, list[str]()
+        chosen = trajectory.selected
+        if not chosen and not session.is_finished and (chosen := _last_found(trajectory)):
+            notes.append("nothing was added to the answer: the nodes of the last search stand for it")
+        if trajectory.steps and not any(step.reply.message.tool_calls for step in trajectory.steps):
+            notes.append(f"the model called no tool in {counted(len(trajectory.steps), 'step')}")
+        mask = graph.mask(config.node_types or None, config.where)
+        rows = [graph.row(node) for node in chosen]
+        kept = [row for row in rows if mask is None or mask[row]]
+        if len(kept) < len(rows):
+            notes.append(f"{len(rows) - len(kept)} chosen nodes did not pass the filters")
+        kept = kept[: config.k]
+        hits = tuple(
+            present(
+                graph,
+                row,
+                score=len(kept) - place,
+                query=trajectory.question.text,
+                why=session.reasons.get(row, "" if trajectory.selected else "found by the last search"),
+            )
+            for place, row in enumerate(kept)
+        )
+        return Episode(trajectory, hits, tuple(notes))
+
+
+def _last_found(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return the nodes of the last observation of a search that found any."""
+    for step in reversed(trajectory.steps):
+        searched = {call.id for call in step.reply.message.tool_calls if call.name in ("search_in_graph", SEARCH)}
+        for seen in reversed(step.observations):
+            if seen.call_id in searched and seen.nodes:
+                return seen.nodes
+    return ()

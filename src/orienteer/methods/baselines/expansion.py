@@ -1,0 +1,93 @@
+"""What the query expansions share: a model writes text beside the question, and one last search takes both.
+
+That search is BM25 over the distinct words of question and text together, nodes that have them all first, as in every
+search of our tools; or by the vector of both together, or by both, where `mode` says so. Texts that stand for nodes
+(HyDE's) are not put together for it: the mean of their vectors and the question's is searched with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from orienteer.agents.hits import present
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.graph.store import Graph
+from orienteer.records import Ranked, Result
+from orienteer.tools.rendering import Match, Words, one_line
+
+LONGEST = 8_000  # characters of what a model wrote that a search takes: some 1,300 words
+_NAMED = 6  # words of either kind that a reason names
+_TYPES = 30  # node types that a prompt names
+
+
+def expanded(
+    workflow: Workflow, config: WorkflowConfig, writing: Iterator[tuple[str, ...]], *, are_means: bool = False
+) -> Result:
+    """Let the writing come to its end, then search with the question and the texts that were written last.
+
+    What comes out of `writing` stands for all before it. A budget that ends the writing leaves the last texts, and the
+    search is made all the same. Where they `are_means`, vectors are averaged; the workflow's toolbox must offer it.
+    """
+    written: tuple[str, ...] = ()
+
+    def course() -> Iterator[Ranked]:
+        nonlocal written
+        for texts in writing:
+            written = texts
+        return _rank(workflow, config, written, are_means=are_means)
+
+    return workflow.follow(course, instead=lambda: _rank(workflow, config, written, are_means=are_means))
+
+
+def _rank(workflow: Workflow, config: WorkflowConfig, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
+    """Yield the nodes that match question and texts together best, each with the words that it has of either."""
+    graph, question = workflow.graph, workflow.question.text
+    texts = [one.strip() for one in written if one.strip()]
+    if not texts:
+        workflow.notes.append("nothing was written beside the question: searched with its own words alone")
+    if not are_means:
+        texts = ["\n".join(texts)]
+    if (longest := max(map(len, texts), default=0)) > LONGEST:
+        workflow.notes.append(f"of {longest} characters written the first {LONGEST} were searched with")
+    texts = [one[:LONGEST] for one in texts]
+    text = "\n".join(texts)
+    query = f"{question}\n{text}" if text else question
+    searched = partial(workflow.search, k=config.k, node_types=config.node_types, where=config.where)
+    rows = searched(question, passages=texts) if are_means else searched(query)
+    asked, added = Words(graph, question), Words(graph, text)
+    at = np.array(rows, np.int32)
+    for place, (row, own, other) in enumerate(zip(rows, asked.matches(at), added.matches(at), strict=True)):
+        why = _why(_had(asked, own), _had(added, other))
+        yield present(graph, row, score=len(rows) - place, query=query, why=why)
+
+
+def _had(words: Words, match: Match) -> list[str]:
+    """Return the words of a query that a node has, rarest first."""
+    had = [word for word in words.postings if word not in match.missing]
+    return sorted(had, key=lambda word: -words.postings[word][0].idf)
+
+
+def _why(asked: Sequence[str], added: Sequence[str]) -> str:
+    """Say which words of the question a node has, and which only the model's text brought in."""
+    new = [word for word in added if word not in asked]
+    has = f"of the question: {', '.join(asked[:_NAMED])}" if asked else ""
+    written = f"of the expansion: {', '.join(new[:_NAMED])}" if new else ""
+    return "; ".join(filter(None, (has, written)))
+
+
+def passages(workflow: Workflow, rows: Sequence[int]) -> str:
+    """Return nodes as a prompt shows them, numbered: name, type, and the part of the text nearest to the question."""
+    shown = (present(workflow.graph, row, score=0, query=workflow.question.text) for row in rows)
+    lines = [f"{number}. {one_line(hit.name)} ({hit.type}): {hit.text}" for number, hit in enumerate(shown, 1)]
+    return "\n".join(lines) or "none"
+
+
+def type_names(graph: Graph) -> str:
+    """Return the node types as a prompt names them, most nodes first."""
+    counts = graph.schema.node_types
+    names = sorted(counts, key=lambda name: (-counts[name], name))
+    more = ", ..." if len(names) > _TYPES else ""
+    return ", ".join(graph.schema.label(name) for name in names[:_TYPES]) + more

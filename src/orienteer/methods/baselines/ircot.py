@@ -1,0 +1,135 @@
+"""`ircot`: a chain of thought of which each sentence is searched with, and what that finds is read for the next one.
+
+Paper: Trivedi et al. 2023, Interleaving retrieval with chain-of-thought reasoning; a baseline of GraphSearch (002,
+table 4). Its defaults: 8 sentences at the most, 15 passages collected at the most, 2, 4, 6 or 8 a search by data set.
+
+1. the question is searched with, and the passages found are collected;
+2. the model writes the next sentence of the chain from question, passages and chain; of several the first new one
+   counts;
+3. the chain ends where a sentence says "answer is", or at the limit; else that sentence is searched with, what is new
+   is collected up to the most, and 2 follows;
+4. where an answer is wanted, a reader makes it from the question and all that was collected, with a chain of its own.
+
+A course of n sentences is n calls and at most n searches; the reader is one call more.
+
+Deviations:
+1. Passages stand in the order in which they were found, which is the ranking; the paper shuffles them for the prompt.
+2. 20 are collected at the most, as every method here ranks, and 4 a search; the paper's 15 is `k=15`.
+3. No worked examples: the prompts are our own and say what a sentence is to be; the paper shows up to 15 examples.
+4. The reader cites the passages, and may say that they do not hold the answer; the paper's always answers.
+5. Searches go by `mode`, hybrid where there are vectors; the paper's are BM25.
+6. Sentences are told apart by rules for several scripts, in place of a parser for English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from orienteer.agents.answer import answer_from
+from orienteer.agents.passages import PassageConfig, course, search, settled, shown
+from orienteer.agents.workflow import Workflow
+from orienteer.graph.store import Graph
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Question, Ranked, Result
+from orienteer.text.sentences import split
+from orienteer.tools.rendering import one_line
+
+STOP = "answer is"
+"""What a sentence says that ends the chain."""
+_SENTENCE = 1_000  # characters of a sentence that the chain keeps and a search takes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IrCotConfig(PassageConfig):
+    """IRCoT's settings."""
+
+    max_steps: int = 8
+    """Sentences of the chain at the most. The paper's number."""
+    paragraphs: int = 4
+    """Passages that a search may add. The paper tunes 2, 4, 6 or 8 for each data set; `k` is the most in all."""
+
+
+class _Explored(NamedTuple):
+    result: Result
+    rows: tuple[int, ...]
+    """What was collected, in the order of finding."""
+
+
+class IrCot:
+    """Sentence, search, sentence, search; then a reader."""
+
+    name = "ircot"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: IrCotConfig | None = None) -> None:
+        self._graph, self._model, self.config = graph, model, config or IrCotConfig()
+        self._settled = settled(graph, self.config)  # told before a model is paid
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Interleave sentences and searches, and return what was collected; the reader is not asked."""
+        return self._explored(question, run).result
+
+    def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
+        """Interleave, then let the reader answer from all that was collected."""
+        result, rows = self._explored(question, run)
+        evidence = shown(self._graph, rows, self._settled.context_tokens)
+        return answer_from(result, evidence, model=model, run=run, prompt="ircot-read")
+
+    def _explored(self, question: Question, run: Run) -> _Explored:
+        config = self._settled
+        workflow = course(self._graph, self._model, run, question=question, method=self.name, config=config)
+        chain = _Chain(self._graph, workflow, config)
+        result = workflow.follow(chain.run, instead=chain.ranking)
+        return _Explored(result, tuple(chain.found) if result.stopped_by != "error" else ())
+
+
+@dataclass(slots=True)
+class _Chain:
+    """One question's chain of thought, and what was collected for it."""
+
+    graph: Graph
+    workflow: Workflow
+    config: IrCotConfig
+    sentences: list[str] = field(default_factory=list)
+    found: dict[int, str] = field(default_factory=dict)
+    """Rows collected, with what each was found by."""
+
+    def run(self) -> Sequence[Ranked]:
+        """Write sentences and search with them until the chain ends."""
+        question = self.workflow.question.text
+        self._collect(question, "found by the question")
+        for number in range(1, self.config.max_steps + 1):
+            sentence = self._next(question)
+            if not sentence:
+                self.workflow.notes.append(f"the model wrote no new sentence in step {number}: the chain ends there")
+                return self.ranking()
+            self.sentences.append(sentence)
+            if STOP in sentence.casefold():
+                return self.ranking()
+            self._collect(sentence, f"found by sentence {number}: {one_line(sentence)}")
+        self.workflow.notes.append(f"the chain came to no answer in {self.config.max_steps} sentences")
+        return self.ranking()
+
+    def ranking(self) -> Sequence[Ranked]:
+        """Return what was collected, in the order of finding."""
+        return self.workflow.present(self.found, self.config)
+
+    def _collect(self, query: str, why: str) -> None:
+        config = self.config
+        if len(self.found) >= config.k:
+            return
+        rows = search(self.workflow, config, query, config.paragraphs)
+        new = [row for row in rows if row not in self.found]
+        self.found |= dict.fromkeys(new[: config.k - len(self.found)], why)
+
+    def _next(self, question: str) -> str:
+        """Return the first sentence that the model adds to the chain, empty where it adds none."""
+        passages = shown(self.graph, self.found, self.config.context_tokens)
+        said = self.workflow.ask(
+            "ircot", question=question, passages=passages.text, chain=" ".join(self.sentences) or "(empty)"
+        )
+        known = {one.casefold() for one in self.sentences}
+        sentences = (one[:_SENTENCE] for one in split(" ".join(said.split())))
+        new = (one for one in sentences if any(map(str.isalpha, one)) and one.casefold() not in known)
+        return next(new, "")

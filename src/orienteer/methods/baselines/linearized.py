@@ -1,0 +1,296 @@
+"""Nodes as text, attributes and edges, for TextRAG and GraphRAG. GraphScout (003), appendix A.4; the form is ours.
+
+    [N1] Alzheimer's disease (Disease)
+      identifier: DOID:10652
+      A tauopathy that is characterized by memory lapses ...
+      -presents-> Symptom (3): Agnosia; Memory Disorders; Aphasia
+      <-treats- Compound (5): Donepezil; Galantamine; and 3 more
+
+A hub has more edges than a prompt can hold. Of its kinds of edge those come first whose edge type and node type both
+share a word with the question, then those of which one does; of the nodes of a kind those that the rest of the evidence
+holds too, then those that fit the question's words best. Each kind says how many nodes it has in all. What comes first
+takes what room there is; among equals a kind that needs little leaves the rest to those that need more. Attributes
+have half of a text, and what edges leave.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.agents.answer import NOT_THERE
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.graph.adjacency import Entries, span
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.records import Kind, Node, Result
+from orienteer.retrieval.analysis import STOP
+from orienteer.retrieval.evidence import PASSAGES
+from orienteer.retrieval.matching.slots import phrases
+from orienteer.retrieval.rendering import Rendered
+from orienteer.text.sentences import tokens as count_tokens
+from orienteer.tools.rendering import arrow, one_line
+
+_SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
+_ALIASES = 400  # characters of all other names together, as `read_node` shows them
+_VALUE = 200  # characters of a property
+_EDGE_TEXT = 80  # characters of what an edge says
+LEAST = 40
+"""Tokens of a text below which it says nothing: without room for that a node is left out, and that is said."""
+_MORE, _KINDS, _LABEL = 4, 6, 4  # tokens of `; and 9 more`, of `and 9 more kinds of edge`, of a label in its brackets
+_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_SHORT = 4  # letters; a name no longer than that counts only as it is written: `CAN` is a gene, "can" is not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearConfig(WorkflowConfig):
+    """What both methods let choose."""
+
+    context_tokens: int = 8_000
+    """Size of what the model reads; the number is ours."""
+
+
+class Linear(NamedTuple):
+    """A node as text."""
+
+    row: int
+    text: str
+    rows: tuple[int, ...]
+    """The neighbours that it names, in their order."""
+    tokens: int
+    """What it takes of a prompt, its label too."""
+
+
+class _Group(NamedTuple):
+    """The neighbours of a node by one kind of edge."""
+
+    kind: Kind
+    rows: Rows
+    """In the order in which they are named."""
+    entries: Entries
+    fit: int
+    """Which of edge type and node type the question speaks of: both 2, one 1, neither 0."""
+
+
+class _Fitting(NamedTuple):
+    """The lines of a text that tell of edges."""
+
+    groups: list[_Group]
+    heads: list[str]
+    """How the line of each begins, and a last line where some have none."""
+    tokens: int
+    """The room that is left for names."""
+
+
+class Linearizer:
+    """Writes nodes as text for one question."""
+
+    def __init__(self, graph: Graph, question: str) -> None:
+        self._graph = graph
+        words = graph.tokenizer.words(question)
+        self._stems = frozenset(graph.tokenizer.stem(word) for word in words if word not in STOP)
+        self._ways = cache(self._ways_of)
+        found = graph.searcher("lexical").search(question, _SCORED)
+        self._fit = np.zeros(len(graph))  # (nodes,)
+        self._fit[found.rows] = found.scores
+
+    def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> Linear:
+        """Return a node as text of about so many tokens at the most; `first` are the rows of the other evidence."""
+        node, all_groups = self._graph.node_at(row), self._groups(row, first)
+        title = f"{one_line(node.name)} ({one_line(node.type)})"
+        left = tokens - _LABEL - count_tokens(title)
+        lines = [title, *self._attributes(node, left - self._need(all_groups, left // 2))]
+        groups, heads, left = self._fitting(all_groups, left - sum(map(count_tokens, lines[1:])))
+        rooms = _rooms(groups, left, [self._size(one, left) for one in groups])
+        named: list[int] = []
+        for head, group, room in zip(heads, groups, rooms, strict=False):
+            names = self._names(group, room + _MORE)  # the last of them in place of saying that there is more
+            if len(names) < len(group.rows):
+                names = self._names(group, room)
+            more = [f"and {len(group.rows) - len(names)} more"] if len(names) < len(group.rows) else []
+            lines.append(head + "; ".join([*names, *more]))
+            named += group.rows[: len(names)].tolist()
+        lines += heads[len(groups) :]
+        text = "\n  ".join(lines)
+        return Linear(row, text, tuple(dict.fromkeys(named)), count_tokens(text) + _LABEL)
+
+    def _need(self, groups: Sequence[_Group], most: int) -> int:
+        """Return how many tokens it takes to tell of all edges, or `most` where it takes more."""
+        need = _KINDS if groups else 0
+        for group in groups:
+            if need >= most:
+                return most
+            need += count_tokens(self._head(group)) + _MORE + self._size(group, most)
+        return min(need, most)
+
+    def _head(self, group: _Group) -> str:
+        return f"{one_line(arrow(self._graph, group.kind))} ({len(group.rows)}): "
+
+    def _fitting(self, groups: Sequence[_Group], tokens: int) -> _Fitting:
+        """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
+        kept: list[_Group] = []
+        heads: list[str] = []
+        left = tokens - _KINDS
+        for group in groups:
+            head = self._head(group)
+            cost = count_tokens(head) + _MORE
+            if cost > left:
+                return _Fitting(kept, [*heads, f"and {len(groups) - len(kept)} more kinds of edge"], max(0, left))
+            kept.append(group)
+            heads.append(head)
+            left -= cost
+        return _Fitting(kept, heads, max(0, left))
+
+    def _attributes(self, node: Node, tokens: int) -> Iterator[str]:
+        """Yield what a node says of itself, as far as there is room."""
+        lines = [one_line(f"also: {'; '.join(node.aliases)}", _ALIASES)] if node.aliases else []
+        for name, value in node.properties.items():
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            lines.append(one_line(f"{name}: {shown}", _VALUE))
+        lines += [" ".join(line.split()) for line in node.text.splitlines() if line.strip()]
+        left = tokens
+        for line in lines:
+            if left <= 0:
+                return
+            cut = _cut(line, left)
+            yield cut
+            left -= count_tokens(cut)
+
+    def _groups(self, row: int, first: Collection[int]) -> list[_Group]:
+        """Return a node's edges by kind: what the question speaks of first, then what has fewest neighbours."""
+        graph = self._graph
+        entries = graph.adjacency.entries(np.array([row], np.int32))
+        kinds = entries.kind.astype(np.int64)
+        symmetric = [number for number, name in enumerate(graph.types.edges) if name in graph.schema.symmetric]
+        kinds = np.where(np.isin(kinds >> 1, symmetric), kinds & ~1, kinds)
+        codes = kinds * len(graph.types.nodes) + graph.node_types[entries.neighbor]
+        own = graph.type_at(row)
+        groups = [self._group(own, code, entries.where(codes == code), first) for code in np.unique(codes).tolist()]
+        return sorted(groups, key=lambda one: (-one.fit, len(one.rows), one.kind))
+
+    def _group(self, own: str, code: int, entries: Entries, first: Collection[int]) -> _Group:
+        graph, wide = self._graph, len(self._graph.types.nodes)
+        kind = graph.types.kind(code // wide, code % wide)
+        rows = np.unique(entries.neighbor)
+        order = np.lexsort((rows, -self._fit[rows], ~np.isin(rows, list(first))))
+        fit = self._is_said(kind.edge_type, joined=(own, kind.node_type)) + self._is_said(kind.node_type)
+        return _Group(kind, rows[order], entries, fit)
+
+    def _is_said(self, type_name: str, *, joined: Sequence[str] = ()) -> bool:
+        """Tell whether the question has a word of a type that says something.
+
+        The node types that an edge type joins are no part of it: one may also be called `Disease - presents - Symptom`.
+        """
+        others = frozenset[str]().union(*(way for one in joined for way in self._ways(one)))
+        return any(((way - others) or way) & self._stems for way in self._ways(type_name))
+
+    def _ways_of(self, type_name: str) -> tuple[frozenset[str], ...]:
+        """Return the stems of each way to say a type."""
+        tokenizer = self._graph.tokenizer
+        said = phrases(type_name, self._graph.schema, tokenizer)
+        return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in said)
+
+    def _size(self, group: _Group, tokens: int) -> int:
+        """Return how many tokens the names of a group take, of a large one as far as there could ever be room."""
+        return sum(count_tokens(name) + 1 for name in self._names(group, tokens))
+
+    def _names(self, group: _Group, tokens: int) -> list[str]:
+        """Return as many names of a group as there is room for."""
+        names: list[str] = []
+        left = tokens
+        for row in group.rows.tolist():
+            name = self._named(group, row)
+            left -= count_tokens(name) + 1
+            if left < 0:
+                break
+            names.append(name)
+        return names
+
+    def _named(self, group: _Group, row: int) -> str:
+        """Return a neighbour's name, with what the edges to it say."""
+        graph = self._graph
+        name = one_line(graph.names[row])
+        if not graph.has_extras:
+            return name
+        places = group.entries.at[slice(*span(group.entries.neighbor, row))].tolist()
+        said = dict.fromkeys(one_line(text, _EDGE_TEXT) for at in places if (text := graph.extras(at).get("text")))
+        return f"{name} ({', '.join(said)})" if said else name
+
+
+def _cut(line: str, tokens: int) -> str:
+    """Return the beginning of a line that takes so many tokens, marked where there is more."""
+    cut = line
+    while (count := count_tokens(cut)) >= tokens and len(cut) > 1:
+        cut = cut[: min(len(cut) - 1, len(cut) * tokens // count)]
+    return line if count_tokens(line) <= tokens else f"{cut}…"
+
+
+def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[int]:
+    """Return the tokens that each group may take: what the question speaks of before the rest, equally among equals."""
+    rooms = [0] * len(groups)
+    left = tokens
+    for fit in (2, 1, 0):
+        some = sorted((at for at, one in enumerate(groups) if one.fit == fit), key=sizes.__getitem__)
+        for place, at in enumerate(some):
+            rooms[at] = min(sizes[at], left // (len(some) - place))
+            left -= rooms[at]
+    return rooms
+
+
+def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> Rendered:
+    """Return nodes as evidence for a prompt, labelled in their order, as many as there is room for.
+
+    What a text says stands on lines of their own, indented, so that it can pass for no label.
+    """
+    labels: dict[str, tuple[str, ...]] = {}
+    pieces: list[str] = []
+    left, left_out = tokens, 0
+    for one in written:
+        if one.tokens > left:
+            left_out += 1
+            continue
+        left -= one.tokens
+        label = f"{'C' if graph.type_at(one.row) in PASSAGES else 'N'}{len(labels) + 1}"
+        labels[label] = (graph.ids[one.row],)
+        pieces.append(f"[{label}] {one.text}")
+    return Rendered("\n".join(pieces), labels, tokens - left, left_out)
+
+
+def named_first(result: Result, workflow: Workflow, config: LinearConfig, written: Sequence[Linear]) -> Result:
+    """Return an answered result whose ranking begins with what its answer names, then cites, of what was read."""
+    if result.answer in (None, NOT_THERE):
+        return result
+    graph = workflow.graph
+    rows = (row for one in written for row in (one.row, *one.rows))
+    reasons = dict.fromkeys(named_in(graph, rows, str(result.answer)), "named in the answer")
+    for node in result.trajectories[-1].selected:
+        reasons.setdefault(graph.row(node), "cited in the answer")
+    for hit in result.hits:
+        reasons.setdefault(graph.row(hit.id), hit.why)
+    return result.model_copy(update={"hits": workflow.present(reasons, config)})
+
+
+def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:
+    """Return those of some rows whose name stands in an answer, in its order, no letter being part of two names."""
+    bare = _BRACKETS.sub(" ", answer)
+    folded = bare.casefold()
+    by_name: dict[str, list[int]] = {}
+    for row in dict.fromkeys(rows):
+        name = " ".join(graph.names[row].split())
+        if any(map(str.isalpha, name)) and name.casefold() in folded:
+            by_name.setdefault(name.casefold() if len(name) > _SHORT else name, []).append(row)
+    found: list[tuple[int, int]] = []
+    taken = np.zeros(len(bare), np.bool_)
+    for name in sorted(by_name, key=lambda one: (-len(one), one)):
+        flags = re.IGNORECASE if len(name) > _SHORT else re.NOFLAG
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", bare, flags):
+            if not taken[match.start() : match.end()].any():
+                taken[match.start() : match.end()] = True
+                found += [(match.start(), row) for row in by_name[name]]
+    return list(dict.fromkeys(row for _, row in sorted(found)))

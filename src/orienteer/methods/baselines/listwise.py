@@ -1,0 +1,110 @@
+"""One listwise rerank: a model sees the first documents of a ranking together, with their relations, and orders them.
+
+After AF-Retriever (Boer et al. 2025; FocusedR in SAGE, 004, appendix C.2, step 6): 20 documents, one call. Ids that the
+model makes up are dropped, documents that it leaves out follow in the order they had.
+
+Deviation: a document's text is the part that fits the question best, and its relations are the neighbours that do.
+Whole documents of hubs would not fit a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.graph.store import Graph
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Question, Ranked, Result
+from orienteer.tools.rendering import edge_note, one_line
+
+DOCUMENTS = 20
+"""Documents that the model is shown; AF-Retriever."""
+RELATIONS = 12
+"""Neighbours that a document is shown with; ours."""
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"ids": {"type": "array", "items": {"type": "string"}}},
+    "required": ["ids"],
+    "additionalProperties": False,
+}
+"""What the model gives."""
+
+
+class ListwiseReranker:
+    """A `Reranker` for `ark` and for `Retriever`: called with the question and the hits, it returns their ids.
+
+    Its calls are made through the run that it is given, else without a limit. Raises `ModelError` where the model fails
+    and `BudgetExhausted` where the run allows no further call.
+    """
+
+    def __init__(self, graph: Graph, model: LanguageModel, *, run: Run | None = None) -> None:
+        self._graph, self._model, self._run = graph, model, run
+
+    def __call__(self, question: Question, hits: Sequence[Ranked]) -> tuple[str, ...]:
+        """Return the ids of all hits, best first."""
+        from orienteer.llm.budget import Allowance
+
+        run = Allowance(reserve=0) if self._run is None else self._run
+        workflow = Workflow(self._graph, self._model, run, question=question, method="listwise")
+        return tuple(hit.id for hit in rerank(workflow, hits))
+
+
+def rerank(workflow: Workflow, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """Return the hits with the first 20 in the order that the model gives them; a spent budget propagates."""
+    if len(hits) < 2:
+        return tuple(hits)
+    question = workflow.question.text
+    documents = "\n\n".join(document(workflow.graph, hit, question) for hit in hits[:DOCUMENTS])
+    found = workflow.ask_for("listwise", SCHEMA, question=question, documents=documents)
+    if found is None:
+        workflow.notes.append("the model's order cannot be read: the ranking stays as it was")
+        return tuple(hits)
+    order = in_order(found["ids"], [hit.id for hit in hits[:DOCUMENTS]])
+    if not any(_bare(one) in order for one in found["ids"]):
+        workflow.notes.append("the model's order names no document: the ranking stays as it was")
+    by_id = {hit.id: hit for hit in hits}
+    order += tuple(one for one in by_id if one not in order)
+    return tuple(by_id[one].model_copy(update={"score": float(len(order) - at)}) for at, one in enumerate(order))
+
+
+def reranked(
+    workflow: Workflow, config: WorkflowConfig, ranking: Callable[[], Mapping[int, str]], *, rerank_first: bool
+) -> Result:
+    """Follow a course that ranks rows, each with its reason, and then has the model order the first 20.
+
+    A budget that ends between the two leaves the ranking, and one that ends before leaves plain search.
+    """
+
+    def course() -> Sequence[Ranked]:
+        workflow.hits = workflow.present(ranking(), config)
+        return rerank(workflow, workflow.hits) if rerank_first else workflow.hits
+
+    return workflow.follow(course, instead=lambda: workflow.hits or workflow.present(workflow.plain(config), config))
+
+
+def in_order(wanted: Iterable[str], ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids, each once: the wanted ones first, as they are wanted, then the others as they stand."""
+    known = set(ids)
+    named = (one if one in known else _bare(one) for one in wanted)
+    return tuple(dict.fromkeys((*(one for one in named if one in known), *ids)))
+
+
+def _bare(written: str) -> str:
+    """Return an id without the brackets in which documents show it."""
+    return written.strip().removeprefix("[").removesuffix("]")
+
+
+def document(graph: Graph, hit: Ranked, question: str) -> str:
+    """Return a hit as the model sees it: id, name, type, the fitting part of the text, the fitting neighbours."""
+    around = graph.neighbors(hit.id, question, k=RELATIONS)
+    relations = (
+        f"{edge_note(graph, near.edges, near.id)} {one_line(graph.names[graph.row(near.id)])}" for near in around.hits
+    )
+    more = f"; {around.total - len(around.hits)} more" if around.total > len(around.hits) else ""
+    lines = [
+        f"[{hit.id}] {one_line(hit.name)} ({hit.type})",
+        hit.text,
+        f"relations: {'; '.join(relations) or 'none'}{more}",
+    ]
+    return "\n".join(line for line in lines if line)

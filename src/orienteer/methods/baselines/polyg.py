@@ -1,0 +1,320 @@
+"""`polyg`: what a question leaves open decides how it is asked of the graph: a neighbourhood, paths, or Cypher.
+
+Paper: Liu et al. 2025, PolyG, as GraphScout (003) describes it: sections 2.2, 3.3.1 and A.4. PolyG's own paper and code
+were not read; what stands under "ours" is our way of doing what 003 only names.
+
+    <s,*,*>   a subject alone              its own text and what surrounds it, which the program gathers
+    <s,p,*>   a subject and a relation     one Cypher query, which the model writes
+    <s,*,o>   a subject and an object      the shortest paths between them, which the program looks for
+    <s,p,o>   all three                    one Cypher query, which the model writes
+    nested    several of these             in turn; a later one starts from what an earlier one has found
+
+1. nodes are retrieved for the question (003, A.4 adds this), and the model is shown them;
+2. a call classifies the question, a nested one as several basic questions;
+3. each basic question is asked of the graph, one query each; Cypher passes our guard and changes nothing;
+4. a call answers from what they gave (`ask`; `search` ends before it).
+
+Ours:
+1. The names that the classification gives are looked up: by id, name or alias, else by one search.
+2. A refused query goes back to the model once, with the reason; `repair=False` leaves it at that.
+3. The ranking holds what the last basic question found, then what earlier ones found, then what was looked up.
+4. A later question refers to what an earlier one found as #1; its first nodes stand for it: ten in a query, three
+   where a neighbourhood is read or paths are sought.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from textwrap import indent
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from orienteer.agents.answer import ask, parted, without
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.cypher.ladybug.database import engine
+from orienteer.graph.store import Graph
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import JsonValue, Observation, Question, Ranked, Result, Sampling
+from orienteer.tools import Toolbox
+from orienteer.tools.read_node import schema_lines
+from orienteer.tools.rendering import title
+
+Pattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]
+PLAN = {
+    "type": "object",
+    "properties": {
+        "questions": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "question": {"type": "string"},
+                    "pattern": {"enum": ["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]},
+                    "subject": {"type": "string"},
+                    "object": {"type": "string"},
+                },
+                "required": ["question", "pattern", "subject"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["questions"],
+    "additionalProperties": False,
+}
+"""What the classification gives: one basic question, or several where the question is nested."""
+NO_PLAN = "the model's classification cannot be read: found by plain search"
+_CHARACTERS_A_TOKEN = 4
+_ENDS = 3  # nodes of either kind that a neighbourhood is read of, or that paths are sought between
+_FENCE = re.compile(r"```(?:cypher)?\s*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
+_REFERENCE = re.compile(r"#(\d+)\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolyGConfig(WorkflowConfig):
+    """PolyG's settings."""
+
+    candidates: int = 10
+    """Nodes that are retrieved for the question and shown to the model; the number is ours."""
+    questions: int = 4
+    """Basic questions that a nested one is taken apart into, at the most; the number is ours."""
+    neighbors: int = 20
+    """Neighbours of a subject, or rows of a query, that are read; the number is ours."""
+    carried: int = 10
+    """Nodes of an earlier result that a later question starts from; the number is ours."""
+    context_tokens: int = 10_000
+    """Length of what the model that answers reads; each basic question has its share. The number is ours."""
+    repair: bool = True
+    """Whether a refused query goes back to the model, once."""
+
+
+class Basic(NamedTuple):
+    """A basic question, as the classification gives it."""
+
+    question: str
+    pattern: Pattern
+    subject: str
+    object: str
+
+
+class PolyG:
+    """Classify, ask the graph in the way of the class, answer."""
+
+    name = "polyg"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: PolyGConfig | None = None) -> None:
+        """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
+        self._graph, self._model, self.config = graph, model, config or PolyGConfig()
+        graph.mask(self.config.node_types or None, self.config.where)
+        engine()
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Return what the basic questions found, the last one's first."""
+        return self._follow(question, run)[0]
+
+    def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
+        """Answer from what each basic question gave."""
+        result, course = self._follow(question, run)
+        if not course.found or result.stopped_by == "error":
+            return without(result)
+        user = f"{course.told}\n\nQuestion: {question.text}"
+        sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
+        return ask(result, "polyg-answer", user, parted, model=model, run=run, sampling=sampling)
+
+    def _follow(self, question: Question, run: Run) -> tuple[Result, _Course]:
+        config = self.config
+        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_cypher=True)
+        workflow = Workflow(
+            self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
+        )
+        course = _Course(self._graph, workflow, config)
+
+        def ranking() -> Sequence[Ranked]:
+            return workflow.present(course.reasons() or workflow.plain(config), config)
+
+        def steps() -> Sequence[Ranked]:
+            course.run()
+            return ranking()
+
+        return workflow.follow(steps, instead=ranking), course
+
+
+class _Found(NamedTuple):
+    """What a basic question gave."""
+
+    basic: Basic
+    rows: tuple[int, ...]
+    text: str
+
+
+@dataclass(slots=True)
+class _Course:
+    """One question's basic questions."""
+
+    graph: Graph
+    workflow: Workflow
+    config: PolyGConfig
+    found: list[_Found] = field(default_factory=list)
+    looked_up: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def told(self) -> str:
+        """What the model that answers reads: of each basic question as much as its share of the room holds."""
+        share = self.config.context_tokens * _CHARACTERS_A_TOKEN // max(len(self.found), 1)
+        return "\n\n".join(
+            f"#{number} {one.basic.pattern} {one.basic.question}\n{_shortened(indent(one.text, '  '), share)}"
+            for number, one in enumerate(self.found, 1)  # indented, a node's text can pass for no line of ours
+        )
+
+    def run(self) -> None:
+        """Classify, and ask each basic question in turn."""
+        for basic in self._classified():
+            asked = {"<s,*,*>": self._around, "<s,*,o>": self._between}.get(basic.pattern, self._queried)
+            self.found.append(asked(basic))
+
+    def reasons(self) -> dict[int, str]:
+        """Return the rows of the ranking: what the last basic question found first."""
+        reasons: dict[int, str] = {}
+        for number in range(len(self.found), 0, -1):
+            one = self.found[number - 1]
+            for row in one.rows:
+                reasons.setdefault(row, f"answers {one.basic.pattern} #{number}: {one.basic.question}")
+        return reasons | {row: why for row, why in self.looked_up.items() if row not in reasons}
+
+    def _classified(self) -> list[Basic]:
+        workflow = self.workflow
+        question = workflow.question.text
+        shown = workflow.search(question, self.config.candidates)
+        plan = workflow.ask_for(
+            "polyg-classify",
+            PLAN,
+            _order_faults,
+            True,
+            schema="\n".join(schema_lines(self.graph)),
+            candidates="\n".join(title(self.graph, row) for row in shown) or "none",
+            question=question,
+        )
+        if plan is None or _order_faults(plan):
+            workflow.notes.append(NO_PLAN)
+            return []
+        basics = [Basic(one["question"], one["pattern"], one["subject"], one.get("object", "")) for one in _each(plan)]
+        most = self.config.questions
+        if len(basics) > most:
+            workflow.notes.append(f"of {len(basics)} basic questions the first {most} are asked")
+        workflow.marks += [basics[0].pattern if len(basics) == 1 else "nested"]
+        return basics[:most]
+
+    # ------------------------------------------------------------------------------------------ a way for each class
+
+    def _around(self, basic: Basic) -> _Found:
+        """Read a subject and what surrounds it."""
+        rows, texts = [], []
+        for row in self._rows(basic.subject, _ENDS):
+            node = f"[{self.graph.ids[row]}]"
+            read = self.workflow.use("read_node", node=node)
+            near = self.workflow.use("search_in_neighborhood", node=node, query=basic.question, k=self.config.neighbors)
+            rows += [row, *(self.graph.row(one) for one in near.nodes)]
+            texts += [read.text, near.text]
+        return self._kept(basic, rows, texts)
+
+    def _between(self, basic: Basic) -> _Found:
+        """Look for the shortest paths between a subject and an object."""
+        rows: list[int] = []
+        texts: list[str] = []
+        starts, ends = self._rows(basic.subject, _ENDS), self._rows(basic.object, _ENDS)
+        for row in starts:
+            for end in ends:
+                a, b = (f"[{self.graph.ids[one]}]" for one in (row, end))
+                found = self.workflow.use("paths", a=a, b=b)
+                rows += [self.graph.row(one) for one in found.nodes]
+                texts.append(found.text)
+        inner = [row for row in rows if row not in (*starts, *ends)]  # comes before what was given
+        return self._kept(basic, [*inner, *rows], texts)
+
+    def _queried(self, basic: Basic) -> _Found:
+        """Have one Cypher query written, and run it."""
+        most = self.config.carried
+        given = [*self._rows(basic.subject, most), *(self._rows(basic.object, most) if basic.object else ())]
+        said = self._written(basic, given, "")
+        found = self.workflow.use("cypher", query=said, k=self.config.neighbors)
+        if found.error and self.config.repair:
+            said = self._written(basic, given, f"This query was refused:\n{said}\n{_first_line(found)}")
+            found = self.workflow.use("cypher", query=said, k=self.config.neighbors)
+        if found.error:
+            self.workflow.notes.append(f"no query for {basic.question!r}: {_first_line(found)}")
+        return self._kept(basic, [self.graph.row(one) for one in found.nodes], [found.text])
+
+    def _written(self, basic: Basic, given: Sequence[int], refused: str) -> str:
+        nodes = [f"{title(self.graph, row)}, id {self.graph.ids[row]!r}" for row in given]
+        said = self.workflow.ask(
+            "polyg-cypher",
+            schema="\n".join(schema_lines(self.graph)),
+            nodes="\n".join(nodes) or "none",
+            pattern=basic.pattern,
+            question=basic.question,
+            refused=refused,
+        )
+        fenced = _FENCE.search(said)
+        return (fenced[1] if fenced else said).strip()
+
+    # ------------------------------------------------------------------------------------------------ nodes by name
+
+    def _rows(self, name: str, most: int) -> tuple[int, ...]:
+        """Return the rows of what a basic question names: a node, or of what an earlier one found no more than that."""
+        if reference := _REFERENCE.match(name.strip()):
+            found = self.found[int(reference[1]) - 1].rows
+            if len(found) > most:
+                self.workflow.notes.append(f"of the {len(found)} nodes of {reference[0]} the first {most} are taken")
+            return found[:most]
+        if not name.strip():
+            self.workflow.notes.append("a basic question names nothing to start from")
+            return ()
+        rows = self.graph.candidates(name.strip())
+        if len(rows) > 1:
+            best, _ = self.workflow.rank(np.unique(np.array(rows, np.int32)), 1)
+            rows = [int(row) for row in best]
+        why = f"named as {name!r}"
+        if not rows:
+            rows = list(self.workflow.search(name, 1))
+            why = f"fits the name {name!r} best"
+            seen = title(self.graph, rows[0]) if rows else "nothing"
+            self.workflow.notes.append(f"no node is called {name!r}: read as {seen}")
+        self.looked_up |= {row: why for row in rows if row not in self.looked_up}
+        return tuple(rows)
+
+    def _kept(self, basic: Basic, rows: Sequence[int], texts: Sequence[str]) -> _Found:
+        if not texts:
+            self.workflow.notes.append(f"nothing to start from for {basic.question!r}")
+        return _Found(basic, tuple(dict.fromkeys(rows)), "\n".join(texts) or "nothing was found")
+
+
+def _each(plan: dict[str, Any]) -> list[dict[str, Any]]:  # Any: JSON that fits PLAN
+    questions: list[dict[str, Any]] = plan["questions"]
+    return questions
+
+
+def _order_faults(plan: JsonValue) -> Sequence[str]:
+    """Say what a plan refers to that it cannot: itself, a later question, or no object where there has to be one."""
+    assert isinstance(plan, dict)
+    faults = []
+    for number, one in enumerate(_each(plan), 1):
+        for end in ("subject", "object"):
+            reference = _REFERENCE.match(one.get(end, "").strip())
+            if reference and reference[1] not in map(str, range(1, number)):  # as text: no number is too long for that
+                faults.append(
+                    f"question {number} takes its {end} from {reference[0][:20]}, which is no earlier question"
+                )
+        if one["pattern"].endswith("o>") and not one.get("object", "").strip():
+            faults.append(f"question {number} is {one['pattern']} and names no object")
+    return faults
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
+
+
+def _first_line(found: Observation) -> str:
+    return found.text.partition("\n")[0]

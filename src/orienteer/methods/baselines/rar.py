@@ -1,0 +1,56 @@
+"""`rar`: search, show a model what was found, search again with the answers that it writes in the likeness of that.
+
+Paper: Shen et al. 2024, Retrieval-augmented retrieval: large language models are strong zero-shot retrievers (LameR);
+a baseline of SAGE (004, section 3). The paper retrieves by BM25 itself, and says that its candidates help also where
+they are wrong: they show what the texts look like. That ten candidates and five answers are its defaults we have from
+others' code.
+
+Deviations:
+1. One reply holds all answers, where the paper takes several samples of one answer: a call in place of five.
+2. The question is put before the answers once, not before each of them: our search counts a distinct word once, so
+   that repeating it changes nothing. The question's words weigh less than in the paper.
+3. A candidate is shown by name, type and the 300 characters nearest to the question.
+4. The prompt is in our own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.graph.store import Graph
+from orienteer.methods.baselines.expansion import expanded, passages
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Question, Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RarConfig(WorkflowConfig):
+    """LameR's settings."""
+
+    candidates: int = 10
+    """Nodes of the first search that the model is shown. LameR takes 10, as others' code has it."""
+    answers: int = 5
+    """Answers that the model is asked for. LameR takes 5, as others' code has it."""
+
+
+class Rar:
+    """Retrieval-augmented retrieval: one call, two searches."""
+
+    name = "rar"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: RarConfig | None = None) -> None:
+        self._graph, self._model, self.config = graph, model, config or RarConfig()
+        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Search with the question, have answers written after what was found, search with both."""
+        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
+        return expanded(workflow, self.config, self._write(workflow))
+
+    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+        config, question = self.config, workflow.question.text
+        found = workflow.search(question, config.candidates, node_types=config.node_types, where=config.where)
+        shown = passages(workflow, found)
+        yield (workflow.ask("rar", question=question, candidates=shown, answers=config.answers),)

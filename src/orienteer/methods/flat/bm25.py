@@ -1,0 +1,69 @@
+"""`bm25`: the nodes whose names and texts match the question's words best. The baseline of all five papers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from orienteer.agents.hits import present
+from orienteer.graph.store import Graph
+from orienteer.protocols import Run
+from orienteer.records import Question, Ranked, Result, Usage
+from orienteer.tools.rendering import Match, Words
+
+_NAMED = 8  # words that a reason names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bm25Config:
+    """What is ranked."""
+
+    k: int = 20
+    """Hits at the most. Recall is taken at 20 throughout; ARK, section 4."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+
+
+class Bm25:
+    """One search of the whole graph with the question as the query. No model, no steps."""
+
+    name = "bm25"
+
+    def __init__(self, graph: Graph, config: Bm25Config | None = None) -> None:
+        self._graph = graph
+        self.config = config if config is not None else Bm25Config()
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Return the nodes that share a word with the question, best first."""
+        started = time.perf_counter()
+        words = Words(self._graph, question.text)
+        return Result(
+            question=question.text,
+            method=self.name,
+            hits=self._hits(question.text, words),
+            usage=Usage(seconds=time.perf_counter() - started),
+            notes=(f"not in this graph: {', '.join(words.unknown)}",) if words.unknown else (),
+        )
+
+    def _hits(self, query: str, words: Words) -> tuple[Ranked, ...]:
+        graph, config = self._graph, self.config
+        node_types = config.node_types or graph.text_types or None
+        found = graph.search(query, config.k, node_types=node_types, where=config.where)
+        rows = [graph.row(hit.id) for hit in found]
+        matches = words.matches(np.array(rows, np.int32))
+        return tuple(
+            present(graph, row, score=hit.score, query=query, why=why(words, match))
+            for row, hit, match in zip(rows, found, matches, strict=True)
+        )
+
+
+def why(words: Words, match: Match) -> str:
+    """Say which words of a query a node has, and which it lacks."""
+    found = [word for word in words.postings if word not in match.missing]
+    has = f"has {', '.join(found[:_NAMED])}" if found else ""
+    lacks = f"lacks {', '.join(match.missing[:_NAMED])}" if match.missing else ""
+    return "; ".join(filter(None, (has, lacks)))

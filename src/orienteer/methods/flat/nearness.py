@@ -1,0 +1,76 @@
+"""What `dense` and `hybrid` share: one search of an embedded graph with the question as the query."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from orienteer.agents.hits import present
+from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.searchers import Searcher
+from orienteer.protocols import Run
+from orienteer.records import Question, Ranked, Result, Usage
+
+Explain = Callable[[str, Rows], list[str]]
+"""Says for each of some rows why it fits a query."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearnessConfig:
+    """What is ranked, and how a node's vectors make one score."""
+
+    k: int = 20
+    """Hits at the most. Recall is taken at 20 throughout; ARK, section 4."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+    pooling: Literal["max", "mean", "top"] = "max"
+    """Of a node with several vectors its best one, the mean of all, or that of its best few. STaRK, section 4."""
+    top: int = 3
+    """How many of a node's vectors `pooling=top` takes."""
+
+    def __post_init__(self) -> None:
+        if self.top < 1:
+            raise BadOption(f"top is {self.top}: at least one vector of a node must count")
+
+    @property
+    def best(self) -> int:
+        """How many of a node's vectors count, 0 for all."""
+        return {"max": 1, "mean": 0, "top": self.top}[self.pooling]
+
+
+def nearest_nodes(
+    graph: Graph, searcher: Searcher, config: NearnessConfig, *, method: str, question: Question, run: Run, why: Explain
+) -> Result:
+    """Return the best nodes. A question that a server has to embed costs a call, claimed and charged."""
+    started = time.perf_counter()
+    try:
+        spent = embedded(graph, question.text, run)
+    except BudgetExhausted as error:
+        note = f"the question could not be embedded: {error}"
+        return Result(question=question.text, method=method, stopped_by=error.limit, notes=(note,))
+    mask = graph.mask(config.node_types or graph.text_types or None, config.where)
+    found = searcher.search(question.text, config.k, mask=mask)
+    return Result(
+        question=question.text,
+        method=method,
+        hits=_hits(graph, found.rows, found.scores.tolist(), question.text, why),
+        usage=spent.model_copy(update={"seconds": time.perf_counter() - started}),
+    )
+
+
+def _hits(graph: Graph, rows: Rows, scores: list[float], query: str, why: Explain) -> tuple[Ranked, ...]:
+    return tuple(
+        present(graph, row, score=score, query=query, why=reason)
+        for row, score, reason in zip(rows.tolist(), scores, why(query, rows), strict=True)
+    )
+
+
+def embedded(graph: Graph, query: str, run: Run) -> Usage:
+    """Have the question embedded, and return what that has spent. Raises `BudgetExhausted` before a served call."""
+    return graph.searcher.vectors.pay(run, query) if query.strip() else Usage()

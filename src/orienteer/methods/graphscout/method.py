@@ -1,0 +1,194 @@
+r"""`graphscout`: a model explores a graph with code and a node retriever, and answers in `\answer{...}`.
+
+Paper: GraphScout (003), sections 3.2 and 3.4, appendix B.4. This is its solver as it runs; any model can be it.
+
+Deviations:
+1. The prompt is our own words for what B.4.2 lists; it says besides what the sandbox's Python lacks, how many calls
+   there are, and that what nodes say is data. Its examples are made from the graph, and run.
+2. The paper gives no limit of calls for its solver; ours is its quizzer's, 10. Where it is reached without an answer
+   one last turn asks for it.
+3. Cypher is answered by our engine: read-only, guarded, and with errors that name the nearest label, type or property.
+   A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.
+4. A call that cannot be read is told back; in the paper's setting such a reply ends the course.
+5. The paper answers in words alone. The ranking holds the nodes that the answer names, then those that the calls
+   have shown, small results first and the latest first. Without any, plain search stands in, and the notes say so.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from string import Template
+from typing import NamedTuple
+
+from orienteer.agents.dialect import harmless
+from orienteer.agents.hits import present
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.graph.store import Graph
+from orienteer.index.searchers import Mode
+from orienteer.llm.prompts import prompt_of
+from orienteer.methods.graphscout.config import AUTO, GraphScoutConfig
+from orienteer.methods.graphscout.course import Course
+from orienteer.methods.graphscout.linker import Linker, shown_nodes
+from orienteer.protocols import LanguageModel, Run, Tool
+from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
+from orienteer.retrieval.schema import describe
+from orienteer.tools import Session, Toolbox
+from orienteer.tools.code import DIALECT, CodeInterpreter
+from orienteer.tools.node_ids import NodeIdRetriever
+from orienteer.tools.rendering import one_line
+
+_NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
+_SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
+
+
+class GraphScout:
+    """Explore by code, ground names by search, answer in a line."""
+
+    name = "graphscout"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: GraphScoutConfig | None = None) -> None:
+        self._graph, self._model, self.config = graph, model, config or GraphScoutConfig()
+        self.mode: Mode = self.config.mode
+        if self.mode == AUTO:
+            self.mode = "dense" if graph.searcher.has_vectors else "lexical"
+        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
+        graph.searcher(self.mode)
+        if self.config.has_code and self.config.directed:
+            graph.cypher("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
+        tools = self._tools()
+        self._specs, self._tier = tools.toolbox.specs, tools.code.tier if tools.code else None
+        self._marks = tools.marks or self.config.code.marks  # without code too: the retriever has the view
+        tools.close()
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Explore until the model answers, and rank what its answer names."""
+        tools = self._tools()
+        try:
+            course = Course(self._model, tools.toolbox, self.config, run)
+            trajectory = course.follow(self._begun(question, run.random_seed))
+            marks = tools.marks or trajectory.marks
+        finally:
+            tools.close()
+        reasons, notes = self._reasons(trajectory)
+        hits = self._present(question, reasons)
+        trajectory = trajectory.model_copy(update={"marks": marks, "selected": tuple(hit.id for hit in hits)})
+        failed = (f"the model failed: {trajectory.error}",) if trajectory.error else ()
+        result = Result(
+            question=question.text,
+            method=self.name,
+            hits=hits,
+            answer=trajectory.answer,
+            trajectories=(trajectory,),
+            usage=trajectory.usage,
+            stopped_by=trajectory.stopped_by,
+            notes=(*trajectory.notes, *notes, *failed),
+        )
+        is_done = bool(hits) or trajectory.stopped_by == "error"
+        return result if is_done else self._plainly(result, question, run)
+
+    def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
+        """Return what the course begins with: a trajectory without steps."""
+        return self._begun(question, random_seed)
+
+    def _begun(self, question: Question, random_seed: int) -> Trajectory:
+        prompt = prompt_of(self._prompt)
+        return Trajectory(
+            question=question,
+            method=self.name,
+            model=self._model.name,
+            prompt_hash=prompt.sha256,
+            sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed),
+            tools=self._specs,
+            opening=(
+                Message(role="system", content=self._system),
+                Message(role="user", content=Template(prompt.user).substitute(question=question.text)),
+            ),
+            search_mode=self.mode,
+            marks=self._marks,
+        )
+
+    @property
+    def _prompt(self) -> str:
+        return "graphscout" if self.config.has_code else "graphscout-no-code"
+
+    @cached_property
+    def _system(self) -> str:
+        """The system prompt of this graph, the same for every question."""
+        config, graph = self.config, self._graph
+        view = config.naming
+        described = describe(graph, view, has_code=config.has_code)
+        about = (
+            view.label if view is not None and view.label is not None else ", ".join(list(graph.schema.node_types)[:3])
+        )
+        return Template(prompt_of(self._prompt).system).substitute(
+            {name: harmless(part) for name, part in described._asdict().items()},
+            about=one_line(harmless(about)),
+            dialect=DIALECT if self._tier == "monty" else _SECOND_TIER,
+            max_calls=config.max_calls,
+        )
+
+    @cached_property
+    def _linker(self) -> Linker:
+        view = self.config.naming
+        return Linker(self._graph, None if view is None else self._graph.identifiers(view))
+
+    def _tools(self) -> _Tools:
+        """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
+        config = self.config
+        session = Session(self._graph, saves_sets=False, mode=self.mode)
+        retriever = NodeIdRetriever(session, view=config.naming)
+        if not config.has_code:
+            return _Tools(Toolbox(session, (retriever,)), None)
+        _ = self._graph.cypher_session  # the extra, before a model is paid
+        code = CodeInterpreter(session, config.code)
+        tools: tuple[Tool, ...] = (code, retriever)
+        return _Tools(Toolbox(session, tools), code)
+
+    def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
+        """Return the rows of the ranking with why each is in it, and what of the answer names none."""
+        shown = shown_nodes(self._graph, trajectory.steps)
+        linked = self._linker.link(trajectory.answer or "", shown)
+        named = dict.fromkeys(linked.rows, "named in the answer")
+        notes = [f"the answer names what is no node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
+        return named | {row: why for row, why in shown.items() if row not in named}, notes
+
+    def _present(self, question: Question, reasons: dict[int, str]) -> tuple[Ranked, ...]:
+        mask = self._graph.mask(self.config.node_types or None, self.config.where)
+        rows = [row for row in reasons if mask is None or mask[row]][: self.config.k]
+        return tuple(
+            present(self._graph, row, score=len(rows) - place, query=question.text, why=reasons[row])
+            for place, row in enumerate(rows)
+        )
+
+    def _plainly(self, result: Result, question: Question, run: Run) -> Result:
+        """Return a result with the hits of one search by the question's words."""
+        config = WorkflowConfig(
+            k=self.config.k, node_types=self.config.node_types, where=self.config.where, mode=self.mode
+        )
+        workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
+        found = workflow.follow(lambda: workflow.present(workflow.plain(config), config))
+        return result.model_copy(
+            update={
+                "hits": found.hits,
+                "trajectories": (*result.trajectories, *found.trajectories),
+                "usage": result.usage + found.usage,
+                "notes": (*result.notes, _NO_NODES, *found.notes),
+            }
+        )
+
+
+class _Tools(NamedTuple):
+    """The tools of one question."""
+
+    toolbox: Toolbox
+    code: CodeInterpreter | None
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What the trajectory keeps of the code tool: the tiers that ran code, and the view."""
+        return self.code.marks if self.code is not None else ()
+
+    def close(self) -> None:
+        """End what runs code."""
+        if self.code is not None:
+            self.code.close()

@@ -1,0 +1,228 @@
+"""`sage`: the best nodes by words and nearness, and of their neighbours those that fit. SAGE (paper 004), section 2.2.
+
+    seeds      k1 nodes by any method; hybrid search unless another is named (`sage:spark`)
+    expansion  all nodes one edge away from a seed: over what the graph was given and over `similar` edges alike, in
+               the graph or beside it (`orienteer link`)
+    pruning    the k2 of them whose hybrid score H is highest, weighed by the edges that led there
+    union      k = k1 + k2 nodes in one order, seeds and neighbours scored against the question alike
+
+No step of it calls a model.
+
+Deviations, all undone by `faithful`, but for 4 and 5, on which the paper is silent:
+1. Pruning is by `H * e^trust` and not by H alone: what stands near a seed by meaning stands near the question too, so H
+   alone gives back the flat list, the more so the denser the graph. e is the sum over the seeds of `H^4 * weight` of
+   their edges, by its greatest.
+2. Edges of names (`mentions`, `shares_names`) are walked beside those of similarity. They carry the gain. A mention in
+   a row of a table counts the more, the more of the question that row holds.
+3. BM25's share of H is 0.4 and not 0.6; in a graph of documents, titles that stand in the question raise seeds.
+4. The union's beginnings are themselves unions of that size: the first 5 are 2 seeds and 3 of their neighbours.
+5. Where fewer neighbours are found than there are places for, the flat list fills them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.agents.hits import present
+from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.errors import BadOption
+from orienteer.graph.pieces.similar import SIMILAR
+from orienteer.graph.store import Graph
+from orienteer.index.searchers import WEIGHT
+from orienteer.methods.flat.nearness import embedded
+from orienteer.methods.sage.config import SageConfig, seeds_of
+from orienteer.methods.sage.hop import LAYER
+from orienteer.methods.sage.policy import names_an_edge
+from orienteer.methods.sage.union import Expansion, Led
+from orienteer.protocols import Run, Strategy
+from orienteer.records import JsonValue, Question, Ranked, Result, Usage
+from orienteer.tools.rendering import title
+
+_OWN_SEEDS = ("auto", "hybrid")
+_NO_VECTORS = "no vectors: BM25 stands in for the hybrid score (orienteer embed)"
+_NO_SIMILAR = "not expanded: the graph has no edges but those of names, which the paper does not have"
+_NAMED_AN_EDGE = "not expanded: the search for the seeds named an edge (policy -edge)"
+_BESIDE = "similar edges beside the graph (orienteer link) were walked too; no tool shows them"
+
+
+class _Found(NamedTuple):
+    """Seeds, best first, and how to find them again."""
+
+    rows: list[int]
+    saved: tuple[str, ...] = ()
+    """The sets of the trail that hold them, or all but some, where its own searches have found them."""
+    apart: tuple[int, ...] = ()
+    """Those that no set holds."""
+
+
+class Sage:
+    """Hybrid seeds, or those of another method, expanded by one hop and pruned. Calls no model by itself."""
+
+    name = "sage"
+
+    def __init__(self, graph: Graph, config: SageConfig | None = None, seeds: Strategy | None = None) -> None:
+        given = config if config is not None else SageConfig()
+        if seeds is None and given.seeds not in _OWN_SEEDS:
+            raise BadOption(f"seeds is {given.seeds!r}: write sage:{given.seeds}, or pass the strategy as seeds=")
+        self.config = given.settled()
+        self.seeds = seeds
+        """The method that finds the seeds; None for hybrid search."""
+        if seeds is not None:
+            self.name = f"{self.name}:{seeds.name}"
+        self.expansion = Expansion(graph, self.config)
+        """What ranks, without the record of it."""
+        self._graph = graph
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Return seeds and neighbours, best first."""
+        return _Course(self, self._graph, question, run).result()
+
+
+class _Course:
+    """One question on its way. Not shared among threads."""
+
+    def __init__(self, sage: Sage, graph: Graph, question: Question, run: Run) -> None:
+        self._sage, self._graph, self._config, self._expansion = sage, graph, sage.config, sage.expansion
+        self._question, self._run, self._query = question, run, question.text
+        config = WorkflowConfig(mode=self._expansion.mode)
+        self._flow = Workflow(graph, None, run, question=question, method=sage.name, config=config)
+        self._spent = Usage()
+        self._before: Result | None = None
+        self._led: dict[int, Led] = {}
+        self._filling: frozenset[int] = frozenset()
+
+    def result(self) -> Result:
+        started = time.perf_counter()
+        found = self._flow.follow(self._ranked)
+        usage = self._spent.model_copy(update={"seconds": time.perf_counter() - started})
+        if self._before is None:
+            return found.model_copy(update={"usage": usage})
+        before = self._before
+        stopped_by = found.stopped_by if found.stopped_by != "finish" else before.stopped_by
+        spent = (usage + before.usage).model_copy(update={"seconds": usage.seconds})
+        return found.model_copy(update={"usage": spent, "stopped_by": stopped_by})
+
+    def _ranked(self) -> Iterable[Ranked]:
+        config, graph = self._config, self._graph
+        if self._expansion.mode == "lexical":
+            self._flow.notes.append(_NO_VECTORS)
+        else:
+            self._spent = embedded(graph, self._query, self._run)
+        is_flat = config.policy == "none"
+        seeds = self._seeds(config.k if is_flat else seeds_of(config.k))
+        if self._before is not None and self._before.stopped_by == "error":
+            return ()
+        if self._before is not None and config.policy == "-edge" and names_an_edge(self._before.trajectories):
+            self._flow.notes.append(_NAMED_AN_EDGE)
+            is_flat = True
+        if is_flat:
+            return self._present(
+                self._expansion.passing(self._before_rows() if self._before is not None else seeds.rows)
+            )
+        self._record(seeds)
+        union = self._expansion.union(self._query, seeds.rows)
+        self._led = union.led
+        return self._present(self._filled(union.rows))
+
+    # -------------------------------------------------------------------------------------------------------- seeds
+
+    def _seeds(self, count: int) -> _Found:
+        """Return the seeds, whichever types they are of, and with filters also the best nodes that pass them."""
+        if self._sage.seeds is not None:
+            self._before = before = self._sage.seeds.retrieve(self._question, self._run)
+            for one in before.trajectories:
+                self._flow.record(one)
+            self._flow.notes += before.notes
+            rows = self._before_rows()[:count]
+            return _Found(rows, apart=tuple(rows))
+        if self._config.policy == "none":
+            return self._search(count, is_filtered=True)
+        found = self._search(count, is_filtered=False)
+        if not self._expansion.has_filters:
+            return found
+        passing = self._search(count, is_filtered=True)
+        both, saved = dict.fromkeys([*found.rows, *passing.rows]), (*found.saved, *passing.saved)
+        return _Found(list(both), saved, tuple(dict.fromkeys([*found.apart, *passing.apart])))
+
+    def _before_rows(self) -> list[int]:
+        assert self._before is not None
+        return [self._graph.row(hit.id) for hit in self._before.hits]
+
+    def _search(self, count: int, *, is_filtered: bool) -> _Found:
+        """Return the best rows by a search of the trail, or by a direct one where the tools' is of another weight."""
+        config, expansion = self._config, self._expansion
+        if not self._query.strip():
+            return _Found([])
+        if expansion.mode == "hybrid" and config.weight != WEIGHT:
+            rows = expansion.seeds(self._query, count, is_filtered=is_filtered)
+            return _Found(rows, apart=tuple(rows))
+        node_types, where = (expansion.node_types, config.where) if is_filtered else (expansion.units, ())
+        shown = list(self._flow.search(self._query, count, node_types=node_types, where=where))
+        last = self._flow.last_set
+        saved = (last,) if shown and last is not None else ()
+        if expansion.titled is None or not len(expansion.titled.titled(self._query)):
+            return _Found(shown, saved)
+        rows = expansion.seeds(self._query, count, is_filtered=is_filtered)
+        return _Found(rows, saved, tuple(row for row in rows if row not in shown))
+
+    # ---------------------------------------------------------------------------------------------------- expansion
+
+    def _record(self, seeds: _Found) -> None:
+        """Look at the neighbours through the tools, so that what is read is counted and can be read again."""
+        walk = self._expansion.walk
+        if walk.has_layer:
+            self._flow.notes.append(_BESIDE)
+            self._flow.marks.append(SIMILAR)
+        if walk.edge_types == []:
+            if not walk.has_layer:
+                self._flow.notes.append(_NO_SIMILAR)
+            return
+        starts = [*seeds.saved, *(self._graph.ids[row] for row in seeds.apart)]
+        arguments: dict[str, JsonValue] = {"k": max(1, self._config.k // max(1, len(starts)))}
+        if self._query.strip():
+            arguments["query"] = self._query
+        if walk.edge_types is not None:
+            arguments["edge_types"] = list(walk.edge_types)
+        for start in starts:
+            self._flow.use("search_in_neighborhood", node=start, **arguments)
+
+    # --------------------------------------------------------------------------------------------------- what is said
+
+    def _filled(self, rows: list[int]) -> list[int]:
+        """Return k rows, as far as the flat list has any that are missing."""
+        k = self._config.k
+        if len(rows) >= k:
+            return rows[:k]
+        flat = [row for row in self._search(k, is_filtered=True).rows if row not in rows]
+        self._filling = frozenset(flat)
+        return [*rows, *flat][:k]
+
+    def _why(self, row: int) -> str | None:
+        """Say which edge brought a row in, or that it fills a place; None for a seed."""
+        if row in self._filling:
+            return "no neighbour left: of the flat list"
+        if row not in self._led:
+            return None
+        graph, (through, kind) = self._graph, self._led[row]
+        start = title(graph, through)
+        if kind == LAYER:
+            return f"{start} -{SIMILAR}-"
+        edge_type = graph.types.edges[kind >> 1]
+        is_symmetric = edge_type in graph.schema.symmetric
+        arrow = f"{'<' * (not is_symmetric and kind & 1)}-{graph.schema.label(edge_type)}-"
+        return f"{start} {arrow}{'>' * (not is_symmetric and not kind & 1)}"
+
+    def _present(self, rows: list[int]) -> list[Ranked]:
+        rows = rows[: self._config.k]
+        scores = self._expansion.scores(self._query, np.array(rows, np.int32)) if rows else np.zeros(0)
+        said = {hit.id: hit.why for hit in self._before.hits} if self._before is not None else {}
+        hits = []
+        for place, (row, score) in enumerate(zip(rows, scores.tolist(), strict=True)):
+            found = said.get(self._graph.ids[row], "seed")
+            why = f"{self._why(row) or found or 'seed'}; score {score:.2f}"
+            hits.append(present(self._graph, row, score=len(rows) - place, query=self._query, why=why))
+        return hits

@@ -1,0 +1,198 @@
+"""Seeds to a ranking: their neighbours, the best of them, one order for both. Keeps no record and calls no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Mode, Searcher
+from orienteer.index.title_bonus import Titled
+from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
+from orienteer.methods.sage.hop import Floats, Reached, Walk
+
+DOCUMENT = "document"
+"""The node type of a whole document, whose text lists what its parts are called."""
+_TITLES = 0.2  # in graphs of documents: elsewhere what a question names is seldom what it asks for
+_TEXT_TRUST, _GRAPH_TRUST = 0.3, 1.0  # of documents, whose edges lead to much that is not meant; of other graphs
+_JOINT = 0.1  # evidence that a seed has of itself, in one list by score
+
+
+class Led(NamedTuple):
+    """The edge that brought a neighbour in."""
+
+    through: int
+    """The seed."""
+    kind: int
+    """As in `Reached`."""
+
+
+class Union(NamedTuple):
+    """Seeds and neighbours in their order."""
+
+    rows: list[int]
+    led: dict[int, Led]
+    """For each neighbour the edge that says most for it; seeds have none."""
+
+
+class _Hop(NamedTuple):
+    """The neighbours of the first few seeds and their scores."""
+
+    reached: Reached
+    scores: Floats
+    """What pruning goes by."""
+
+
+class _Scored(NamedTuple):
+    """The hybrid score of rows, which are sorted."""
+
+    rows: Rows
+    scores: Floats
+
+    def of(self, rows: NDArray[np.int32]) -> Floats:
+        """Return the scores of some of them."""
+        return self.scores[self.rows.searchsorted(rows)]
+
+
+class Expansion:
+    """Expands seeds over a graph and prunes. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, config: SageConfig) -> None:
+        self.config = config
+        self.mode: Mode = "hybrid" if graph.searcher.has_vectors else "lexical"
+        plain = graph.searcher(self.mode, weight=config.weight)
+        self.searcher: Searcher = plain
+        """Gives the hybrid score; BM25 where there are no vectors."""
+        titles = config.titles
+        if titles is None:
+            titles = _TITLES if graph.is_made_of_documents else 0.0
+        self.titled = Titled(plain, TitlesIn(graph), titles) if titles else None
+        """Ranks seeds, where those whose title stands in the question have a bonus."""
+        trust = config.trust
+        if trust is None:
+            trust = _TEXT_TRUST if graph.is_made_of_documents else _GRAPH_TRUST
+        self._trust = trust
+        self.walk = Walk(graph, config)
+        self.units = _units(graph)
+        """The node types that seeds are of; empty for all. A document is found by its parts."""
+        self.node_types = config.node_types or self.units
+        """Those that answers are of."""
+        self._unit_mask: Mask | None = graph.mask(self.units or None)
+        self.mask: Mask | None = graph.mask(self.node_types or None, config.where)
+        """The answers that pass the filters."""
+        self.has_filters = bool(config.node_types or config.where)
+
+    def ranking(self, query: str) -> list[int]:
+        """Return the k best rows from hybrid seeds: those of `Sage`, without their presentation."""
+        config = self.config
+        if config.policy == "none":
+            return self.seeds(query, config.k, is_filtered=True)
+        seeds = self.seeds(query, seeds_of(config.k), is_filtered=False)
+        if self.has_filters:
+            seeds = list(dict.fromkeys([*seeds, *self.seeds(query, seeds_of(config.k), is_filtered=True)]))
+        found = self.union(query, seeds).rows
+        if len(found) < config.k:
+            flat = self.seeds(query, config.k, is_filtered=True)
+            found = list(dict.fromkeys([*found, *flat]))
+        return found[: config.k]
+
+    def seeds(self, query: str, count: int, *, is_filtered: bool) -> list[int]:
+        """Return the best rows, of those that pass the filters where that is asked."""
+        searcher = self.titled or self.searcher
+        mask = self.mask if is_filtered else self._unit_mask
+        return [int(row) for row in searcher.search(query, count, mask=mask).rows]
+
+    def scores(self, query: str, rows: NDArray[np.int32]) -> Floats:
+        """Return the hybrid score of each of these rows, in any order; BM25 where there are no vectors."""
+        ordered, place = np.unique(rows, return_inverse=True)
+        return self.searcher.scores(query, ordered).clip(min=0)[place]
+
+    def passing(self, rows: Sequence[int]) -> list[int]:
+        """Return the rows that pass the filters."""
+        return [row for row in rows if self.mask is None or self.mask[row]]
+
+    def union(self, query: str, seeds: list[int]) -> Union:
+        """Return seeds and the neighbours that stay, in the order that is configured, at most k."""
+        led: dict[int, Led] = {}
+        if not seeds:
+            return Union([], led)
+        k = self.config.k
+        if self.config.order == "splits":
+            return Union(self._splits(query, seeds, led), led)
+        hop = self._hop(query, seeds, self._around(query, seeds))
+        kept = self.passing(seeds)
+        union = [*kept, *self._pruned(hop, seeds, k - len(kept), led)][:k]
+        return Union(union if self.config.order == "seeds" else self._jointly(query, union, hop, led), led)
+
+    def _around(self, query: str, seeds: Sequence[int]) -> _Scored:
+        """Score seeds and their neighbours, once for all hops from the first few."""
+        rows = np.array(seeds, np.int32)
+        every = np.union1d(rows, self.walk.around(rows)).astype(np.int32)
+        return _Scored(every, self.scores(query, every))
+
+    def _hop(self, query: str, seeds: Sequence[int], known: _Scored) -> _Hop:
+        """Return the neighbours of these seeds and what pruning goes by. SAGE, section 2.2.B."""
+        rows = np.array(seeds, np.int32)
+        own = known.of(rows)
+        strength = (own / own.max()) ** self.config.sharpness if own.any() else np.ones(len(rows))
+        reached = self.walk.from_(rows, strength, query)
+        scores = known.of(reached.rows)
+        return _Hop(reached, scores if self.config.pruning == "hybrid" else scores * reached.evidence**self._trust)
+
+    def _splits(self, query: str, seeds: list[int], led: dict[int, Led]) -> list[int]:
+        """Return an order of which each beginning of a size in the paper's splits is the union of that size."""
+        union: list[int] = []
+        k = self.config.k
+        known = self._around(query, seeds)
+        for total in [*(size for size in TOTALS if size < k), k]:
+            some = seeds if total == k else seeds[: seeds_of(total)]
+            new = [row for row in self.passing(some) if row not in union]
+            union += new[: total - len(union)]
+            if len(union) < total:
+                hop = self._hop(query, some, known)
+                union += self._pruned(hop, [*some, *union], total - len(union), led)
+        return union
+
+    def _pruned(self, hop: _Hop, but: Sequence[int], count: int, led: dict[int, Led]) -> list[int]:
+        """Return the best neighbours that pass the filters and are none of some rows. Ties go to the smaller row."""
+        reached = hop.reached
+        rows = reached.rows
+        stay = ~np.isin(rows, np.array(but, np.int32)) & (hop.scores > 0)
+        if self.mask is not None:
+            stay &= self.mask[rows]
+        places = np.flatnonzero(stay)
+        places = places[np.lexsort((rows[places], -hop.scores[places]))][: max(0, count)]
+        for place in places.tolist():
+            led.setdefault(int(rows[place]), Led(int(reached.through[place]), int(reached.kind[place])))
+        return [int(row) for row in rows[places]]
+
+    def _jointly(self, query: str, union: list[int], hop: _Hop, led: dict[int, Led]) -> list[int]:
+        """Return the rows by one score for seeds and neighbours alike."""
+        rows = np.array(union, np.int32)
+        scores = self.scores(query, rows)
+        if self.config.pruning == "weighed":
+            reached = hop.reached
+            evidence = np.full(len(rows), _JOINT)  # what a seed has that no other seed leads to
+            at = reached.rows.searchsorted(rows).clip(max=max(0, len(reached.rows) - 1))
+            if len(reached.rows):
+                is_reached = reached.rows[at] == rows
+                floor = np.array([0.0 if row in led else _JOINT for row in union])
+                evidence = np.where(is_reached, np.maximum(reached.evidence[at], floor), evidence)
+            scores = scores * evidence**self._trust
+        return [int(row) for row in rows[np.lexsort((rows, -scores))]]
+
+
+def _units(graph: Graph) -> tuple[str, ...]:
+    """Return the node types of a graph of documents that hold its text."""
+    if graph.text_types:
+        return tuple(name for name in graph.text_types if name != DOCUMENT)
+    types = graph.types.nodes
+    if not graph.is_made_of_documents or DOCUMENT not in types:
+        return ()
+    return tuple(name for name in types if name != DOCUMENT)

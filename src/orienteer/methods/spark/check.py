@@ -1,0 +1,359 @@
+"""A plan held against the graph's schema before any of it runs: near forms are taken, what cannot be is named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from pydantic import ValidationError
+
+from orienteer.errors import Error, MissingExtra, UnknownProperty, UnknownType, nearest
+from orienteer.graph.store import Graph
+from orienteer.methods.spark.plan import KINDS, Cypher, Filter, Find, Intersect, Match, Order, Plan, Step, reads
+from orienteer.records import Direction
+from orienteer.tools import Session
+from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.comparisons import ORDERED, quantity
+from orienteer.tools.select import property_of
+
+ErrorKind: TypeAlias = Literal["plan", "constraint", "structure", "semantic", "over-retrieval"]
+"""What went wrong: the form of the plan, or one of the paper's kinds of error that a program can tell (table 7)."""
+Types: TypeAlias = frozenset[str]
+_LONGEST_SET = 60  # characters of a set's name
+_LISTED = 6
+_ALIKE = 0.75
+
+
+class Fault(NamedTuple):
+    """What is wrong with a plan."""
+
+    kind: ErrorKind
+    text: str
+
+
+class Checked(NamedTuple):
+    """A plan as it can run, or what is wrong with it."""
+
+    plan: Plan | None
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was read otherwise than it was written."""
+
+
+class _Refused(Exception):
+    """A step cannot be."""
+
+    def __init__(self, kind: ErrorKind, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+class Hop(NamedTuple):
+    """Where a step along edges leads."""
+
+    direction: Direction | None
+    types: Types
+    was_turned: bool
+
+
+def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "type", "node"] | None:
+    """Return what a step begins with: a set of the plan, before all nodes of a type, before the nodes of a name."""
+    if name in sets:
+        return "set"
+    try:
+        graph.types.node_numbers([name])
+    except UnknownType:
+        if name.strip() and graph.candidates(name):
+            return "node"
+        words = graph.schema.also_called
+        is_called = any(name.casefold() in map(str.casefold, words.get(one, ())) for one in graph.schema.node_types)
+        return "type" if is_called else None
+    return "type"
+
+
+def has_cypher() -> bool:
+    """Tell whether Cypher can be run: whether its extra is installed."""
+    from orienteer.cypher.ladybug.database import engine  # plans without Cypher need not load it
+
+    try:
+        engine()
+    except MissingExtra:
+        return False
+    return True
+
+
+def check(
+    graph: Graph,
+    given: Mapping[str, Any],  # Any: JSON that fits `plan.SCHEMA`
+    *,
+    offers_cypher: bool = True,
+) -> Checked:
+    """Return the plan with its types resolved, or everything that is wrong with it."""
+    checker = _Checker(graph, {str(one["into"]) for one in given["steps"]}, offers_cypher=offers_cypher)
+    steps, faults = list[Step](), list[Fault]()
+    for number, one in enumerate(given["steps"], 1):
+        try:
+            steps.append(checker.step(one))
+        except _Refused as refused:
+            faults.append(Fault(refused.kind, f"step {number} ({one['op']}): {refused}"))
+            checker.sets.setdefault(str(one["into"]), None)  # what reads it is not at fault
+    answer = given["answer"]
+    if answer not in checker.sets:
+        near = nearest(answer, checker.sets, most=1)
+        if not near:
+            made = ", ".join(checker.sets)
+            faults.append(Fault("plan", f"the answer {answer[:80]!r} is no set of the plan; there are {made}"))
+        else:
+            checker.notes.append(f"the answer {answer[:80]!r} is read as {near[0]!r}")
+            answer = near[0]
+    if faults:
+        return Checked(None, tuple(faults), tuple(checker.notes))
+    return Checked(Plan(steps=tuple(steps), answer=answer), (), tuple(checker.notes))
+
+
+class _Checker:
+    """One plan's steps in turn, and which node types each set may hold."""
+
+    def __init__(self, graph: Graph, planned: Set[str], *, offers_cypher: bool) -> None:
+        self._planned = planned
+        self._graph, self._session, self._offers_cypher = graph, Session(graph), offers_cypher
+        self.sets: dict[str, Types | None] = {}
+        """None where nothing is known of a set's types."""
+        self.notes: list[str] = []
+
+    def step(self, given: Mapping[str, Any]) -> Step:
+        """Return a step as it can run. Raises `_Refused`."""
+        step = _read(given)
+        name = step.into
+        if not name.strip() or len(name) > _LONGEST_SET:
+            raise _Refused("plan", f"`into` must name a set in 1 to {_LONGEST_SET} characters")
+        if name in self.sets:
+            raise _Refused("plan", f"there is a set {name!r} already: take another name")
+        try:
+            step, types = self._checked(step)
+        except UnknownType as error:
+            raise _Refused("structure", str(error)) from error
+        except UnknownProperty as error:
+            raise _Refused("constraint", str(error)) from error
+        except Error as error:
+            raise _Refused("plan", str(error)) from error
+        self.sets[name] = types
+        return step
+
+    def _checked(self, step: Step) -> tuple[Step, Types | None]:
+        starts = [self._types_of(one) for one in reads(step)]
+        if isinstance(step, Find):
+            return self._find(step, starts)
+        if isinstance(step, Cypher):
+            self._cypher(step)
+            return step, None
+        if isinstance(step, Match):
+            return self._match(step, starts[0])
+        if isinstance(step, Intersect):
+            return step, self._common(starts)
+        if isinstance(step, Filter):
+            return self._filter(step, starts[0]), starts[0]
+        if isinstance(step, Order):
+            return self._order(step, starts[0]), starts[0]
+        return step, starts[0]
+
+    def _types_of(self, name: str) -> Types | None:
+        """Return the node types that a reference may hold. Raises `_Refused` where it means nothing."""
+        graph = self._graph
+        if name in self._planned and name not in self.sets:
+            raise _Refused("plan", f"the set {name!r} is not made before it: put the step that makes it first")
+        kind = meaning(graph, name, self.sets)
+        if kind == "set":
+            return self.sets[name]
+        if kind == "type":
+            return frozenset(self._node_types([name]))
+        if kind == "node":
+            return frozenset(graph.type_at(row) for row in graph.candidates(name))
+        known = (*self.sets, *graph.schema.node_types)
+        near = list(dict.fromkeys([*nearest(name, known, most=3), *graph.near_names(name, most=3)]))
+        hint = f" Near: {', '.join(near)}." if near else ""
+        made = f"sets made before it: {', '.join(self.sets)}" if self.sets else "no set is made before it"
+        raise _Refused("semantic", f"{name[:80]!r} is no set, node type or name of a node here; {made}.{hint}")
+
+    def _find(self, step: Find, starts: Sequence[Types | None]) -> tuple[Step, Types | None]:
+        if not step.query.strip():
+            raise _Refused("plan", "the query is empty")
+        if step.of is not None and step.of not in self.sets:
+            raise _Refused("plan", f"{step.of[:80]!r} is no set: to search nodes of a type, give node_types")
+        types = frozenset(self._node_types(step.node_types)) or None
+        most = max(1, min(step.k, LARGEST_K))
+        if most != step.k:
+            self.notes.append(f"k of {step.into!r} is {step.k}: read as {most}")
+        return step.model_copy(update={"node_types": tuple(types or ()), "k": most}), self._common([types, *starts])
+
+    def _cypher(self, step: Cypher) -> None:
+        from orienteer.cypher.ladybug.translation import rewrite  # as above
+
+        if not self._offers_cypher and has_cypher():
+            raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
+        rewrite(step.query, self._graph.cypher_session.names, {})
+
+    def _match(self, step: Match, starts: Types | None) -> tuple[Step, Types]:
+        edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
+        hop = self._hop(starts, edges, types, step.direction)
+        found = {"edge_types": edges, "node_types": types, "direction": hop.direction}
+        return step.model_copy(update=found), hop.types
+
+    def _common(self, types: Sequence[Types | None]) -> Types | None:
+        known = [one for one in types if one is not None]
+        if not known:
+            return None
+        common = frozenset.intersection(*known)
+        if not common:
+            shown = " and ".join(", ".join(sorted(one)) for one in known)
+            raise _Refused("structure", f"nothing is of the types {shown} at once")
+        return common
+
+    def _filter(self, step: Filter, types: Types | None) -> Step:
+        if step.comparison in ORDERED and math.isnan(quantity(step.value)):
+            raise _Refused("constraint", f"{step.value!r} is no number, date or price: {step.comparison} needs one")
+        return step.model_copy(update={"property": self._property(step.property, types)})
+
+    def _order(self, step: Order, types: Types | None) -> Step:
+        if step.aggregate is None:
+            if step.property is None:
+                raise _Refused("plan", "order needs `property`, `aggregate`, or both")
+            if step.edge_types or step.node_types or step.direction:
+                raise _Refused("plan", "edge_types, node_types and direction go with an `aggregate` only")
+            return step.model_copy(update={"property": self._property(step.property, types)})
+        if step.property is None and step.aggregate != "count":
+            raise _Refused("plan", f"the aggregate {step.aggregate!r} needs a `property` of the neighbours")
+        edges, around = self._edge_types(step.edge_types), self._node_types(step.node_types)
+        hop = self._hop(types, edges, around, step.direction)
+        name = None if step.property is None else self._property(step.property, hop.types)
+        found = {"edge_types": edges, "node_types": around, "direction": hop.direction, "property": name}
+        return step.model_copy(update=found)
+
+    def _property(self, name: str, types: Types | None) -> str:
+        """Return a property that some of these node types have. Raises `UnknownProperty`, `_Refused`."""
+        graph = self._graph
+        try:
+            known = property_of(graph, name)
+        except UnknownProperty as error:
+            if not error.near or not _alike(name, error.near[0]):
+                raise
+            known = error.near[0]
+        if known != name:
+            self.notes.append(f"the property {name!r} is read as {known!r}")
+        having = types_with(graph, known)
+        if types is not None and not types & having:
+            raise _Refused(
+                "constraint",
+                f"no {' or '.join(sorted(types)[:_LISTED])} has {known!r}; of {', '.join(sorted(having)[:_LISTED])}",
+            )
+        return known
+
+    def _node_types(self, names: Sequence[str]) -> tuple[str, ...]:
+        types = self._graph.types
+        read = self._session.node_types([name for name in names if name.strip()], self.notes)
+        return tuple(types.nodes[number] for number in types.node_numbers(read))
+
+    def _edge_types(self, names: Sequence[str]) -> tuple[str, ...]:
+        types = self._graph.types
+        read = self._session.edge_types([name for name in names if name.strip()], self.notes)
+        return tuple(types.edges[number] for number in types.edge_numbers(read))
+
+    def _hop(self, starts: Types | None, edges: Sequence[str], ends: Sequence[str], direction: Direction | None) -> Hop:
+        """Return where edges lead from nodes of some types, turned where they point the other way."""
+        found = self._reached(starts, edges, ends, direction)
+        if found:
+            return Hop(direction, found, was_turned=False)
+        if direction is not None and (found := self._reached(starts, edges, ends, None)):
+            self.notes.append(f"structure: {', '.join(edges) or 'edges'} ({direction}) are walked the other way")
+            return Hop(None, found, was_turned=True)
+        what = f"edge of type {', '.join(edges)}" if edges else "edge"
+        to = f" to {' or '.join(ends)}" if ends else ""
+        start = " or ".join(sorted(starts)[:_LISTED]) if starts is not None else "any node"
+        raise _Refused("structure", f"no {what} leads from {start}{to}. {self._ways(starts)}")
+
+    def _reached(
+        self, starts: Types | None, edges: Sequence[str], ends: Sequence[str], direction: Direction | None
+    ) -> Types:
+        schema, found = self._graph.schema, set[str]()
+        for triple in schema.edges:
+            if edges and triple.type not in edges:
+                continue
+            either = direction is None or triple.type in schema.symmetric
+            if (either or direction == "out") and (starts is None or triple.source in starts):
+                found.add(triple.target)
+            if (either or direction == "in") and (starts is None or triple.target in starts):
+                found.add(triple.source)
+        return frozenset(found & set(ends)) if ends else frozenset(found)
+
+    def _ways(self, starts: Types | None) -> str:
+        schema, ways = self._graph.schema, dict[str, None]()
+        for triple, _ in sorted(schema.edges.items(), key=lambda item: (-item[1], item[0])):
+            if starts is None or {triple.source, triple.target} & starts:
+                ways[f"{triple.source} -{schema.label(triple.type)}-> {triple.target}"] = None
+        more = ", ..." if len(ways) > _LISTED else ""
+        return f"There are: {', '.join(list(ways)[:_LISTED])}{more}" if ways else "It has no edges."
+
+
+def types_with(graph: Graph, name: str) -> Types:
+    """Return the node types of which some node has a property."""
+    if name not in graph.properties.names:
+        return frozenset(graph.schema.node_types)  # every node has a name and a text
+    numbers = np.unique(graph.node_types[graph.properties.rows(name)])
+    return frozenset(graph.types.nodes[int(number)] for number in numbers)
+
+
+def walks(step: Step) -> bool:
+    """Tell whether a step goes along edges that the plan names: what SAGE's policy without edges looks at."""
+    if isinstance(step, Cypher):
+        return _has_edge(_statement(step.query))
+    return isinstance(step, Match) or (isinstance(step, Order) and step.aggregate is not None)
+
+
+def puts_in_order(step: Step) -> bool:
+    """Tell whether the order of the set that a step makes is the plan's own, not to be changed by the question."""
+    if isinstance(step, Cypher):
+        return bool(_statement(step.query).queries[-1][-1].order)
+    return isinstance(step, Order)
+
+
+@lru_cache(maxsize=64)
+def _statement(text: str) -> Any:  # Any: a statement of a part that need not be loaded
+    from orienteer.cypher.parser import parse
+
+    return parse(text)
+
+
+def _has_edge(part: Any) -> bool:  # Any: whatever a statement's tree holds
+    if isinstance(part, tuple):
+        return any(_has_edge(one) for one in part)
+    if not is_dataclass(part):
+        return False
+    return type(part).__name__ == "EdgePattern" or any(_has_edge(getattr(part, one.name)) for one in fields(part))
+
+
+def _read(given: Mapping[str, Any]) -> Step:
+    """Return a step as its operation has it. Raises `_Refused`."""
+    kind = KINDS[given["op"]]
+    known = kind.model_fields
+    said = {name: value for name, value in given.items() if value not in (None, "", [])}
+    if strange := sorted(set(said) - set(known)):
+        takes = ", ".join(name for name in known if name not in ("op", "into"))
+        raise _Refused("plan", f"{', '.join(strange)} cannot stand here: it takes {takes}")
+    if lacking := [name for name, field in known.items() if field.is_required() and name not in said]:
+        raise _Refused("plan", f"{', '.join(lacking)} is missing")
+    if isinstance(said.get("of"), str) and kind is Intersect:
+        raise _Refused("plan", "`of` must list two sets or more")
+    try:
+        return kind.model_validate(said)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _Refused("plan", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one.casefold(), other.casefold()).ratio() >= _ALIKE

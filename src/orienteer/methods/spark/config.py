@@ -1,0 +1,66 @@
+"""What `spark` lets choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orienteer.agents.workflow import WorkflowConfig
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.index.searchers import Mode
+
+_LEAST_TOKENS = 1_500
+_LONGEST_STEP = 600.0  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkConfig:
+    """SPARK's settings."""
+
+    agents: ClassVar[int] = 0
+    """None: a course that is cut short ranks without the model."""
+    k: int = 20
+    """Hits at the most, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
+    temperature: float = 0.0
+    """Temperature of the call; 0 in the paper's code."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+    mode: Mode = "auto"
+    """How the answer and the fallback are ranked: auto is hybrid where the graph has vectors, else lexical."""
+    cypher: bool = True
+    """Offer Cypher steps, where the extra of that name is installed; the first makes a copy of the graph."""
+    prompt_tokens: int = 4_000
+    """Size of the prompt before the question, 1,500 or more: what does not fit of the schema is left out."""
+    samples: bool = True
+    """Show a few values of nodes in the prompt. The paper's planner sees the schema only (ethical statement)."""
+    seconds: float = 10.0
+    """Time that a step of the plan may take; Cypher has a limit of its own, 10 seconds in the engine."""
+    cut: bool = False
+    """Cut a vector search of 25 nodes at its first wide gap, as the paper's code does."""
+    fill: bool = True
+    """Let plain search fill the ranking up to `k` behind what the plan has found."""
+    faithful: bool = False
+    """The paper's course: an invalid plan is not repaired, no values are shown, nothing is filled up."""
+
+    def __post_init__(self) -> None:
+        WorkflowConfig(k=self.k, temperature=self.temperature, mode="lexical" if self.mode == "auto" else self.mode)
+        if self.prompt_tokens < _LEAST_TOKENS:
+            raise BadOption(f"prompt_tokens is {self.prompt_tokens}: it must be {_LEAST_TOKENS:,} or more")
+        if not 0 < self.seconds <= _LONGEST_STEP:
+            raise BadOption(f"seconds is {self.seconds:g}: it must be above 0, up to {_LONGEST_STEP:g}")
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether values of nodes may stand in the prompt."""
+        return self.samples and not self.faithful
+
+    def workflow(self, graph: Graph) -> WorkflowConfig:
+        """Return the part that every method with a fixed course has, the mode settled for a graph."""
+        has_vectors = graph.searcher.has_vectors
+        mode: Mode = self.mode if self.mode != "auto" else "hybrid" if has_vectors else "lexical"
+        return WorkflowConfig(
+            k=self.k, temperature=self.temperature, node_types=self.node_types, where=self.where, mode=mode
+        )

@@ -1,0 +1,285 @@
+"""Drawing plans: a seed of a type drawn first, then walks out of it until as many nodes answer as may.
+
+003, section 3.3.2: the node type is drawn uniformly, then a node of it. From there every step is drawn among those that
+the schema knows, each as likely as another, so that rare edge types are asked about as often as common ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from orienteer.evaluation.examples import AnswerType
+from orienteer.evaluation.grid import Cell, QuizPattern
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.quizzes.plan import Plan, fits, solve
+from orienteer.quizzes.proof import MOST_IN_SET
+from orienteer.quizzes.questions.draft import Condition, Difficulty, Step
+from orienteer.quizzes.questions.gold import of_type, take
+from orienteer.quizzes.questions.rejection import anchor_fault
+from orienteer.quizzes.questions.steps import Steps
+
+_T = TypeVar("_T")
+MOST_EDGES = 1_000
+"""A node with more is a hub: no question names it, nor goes on from it."""
+MOST_COUNTED = 100
+"""A count above this is no number that a reader could check."""
+_MOST_BETWEEN = 200  # nodes halfway along a walk
+_MOST_ENDS = 50_000  # edges that are looked at in one step
+_SEEDS = 20  # nodes of a type that are looked at for one that can be named
+_LOOKS = 6  # second nodes that are tried for one first walk
+_WAYS = 12  # steps that are tried for the end of one walk
+_MANY = 10**9
+
+Shape: TypeAlias = tuple[int, ...]
+"""How long each walk is; a second one of 0 is a node that the first has to end in."""
+SHAPES: Mapping[tuple[QuizPattern, Difficulty], tuple[Shape, ...]] = {
+    ("<h,_,_>", "simple"): ((1,),),
+    ("<h,_,_>", "medium"): ((2,),),
+    ("<h,_,_>", "hard"): ((3,),),
+    ("<h,r,_>", "simple"): ((1,), (2,)),
+    ("<h,r,_>", "medium"): ((2,), (3,)),
+    ("<h,r,_>", "hard"): ((3,), (4,)),
+    ("<h,*,t>", "simple"): ((1, 1),),
+    ("<h,*,t>", "medium"): ((1, 2),),
+    ("<h,*,t>", "hard"): ((2, 2),),
+    ("<h,r,t>", "simple"): ((1, 1),),
+    ("<h,r,t>", "medium"): ((1, 1), (1, 2)),
+    ("<h,r,t>", "hard"): ((1, 2), (2, 2)),
+}
+OF_BOOLEANS: Mapping[tuple[QuizPattern, Difficulty], tuple[Shape, ...]] = {
+    **SHAPES,
+    ("<h,*,t>", "simple"): ((1, 0),),
+    ("<h,*,t>", "medium"): ((1, 1), (1, 2)),
+    ("<h,r,t>", "simple"): ((1, 0),),
+}
+"""Whether two nodes are joined is asked of the nodes themselves, not of what lies between."""
+FIRSTS: Mapping[QuizPattern, tuple[Shape, ...]] = {
+    "<h,_,_>": ((1,), (2,)),
+    "<h,r,_>": ((1,), (2,)),
+    "<h,*,t>": ((1, 1),),
+    "<h,r,t>": ((1, 1),),
+}
+"""How the node of a hybrid is described that it goes on from."""
+SECONDS: Mapping[QuizPattern, tuple[Shape, ...]] = {
+    "<h,_,_>": ((1,), (2,)),
+    "<h,r,_>": ((1,), (2,)),
+    "<h,*,t>": ((1, 1), (1, 2)),
+    "<h,r,t>": ((1, 1), (1, 2)),
+}
+
+
+class Sizes(NamedTuple):
+    """How many nodes may answer."""
+
+    least: int
+    most: int
+
+    @classmethod
+    def of(cls, answer_type: AnswerType, is_true: bool) -> Sizes:
+        """Return how many may answer a question of a type; of a boolean, for its answer to be so."""
+        if answer_type == "boolean":
+            return cls(1, _MANY) if is_true else cls(0, 0)
+        return {"entity": cls(1, 1), "set": cls(2, MOST_IN_SET), "number": cls(2, MOST_COUNTED)}[answer_type]
+
+    def hold(self, number: int) -> bool:
+        """Tell whether so many may answer."""
+        return self.least <= number <= self.most
+
+
+class Drawer:
+    """Draws plans of one graph. The same generator state gives the same ones."""
+
+    def __init__(self, graph: Graph, chance: np.random.Generator, avoid: Collection[int] = ()) -> None:
+        self._graph, self._chance = graph, chance
+        self._avoid = frozenset(avoid)
+        self._steps = Steps(graph)
+        self._types = [of_type(graph, name) for name in graph.types.nodes]
+        self._types = [rows for rows in self._types if len(rows)]
+        self._named = _by_start(self._steps.named)
+        self._unnamed = _by_start(self._steps.unnamed)
+
+    def draw(self, cell: Cell, is_true: bool) -> Plan | str:
+        """Return a plan for a place in the grid, or why the seed gave none, by `checking.REASONS`.
+
+        `is_true` is what a boolean's answer should be.
+        """
+        seed, fault = self.seed()
+        if fault is not None:
+            return fault
+        sizes = Sizes.of(cell.answer_type, is_true)
+        if cell.pattern == "hybrid":
+            plan = self._hybrid(seed, cell, sizes)
+        else:
+            shapes = OF_BOOLEANS if cell.answer_type == "boolean" else SHAPES
+            shape = self._one_of(shapes[cell.pattern, cell.difficulty])
+            plan = self._shaped(seed, cell.pattern, shape, sizes, is_plain=cell.difficulty == "simple")
+        if plan is None:
+            return "no way"
+        return plan if fits(plan, cell) else "illegal"
+
+    def seed(self) -> tuple[int, str | None]:
+        """Return a node that can be named, its type drawn first; where there was none, the last one and its fault."""
+        rows = self._one_of(self._types)
+        *others, last = (int(row) for row in self._chance.choice(rows, _SEEDS))
+        for seed in others:
+            if self.node_fault(seed) is None:
+                return seed, None
+        return last, self.node_fault(last)
+
+    def node_fault(self, row: int) -> str | None:
+        """Return why a node can be named in no question; None where it can."""
+        if row in self._avoid:
+            return "avoided"
+        return "hub" if self._is_hub(row) else anchor_fault(self._graph, row)
+
+    def _is_hub(self, row: int) -> bool:
+        return int(self._graph.adjacency.degree(np.array([row]))[0]) > MOST_EDGES
+
+    # ------------------------------------------------------------------------------------------------------- shapes
+
+    def _shaped(self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_plain: bool) -> Plan | None:
+        is_named = pattern in ("<h,r,_>", "<h,r,t>")
+        if len(shape) == 1:
+            condition = self._chain(start, shape[0], sizes, is_named=is_named, is_plain=is_plain)
+            return None if condition is None else Plan(pattern, (condition,))
+        if shape[1] == 0:
+            return self._joined(start, pattern, sizes, is_named=is_named)
+        return self._meeting(start, pattern, shape, sizes, is_named=is_named, is_plain=is_plain)
+
+    def _chain(self, start: int, length: int, sizes: Sizes, *, is_named: bool, is_plain: bool) -> Condition | None:
+        """Draw a walk that ends in a fitting number of nodes."""
+        rows, steps = np.array([start], np.int32), list[Step]()
+        for hop in range(1, length + 1):
+            fitting = sizes if hop == length else Sizes(1, _MOST_BETWEEN)
+            for step in islice(self._onward(rows, is_named=is_named), _WAYS):
+                if is_plain and steps and step.edge_type != steps[0].edge_type:
+                    continue
+                onward = take(self._graph, rows, step)
+                onward = onward[onward != start]
+                if fitting.hold(len(onward)):
+                    break
+            else:
+                return None
+            rows, steps = onward, [*steps, step]
+        return Condition(start, tuple(steps))
+
+    def _onward(self, rows: Rows, *, is_named: bool) -> Iterator[Step]:
+        """Return the steps that the schema knows from nodes of one type, in chance order; none from too many edges."""
+        if int(self._graph.adjacency.degree(rows).sum()) > _MOST_ENDS:
+            return
+        known = self._named if is_named else self._unnamed
+        steps = known.get(self._graph.type_at(int(rows[0])), ())
+        for at in self._chance.permutation(len(steps)).tolist():
+            yield steps[at]
+
+    def _joined(self, start: int, pattern: QuizPattern, sizes: Sizes, *, is_named: bool) -> Plan | None:
+        """Draw two nodes that one step joins, or that it might have joined."""
+        condition = self._chain(start, 1, Sizes(1, _MANY), is_named=is_named, is_plain=True)
+        if condition is None:
+            return None
+        ends = take(self._graph, np.array([start], np.int32), condition.steps[0])
+        if sizes.most == 0:
+            ends = self._near_misses(start, condition.steps[0], ends)
+        target = self._nameable(ends[ends != start])
+        return None if target is None else Plan(pattern, (condition,), target=target)
+
+    def _near_misses(self, start: int, step: Step, ends: Rows) -> Rows:
+        """Return nodes that a step does not lead to, and might have: those it leads to from a node that shares an end.
+
+        Where there are none: those beside an end that the step leads to from anywhere; then any that it leads to.
+        """
+        some = ends[:_MOST_BETWEEN]
+        alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
+        known = self._steps.table(step.turned).rows
+        beside = np.intersect1d(self._graph.adjacency.around(some), known) if len(some) else known
+        ways = (take(self._graph, alike, step), beside, known)
+        misses = (np.setdiff1d(way, [*ends, start]).astype(np.int32) for way in ways)
+        return next((rows for rows in misses if len(rows)), np.array([], np.int32))
+
+    def _meeting(
+        self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_named: bool, is_plain: bool
+    ) -> Plan | None:
+        """Draw a walk, and a second node whose own walk ends in some of the same nodes, or in none of them."""
+        first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, _MANY), is_named=is_named, is_plain=True)
+        if first is None:
+            return None
+        ends = self._ends(first)
+        common = ends
+        if sizes.most == 0:
+            common = self._near_misses(start, first.steps[-1], ends)
+        for _ in range(_LOOKS if len(common) else 0):
+            middle = int(common[int(self._chance.integers(len(common)))])
+            only = first.steps[-1].turned if is_plain and is_named else None
+            second = self._second(middle, shape[1], only, is_named=is_named)
+            if second is None or second.anchor in (start, middle):
+                continue
+            met = np.intersect1d(ends, self._ends(second), assume_unique=True)
+            if sizes.hold(len(met[(met != start) & (met != second.anchor)])):
+                return Plan(pattern, (first, second))
+        return None
+
+    def _second(self, middle: int, length: int, only: Step | None, *, is_named: bool) -> Condition | None:
+        """Draw a walk out of a node, one node after another, and return it the other way round."""
+        row, steps = middle, list[Step]()
+        for _ in range(length):
+            here = np.array([row], np.int32)
+            ways = [only] if only is not None else islice(self._onward(here, is_named=is_named), _WAYS)
+            for step in ways:
+                around = take(self._graph, here, step)
+                after = self._nameable(around[around != middle])
+                if after is not None:
+                    break
+            else:
+                return None
+            row, steps = after, [step.turned, *steps]
+        return Condition(row, tuple(steps))
+
+    def _hybrid(self, seed: int, cell: Cell, sizes: Sizes) -> Plan | None:
+        """Draw a plan that one node answers, and go on from that node by another pattern."""
+        patterns = list(FIRSTS)
+        own = self._one_of(patterns)
+        other = self._one_of([one for one in patterns if one != own])
+        first = self._shaped(seed, own, self._one_of(FIRSTS[own]), Sizes(1, 1), is_plain=False)
+        if first is None:
+            return None
+        found = solve(self._graph, first)
+        if found is None or len(found.rows) != 1 or self._is_hub(int(found.rows[0])):
+            return None
+        is_joined = cell.answer_type == "boolean" and len(SECONDS[other][0]) == 2
+        shapes = ((1, 0), *SECONDS[other]) if is_joined else SECONDS[other]
+        plan = self._shaped(int(found.rows[0]), other, self._one_of(shapes), sizes, is_plain=False)
+        if plan is None or set(first.named) & {*plan.named[1:]}:
+            return None
+        return Plan(plan.pattern, plan.conditions, plan.target, first)
+
+    # ------------------------------------------------------------------------------------------------------ chances
+
+    def _ends(self, condition: Condition) -> Rows:
+        rows = np.array([condition.anchor], np.int32)
+        for step in condition.steps:
+            rows = take(self._graph, rows, step)
+        return np.setdiff1d(rows, [condition.anchor]).astype(np.int32)
+
+    def _nameable(self, rows: Rows) -> int | None:
+        """Return one of some rows that a question can name, looked for a few times."""
+        if not len(rows):
+            return None
+        for row in self._chance.choice(rows, _LOOKS).tolist():
+            if self.node_fault(row) is None:
+                return int(row)
+        return None
+
+    def _one_of(self, ways: Sequence[_T]) -> _T:
+        return ways[int(self._chance.integers(len(ways)))]
+
+
+def _by_start(steps: Sequence[Step]) -> dict[str, tuple[Step, ...]]:
+    found = dict[str, list[Step]]()
+    for step in steps:
+        found.setdefault(step.start, []).append(step)
+    return {start: tuple(ways) for start, ways in found.items()}

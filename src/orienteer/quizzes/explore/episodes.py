@@ -1,0 +1,128 @@
+"""The episodes of a quiz on disk: those that have ended, how they went, and the replies to those in flight."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from orienteer.errors import BadInput
+from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.running.replies import Replies
+from orienteer.evaluation.running.runs import LOCK, append, held, mend, read_lines
+from orienteer.files import write_whole
+from orienteer.records import Record, Trajectory
+
+CONDITIONS, EPISODES, TRAJECTORIES = "conditions.json", "episodes.jsonl", "trajectories.jsonl"
+
+
+class Conditions(Record):
+    """What the episodes of a quiz depend on; how many are wanted is none of it."""
+
+    version: Literal[1] = 1
+    graph_sha256: str
+    random_seed: int
+    quizzer: str
+    model: str
+    max_calls: int
+    temperature: float
+    probe: bool
+    avoid_sha256: str
+    """Of the ids that are to be avoided."""
+
+
+class Done(Record):
+    """An episode that has ended."""
+
+    id: str
+    place: int
+    """The place of the quiz that it worked on, from 0."""
+    item: QuizItem | None = None
+    reason: str | None = None
+    """Why there is no item: one of `checking.REASONS` or `reporting.FURTHER`."""
+    details: tuple[str, ...] = ()
+    """All that was wrong, in words."""
+
+
+class Episodes:
+    """A folder of episodes, held for writing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.replies = Replies(folder)
+        """The replies of the model to the episodes in flight."""
+        self.done = {one.id: one for one in _read(folder / EPISODES)}
+        """Those that have ended, in the order in which they did."""
+        self._clear()
+        self.replies.prepare()
+
+    def add(self, done: Done, trajectories: Sequence[Trajectory]) -> None:
+        """Write an episode down, how it went first; its replies are of no more use."""
+        for one in trajectories:
+            append(self._folder / TRAJECTORIES, one)
+        append(self._folder / EPISODES, done)
+        self.done[done.id] = done
+        self.replies.forget((done.id, "quiz"))
+
+    def _clear(self) -> None:
+        """Leave out trajectories of an episode that a kill has kept from being written down: it begins anew."""
+        file = self._folder / TRAJECTORIES
+        mend(file)
+        lines = list(read_lines(file))
+        try:
+            kept = [line for line in lines if json.loads(line)["question"]["id"] in self.done]
+        except (ValueError, LookupError, TypeError) as error:
+            raise BadInput(f"{file} holds a line that is no trajectory: remove its folder, and begin anew") from error
+        if len(kept) < len(lines):
+            write_whole(file, b"".join(kept).decode())
+
+
+@contextmanager
+def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episodes]:
+    """Give the episodes of a folder, made where it is not there; of a temporary one where none is named.
+
+    Raises `BadInput` where it holds those of another quiz, `GraphBusy` where another process writes there.
+    """
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="orienteer-quiz-") as place:
+            yield Episodes(Path(place))
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with held(folder):
+        _claim(folder, conditions)
+        episodes = Episodes(folder)
+        yield episodes
+        episodes.replies.clear()
+
+
+def _claim(folder: Path, conditions: Conditions) -> None:
+    """Write the conditions, or see that they are the same."""
+    file = folder / CONDITIONS
+    if not file.exists():
+        if foreign := sorted(one.name for one in folder.iterdir() if one.name != LOCK):
+            raise BadInput(f"{folder} holds {foreign[0]} and no quiz: name another file with -o")
+        write_whole(file, conditions.model_dump_json(indent=1) + "\n")
+        return
+    try:
+        there = Conditions.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise BadInput(f"{file} holds no conditions of this version: remove {folder}, or write elsewhere") from error
+    old, new = there.model_dump(), conditions.model_dump()
+    if differs := [name for name in new if old[name] != new[name]]:
+        raise BadInput(
+            f"{folder} holds a quiz under other conditions: {', '.join(differs)}. Ask as before, remove it, or write "
+            "elsewhere"
+        )
+
+
+def _read(file: Path) -> list[Done]:
+    mend(file)
+    try:
+        return [Done.model_validate_json(line) for line in read_lines(file)]
+    except ValidationError as error:
+        raise BadInput(f"{file} holds a line that is no episode: remove its folder, and begin anew") from error

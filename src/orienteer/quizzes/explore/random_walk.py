@@ -1,0 +1,94 @@
+"""The quizzer of table 2's ablation: a walk at random, its nodes and edges as text, and one call that writes the item.
+
+GraphScout (003), section 4.2.3: subgraphs are sampled by random walks, turned into text, and a model makes a question
+of them without looking any further. What it hands in is checked as what an explorer hands in, and sent back once. How
+long a walk is, and what of a node is told, the paper leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from string import Template
+
+import numpy as np
+
+from orienteer.agents.dialect import harmless
+from orienteer.graph.store import Graph
+from orienteer.llm.prompts import prompt_of
+from orienteer.protocols import LanguageModel, Run
+from orienteer.quizzes.categories import PACKAGE
+from orienteer.quizzes.explore.objectives import in_words
+from orienteer.quizzes.explore.report import Checked, Order
+from orienteer.quizzes.explore.scout import Conversation, Episode, handed_in, recorded, report_prompt, sampling_of
+from orienteer.records import Message
+from orienteer.retrieval.schema import describe
+from orienteer.tools.rendering import one_line
+
+STEPS = 20
+"""Steps of a walk; ours."""
+RETURN = 0.15
+"""Chance of going back to the first node before a step, which keeps a walk near it; ours, as random walks with restart
+have it."""
+_TEXT = 200  # characters of a node's text that are told
+
+
+class Walker:
+    """Has a model write questions from walks over one graph. Safe among threads."""
+
+    def __init__(self, graph: Graph, *, temperature: float) -> None:
+        self._graph, self._temperature = graph, temperature
+        described = describe(graph, None, has_code=False)._asdict()
+        self._environment = {name: harmless(part) for name, part in described.items()}
+
+    def explore(self, order: Order, model: LanguageModel, run: Run, check: Callable[..., Checked]) -> Episode:
+        """Walk from the order's node on, have a question written of the walk, and have it checked.
+
+        `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
+        """
+        rows = walk(self._graph, self._graph.row(order.seed), np.random.default_rng([run.random_seed, order.place]))
+        prompt = prompt_of("quiz-walk", PACKAGE)
+        user = Template(prompt.user).substitute(
+            in_words(self._graph, order), piece=piece(self._graph, rows), report=report_prompt(order)
+        )
+        opening = (
+            Message(role="system", content=Template(prompt.system).substitute(self._environment)),
+            Message(role="user", content=user),
+        )
+        talk = Conversation(model, run, opening, sampling_of(order, run, self._temperature))
+        touched = {self._graph.ids[row] for row in rows}
+        item, wrong = handed_in(talk, None, lambda report: check(report, touched=touched))
+        return Episode(item, wrong, (recorded(talk, order, model, prompt, item, wrong),))
+
+
+def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = STEPS) -> tuple[int, ...]:
+    """Return the rows that a walk at random meets, each once, in order. Every edge is as likely as any other."""
+    adjacency = graph.adjacency
+    here, met = start, {start: None}
+    for _ in range(steps):
+        if chance.random() < RETURN:
+            here = start
+        begin, end = adjacency.ends(here)
+        if begin == end:
+            break
+        here = int(adjacency.neighbor[begin + int(chance.integers(end - begin))])
+        met[here] = None
+    return tuple(met)
+
+
+def piece(graph: Graph, rows: tuple[int, ...]) -> str:
+    """Return nodes and all edges among them as a model is shown them."""
+    nodes = [
+        f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)}){_told(graph, row)}"
+        for row in rows
+    ]
+    edges = [
+        f"[{edge.source}] -{graph.schema.label(edge.type)}-> [{edge.target}]"
+        for place, row in enumerate(rows)
+        for edge in graph.edges_between(row, np.array(rows[place + 1 :], np.int32))
+    ]
+    return harmless("\n".join([*nodes, *dict.fromkeys(edges)]))
+
+
+def _told(graph: Graph, row: int) -> str:
+    text = one_line(graph.texts[row][:_TEXT])
+    return f": {text}" if text else ""

@@ -1,0 +1,295 @@
+"""What a model hands in, made into an item and checked; whatever it says, only what the graph proves is kept.
+
+GraphScout (003), section 3.3.4 and appendix B.3.3. To the rules that hold for every item (`checking`) come those that
+only matter where a model wrote it: what it says answers, the shape of its query, and clues that it has really met.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from orienteer.errors import BadQuery, Unknown
+from orienteer.evaluation.examples import AnswerType, Gold
+from orienteer.evaluation.grid import Cell, QuizPattern
+from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.scores.answers import answer_measure, normalise
+from orienteer.graph.store import Graph
+from orienteer.llm.schema import JsonSchema
+from orienteer.quizzes.drawer import MOST_EDGES
+from orienteer.quizzes.plan import HOPS
+from orienteer.quizzes.proof import Fault, Proof, prove
+from orienteer.quizzes.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of
+from orienteer.quizzes.query_walk import walked
+from orienteer.quizzes.questions.rejection import anchor_fault
+from orienteer.quizzes.rules import faults
+from orienteer.records import JsonValue
+
+FURTHER: Mapping[str, str] = MappingProxyType(
+    {
+        "untouched clue": "a clue is a node that never came up while exploring",
+        "known": "a model without the graph gives the right answer",
+        "no report": "what was handed in is no report, not even when asked again",
+        "refused": "the server refused a request of this exploration, for its length perhaps",
+        "no seed": "no node was found to begin from",
+    }
+)
+"""Why what a model wrote is not kept, beside `checking.REASONS`."""
+SCHEMA: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "question": {"type": "string"},
+        "answer": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "clue_nodes": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "gold_query": {"type": "string"},
+    },
+    "required": ["question", "answer", "clue_nodes", "gold_query"],
+    "additionalProperties": False,
+}
+"""The form of a report."""
+_LONGEST = 600  # characters of a question
+_FEWEST_WORDS = 2  # of a question besides the names in it
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_TWO_ENDED = frozenset({"<h,*,t>", "<h,r,t>"})
+_ONE_ENDED = frozenset({"<h,_,_>", "<h,r,_>"})
+_NAMED_EDGES = frozenset({"<h,r,_>", "<h,r,t>"})
+_UNNAMED_EDGES = frozenset({"<h,_,_>", "<h,*,t>"})
+
+
+class Report(NamedTuple):
+    """What a model hands in."""
+
+    question: str
+    answer: tuple[str, ...]
+    clue_nodes: tuple[str, ...]
+    gold_query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What was ordered of a model."""
+
+    id: str
+    place: int
+    """Which place of the quiz it is for, from 0."""
+    cell: Cell
+    seed: str
+    """The id of the node to begin from."""
+    wanted: bool | None = None
+    """The value that a boolean is to have, so that both come as often; None of another answer type."""
+
+
+class Maker(NamedTuple):
+    """Who made an item, and from what."""
+
+    quizzer: str
+    random_seed: int
+    graph_sha256: str
+
+
+class Checked(NamedTuple):
+    """The item of a report, or what is wrong with it."""
+
+    item: QuizItem | None
+    faults: tuple[Fault, ...]
+
+
+def report_of(said: Mapping[str, JsonValue]) -> Report:
+    """Return a report that fits its schema, spaces around its parts left out."""
+    lists = {name: tuple(one.strip() for one in cast(list[str], said[name])) for name in ("answer", "clue_nodes")}
+    texts = {name: str(said[name]).strip() for name in ("question", "gold_query")}
+    return Report(texts["question"], lists["answer"], lists["clue_nodes"], texts["gold_query"])
+
+
+def check(
+    graph: Graph,
+    report: Report,
+    order: Order,
+    maker: Maker,
+    *,
+    touched: Collection[str],
+    avoid: Collection[str] = frozenset(),
+) -> Checked:
+    """Return the item that a report makes, or all that is wrong with it; its gold query is run again.
+
+    `touched` are the ids that came up while exploring. Raises `MissingExtra` without Cypher.
+    """
+    try:
+        shape = read_shape(report.gold_query)
+        anchors = _anchors(graph, shape, order.seed)
+        edge_types, node_types = edge_types_of(graph, shape), node_types_of(graph, shape)
+    except (BadQuery, Unknown) as error:
+        return Checked(None, (Fault("unproved", f"the gold query fails: {error}"),))
+    proof = prove(graph, order.cell.answer_type, report.gold_query, {})
+    item = _item(graph, report, order, maker, None if isinstance(proof, Fault) else proof).model_copy(
+        update={"hops": shape.hops, "anchors": anchors, "edge_types": edge_types}
+    )
+    # All that is wrong at once, for there is one chance to mend it.
+    found = (
+        *faults(graph, item, avoid=avoid),
+        *(
+            ()
+            if isinstance(proof, Fault)
+            else (*_of_answer(graph, report, order, proof), *_of_walk(graph, item, proof))
+        ),
+        *_of_shape(order.cell, shape, anchors, edge_types, node_types),
+        *_of_names(graph, anchors),
+        *_of_question(graph, report.question, anchors),
+        *_of_words(graph, report.question, shape, anchors),
+        *_of_touch(item.clue_nodes, touched),
+    )
+    return Checked(None if found else item, found)
+
+
+def is_answered(said: str, item: QuizItem) -> bool:
+    """Tell whether a reply is the answer of an item, by EM."""
+    gold = Gold(answers=item.answers, answer_type=item.answer_type)
+    return answer_measure("EM")(said, gold) == 1.0
+
+
+def _anchors(graph: Graph, shape: Shape, seed: str) -> tuple[str, ...]:
+    """Return the ids of the nodes that a query is given, the seed first where it is one."""
+    rows = dict.fromkeys(row for given in shape.given for row in rows_of(graph, given))
+    ids = [graph.ids[row] for row in rows]
+    return tuple(sorted(ids, key=lambda node: node != seed))  # stable: the others as they stand in the query
+
+
+def _item(graph: Graph, report: Report, order: Order, maker: Maker, proof: Proof | None) -> QuizItem:
+    """Return an item with what its query proves; where that proves nothing, with what the report says."""
+    cell = order.cell
+    return QuizItem(
+        id=order.id,
+        question=report.question,
+        nodes=proof.nodes if proof is not None else (),
+        answers=proof.answers(graph, cell.answer_type) if proof is not None else report.answer,
+        answer_type=cell.answer_type,
+        pattern=cell.pattern,
+        difficulty=cell.difficulty,
+        hops=0,
+        anchors=(),
+        clue_nodes=tuple(dict.fromkeys(report.clue_nodes)),
+        gold_query=report.gold_query,
+        quizzer=maker.quizzer,
+        trajectory=order.id,
+        random_seed=maker.random_seed,
+        graph_sha256=maker.graph_sha256,
+    )
+
+
+def _of_answer(graph: Graph, report: Report, order: Order, proof: Proof) -> Iterator[Fault]:
+    """Find fault with what the report says answers."""
+    answers = proof.answers(graph, order.cell.answer_type)
+    if not _says(graph, order.cell.answer_type, report.answer, proof):
+        said = ", ".join(report.answer)
+        yield Fault("mismatch", f"the gold query gives {', '.join(answers)}; the report's answer is {said}")
+    if order.wanted is not None and answers != (str(order.wanted),):
+        yield Fault("unbalanced", f"the answer is {answers[0]}: one whose answer is {order.wanted} was ordered")
+    if order.cell.answer_type == "number" and proof.number <= 0:
+        yield Fault("empty", "the number is 0: ask for what there is")
+
+
+def _of_walk(graph: Graph, item: QuizItem, proof: Proof) -> Iterator[Fault]:
+    """Find fault with a query that the graph's own arrays answer otherwise than the engine, where they can be asked."""
+    found = walked(graph, item.gold_query)
+    if found is None:
+        return
+    if item.answer_type == "boolean":
+        agrees = (len(found) > 0) == (proof.number > 0)
+    else:
+        agrees = len(found) == proof.number and proof.nodes in ((), tuple(sorted(found)))
+    if not agrees:
+        yield Fault("mismatch", f"walked edge by edge, {len(found)} nodes answer the gold query: write it otherwise")
+
+
+def _says(graph: Graph, answer_type: AnswerType, said: Sequence[str], proof: Proof) -> bool:
+    """Tell whether what a report says answers is what its query gives: each node once, by its name or an alias."""
+    if answer_type in ("boolean", "number"):
+        gold = Gold(answers=proof.answers(graph, answer_type), answer_type=answer_type)
+        return len(said) == 1 and answer_measure("EM")(said[0], gold) == 1.0
+    left = [
+        {normalise(name) for name in (graph.names[row], *graph.aliases_at(row), graph.ids[row])}
+        for row in map(graph.row, proof.nodes)
+    ]
+    for one in said:
+        found = next((names for names in left if normalise(one) in names), None)
+        if found is None:
+            return False
+        left.remove(found)
+    return not left
+
+
+def _of_shape(
+    cell: Cell, shape: Shape, anchors: Sequence[str], edge_types: Sequence[str], node_types: Sequence[str]
+) -> Iterator[Fault]:
+    """Find fault with a query whose shape is not what was ordered."""
+    if shape.is_cut:
+        yield Fault("unproved", "the gold query leaves rows out by LIMIT or SKIP: it must take all of them")
+    if not anchors:
+        yield Fault("unnamed", "the gold query begins from no named thing: give it as {id: '...'}")
+        return
+    if not shape.is_whole:
+        yield Fault("illegal", "a part of the gold query is joined to no named thing by edges")
+    yield from _of_pattern(cell.pattern, shape, anchors, edge_types)
+    least, most = HOPS[cell.difficulty]
+    if not least <= shape.hops <= most:
+        yield Fault("illegal", f"{cell.difficulty} goes {least} to {most} edges, the gold query {shape.hops}")
+    if cell.difficulty == "simple" and len(edge_types) > 1:
+        yield Fault("illegal", f"simple goes by one edge type, the gold query by {', '.join(edge_types)}")
+    if cell.difficulty == "medium" and not shape.is_open and max(len(edge_types), len(node_types)) < 2:
+        yield Fault("illegal", "medium goes by two edge types or two node types at the least")
+    if cell.difficulty == "hard" and not shape.is_open and len(edge_types) < 2:
+        yield Fault("illegal", "hard goes by two edge types at the least")
+
+
+def _of_pattern(
+    pattern: QuizPattern, shape: Shape, anchors: Sequence[str], edge_types: Sequence[str]
+) -> Iterator[Fault]:
+    """Find fault with a query that gives more, or less, than its pattern. What makes a hybrid is not looked for."""
+    if pattern in _TWO_ENDED and len(anchors) < 2:
+        yield Fault("illegal", f"{pattern} names two things, and the gold query begins from one")
+    if pattern in _ONE_ENDED and len(anchors) > 1:
+        yield Fault("illegal", f"{pattern} names one thing, and the gold query begins from {len(anchors)}")
+    if pattern in _NAMED_EDGES and (shape.is_open or not edge_types):
+        yield Fault("illegal", f"{pattern} gives the relations: name the type of every edge of the gold query")
+    if pattern in _UNNAMED_EDGES and not shape.is_open:
+        yield Fault("illegal", f"{pattern} gives no relation: ask over an edge of any type, -[e]- or --")
+
+
+def _of_names(graph: Graph, anchors: Sequence[str]) -> Iterator[Fault]:
+    for node in anchors:
+        row = graph.row(node)
+        if (edges := int(graph.adjacency.degree(np.array([row]))[0])) > MOST_EDGES:
+            yield Fault("hub", f"{graph.names[row]!r} has {edges} edges: everything is near it, begin elsewhere")
+        if (reason := anchor_fault(graph, row)) is not None:
+            yield Fault(reason, f"{graph.names[row]!r} names other nodes too, or is no name to write: begin elsewhere")
+
+
+def _of_question(graph: Graph, question: str, anchors: Sequence[str]) -> Iterator[Fault]:
+    """Find fault with a text that nobody would ask."""
+    if len(question) > _LONGEST or not question.isprintable():
+        yield Fault("unwritable", f"the question is one line of at most {_LONGEST} plain characters")
+    words = Counter(graph.tokenizer.words(question))
+    words.subtract(word for node in anchors for word in graph.tokenizer.words(graph.names[graph.row(node)]))
+    if sum(count for count in words.values() if count > 0) < _FEWEST_WORDS:
+        yield Fault("unwritable", "the question asks nothing: say in a sentence what is asked of the named things")
+
+
+def _of_words(graph: Graph, question: str, shape: Shape, anchors: Sequence[str]) -> Iterator[Fault]:
+    """Find what the query compares with and the question does not say: then they ask for different things."""
+    said = _THOUSANDS.sub("", question).casefold()
+    for text in shape.compared:
+        row = graph.ids.find(text)
+        names = (text,) if row is None else (graph.names[row], *graph.aliases_at(row))
+        if text not in anchors and not any(name.casefold() in said for name in names):
+            yield Fault("unnamed", f"the gold query compares with {text!r}, of which the question says nothing")
+
+
+def _of_touch(clues: Sequence[str], touched: Collection[str]) -> Iterator[Fault]:
+    if strange := [node for node in clues if node not in touched]:
+        yield Fault("untouched clue", f"{', '.join(strange[:5])}: never came up while exploring")

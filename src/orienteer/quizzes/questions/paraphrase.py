@@ -1,0 +1,106 @@
+"""Questions in a model's words, checked: nothing that is asked may be lost, nothing that answers may be added."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from threading import Lock
+
+from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.graph.store import Graph
+from orienteer.llm import call
+from orienteer.protocols import LanguageModel, Run
+from orienteer.quizzes.questions.generator import GeneratedQuestion
+from orienteer.quizzes.questions.rejection import is_leaking
+from orienteer.records import Message, Sampling
+
+_WORKERS = 8
+_LONGEST = 600  # characters of a question
+
+
+@dataclass(frozen=True, slots=True)
+class Paraphrased:
+    """The questions, in other words where a model found sound ones, and why the others stayed as they were."""
+
+    questions: tuple[GeneratedQuestion, ...]
+    kept_plain: Counter[str]
+    """Questions that stayed as they were, by reason."""
+    stopped: BudgetExhausted | ModelError | None
+    """What ended the work early."""
+
+
+def paraphrase(
+    graph: Graph,
+    questions: Sequence[GeneratedQuestion],
+    *,
+    model: LanguageModel,
+    run: Run,
+    progress: Callable[[str, int], None] = lambda stage, count: None,
+) -> Paraphrased:
+    """Return questions as a model puts them, their first words kept in `plain`.
+
+    A paraphrase that loses an anchor's name or the words of the constraint, or that names an answer, is dropped. When
+    the budget of `run` is spent, or the model fails for good, the rest stay as they are; `stopped` says so.
+    """
+    state = _State(graph, model, run, progress)
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        done = tuple(pool.map(state.paraphrase, questions))
+    return Paraphrased(done, state.kept_plain, state.stopped)
+
+
+class _State:
+    """What the threads share."""
+
+    def __init__(self, graph: Graph, model: LanguageModel, run: Run, progress: Callable[[str, int], None]) -> None:
+        self._graph, self._model, self._run, self._progress = graph, model, run, progress
+        self._lock, self._done = Lock(), 0
+        self.kept_plain = Counter[str]()
+        self.stopped: BudgetExhausted | ModelError | None = None
+
+    def paraphrase(self, question: GeneratedQuestion) -> GeneratedQuestion:
+        said = self._ask(question.question) if self.stopped is None else None
+        fault = "not asked: the work had ended" if said is None else fault_of(self._graph, question, said)
+        with self._lock:
+            self._done += 1
+            self._progress("paraphrases", self._done)
+            if fault is not None:
+                self.kept_plain[fault] += 1
+        if fault is not None or said == question.question:
+            return question
+        return question.model_copy(update={"question": said, "plain": question.question})
+
+    def _ask(self, text: str) -> str | None:
+        messages = (Message(role="system", content=_prompt()), Message(role="user", content=text))
+        try:
+            reply = call(self._model, messages, run=self._run, sampling=Sampling(random_seed=self._run.random_seed))
+        except (BudgetExhausted, ModelError) as error:
+            self.stopped = self.stopped or error
+            return None
+        return (reply.message.content or "").strip()
+
+
+def fault_of(graph: Graph, question: GeneratedQuestion, said: str) -> str | None:
+    """Return why a paraphrase cannot stand for a question; None where it can."""
+    if not said or len(said) > _LONGEST or "\n" in said:
+        return "no single line of text"
+    folded = f" {' '.join(graph.tokenizer.words(said))} "
+    for anchor in question.anchors:
+        name = graph.names[graph.row(anchor)]
+        words = " ".join(graph.tokenizer.words(name))
+        if (f" {words} " if words else name) not in (folded if words else said):
+            return "an anchor's name is lost"
+    phrase = str(question.constraint["phrase"]) if question.constraint else ""
+    if not set(graph.tokenizer.terms(phrase)) <= set(graph.tokenizer.terms(said)):
+        return "the words of the constraint are lost"
+    if is_leaking(graph, said, (graph.row(node) for node in question.nodes)):
+        return "an answer is named"
+    return None
+
+
+@cache
+def _prompt() -> str:
+    return files("orienteer.quizzes.questions").joinpath("paraphrase.md").read_text(encoding="utf-8").strip()

@@ -1,0 +1,86 @@
+"""The steps that a graph allows, and from which nodes each can be taken: what drawing is balanced over."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.reserved import NEXT, PART_OF, SHARES_NAMES, SIMILAR
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.quizzes.questions.draft import Step
+from orienteer.quizzes.questions.gold import kinds
+from orienteer.quizzes.questions.words import MUTUAL, words_of
+
+UNASKED = frozenset({NEXT, PART_OF, SHARES_NAMES, SIMILAR})
+"""Edge types of a graph of documents that no question asks for: a program made them, nobody stated them."""
+_REMEMBERED = 256  # steps whose table is kept
+
+
+class Table(NamedTuple):
+    """From where a step can be taken, and how many nodes it leads to from there."""
+
+    rows: Rows
+    counts: NDArray[np.int64]
+
+    def count(self, row: int) -> int:
+        """Return to how many nodes the step leads from a row."""
+        at = int(self.rows.searchsorted(row))
+        return int(self.counts[at]) if at < len(self.rows) and self.rows[at] == row else 0
+
+
+class Steps:
+    """The steps of one graph: each triple of types both ways, once where its edges have no direction."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.table = lru_cache(_REMEMBERED)(self._table)
+
+    @cached_property
+    def named(self) -> tuple[Step, ...]:
+        """Return the steps along edges of one type, sorted by their names."""
+        found = set[Step]()
+        silent = UNASKED if self._graph.is_made_of_documents else ()
+        for triple in self._graph.schema.edges:
+            if triple.type in silent:
+                continue
+            is_forward = None if self._is_mutual(triple.source, triple.type, triple.target) else True
+            step = Step(triple.source, triple.type, is_forward, triple.target)
+            found |= {step, step.turned}
+        return tuple(sorted(found, key=_key))
+
+    @cached_property
+    def unnamed(self) -> tuple[Step, ...]:
+        """Return the steps along any edge, sorted by the node types they join."""
+        pairs = {(triple.source, triple.target) for triple in self._graph.schema.edges}
+        both = {Step(start, None, None, end) for pair in pairs for start, end in (pair, pair[::-1])}
+        return tuple(sorted(both, key=_key))
+
+    def _is_mutual(self, source: str, edge_type: str, target: str) -> bool:
+        schema = self._graph.schema
+        if edge_type in schema.symmetric:
+            return True
+        return source == target and not MUTUAL.isdisjoint(words_of(schema.label(edge_type)))
+
+    def _table(self, step: Step) -> Table:
+        graph, adjacency = self._graph, self._graph.adjacency
+        mask = kinds(graph, step)
+        at = np.arange(len(adjacency.kind)) if mask is None else np.flatnonzero(mask[adjacency.kind])
+        neighbor = adjacency.neighbor[at]
+        is_right = graph.node_types[neighbor] == graph.types.nodes.index(step.end)
+        at, neighbor = at[is_right], neighbor[is_right]
+        owner = (np.searchsorted(adjacency.indptr, at, side="right") - 1).astype(np.int32)
+        keep = (graph.node_types[owner] == graph.types.nodes.index(step.start)) & (owner != neighbor)
+        owner, neighbor = owner[keep], neighbor[keep]
+        # Parallel edges stand together: a node's edges are sorted by neighbour.
+        is_new = np.ones(len(owner), np.bool_)
+        is_new[1:] = (owner[1:] != owner[:-1]) | (neighbor[1:] != neighbor[:-1])
+        rows, counts = np.unique(owner[is_new], return_counts=True)
+        return Table(rows, counts)
+
+
+def _key(step: Step) -> tuple[str, str, int, str]:
+    return step.start, step.edge_type or "", -1 if step.is_forward is None else int(step.is_forward), step.end

@@ -1,0 +1,227 @@
+"""What a question names, what it is about, and what kind of thing it asks for: by names alone, or by one model call.
+
+LightRAG's low- and high-level keywords and MiniRAG's answer types, made once for all retrievers of a question.
+
+Deviations:
+1. Both papers ask a model for every query. By default none is asked: names are those of the graph and runs of words
+   with a capital; themes are the other words that say something, and the edge types that share one; the answer's type
+   is what the question calls it, else what its first word says (`who`, `where`, `when`).
+2. A model that names nothing that can be read leaves the analysis by names, where LightRAG gives up the query.
+3. A model names answer types of the graph alone, for its schema lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from orienteer.errors import BadOption
+from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.store import Graph
+from orienteer.index.searchers import Recent
+from orienteer.llm.asking import ask_for
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Trajectory
+from orienteer.retrieval.evidence import PASSAGES, RESERVED
+from orienteer.retrieval.query import Analyzer, GatherConfig, Query
+from orienteer.text.proper_names import Case, Finder
+
+Analysis = Literal["names", "model"]
+
+MOST_NAMES, MOST_TYPES = 5, 3
+"""What a model may name. MiniRAG's."""
+MOST_THEMES = 8
+_UNREAD = "the model's analysis could not be read, or names nothing: the query is analyzed by names"
+_WORD = re.compile(r"\w+")
+_SAID = re.compile(r"\w+(?:[.,:/]\d+)*")
+"""A word, or a number with its points and commas."""
+_MARK = re.compile(r"[^\w\s](?!\d)|(?<!\d)[^\w\s]")
+STOP = frozenset(
+    " ".join(
+        (
+            "a about after all also am among an and any are as at be been before being between both but by can could",
+            "did do does during each either every find for from give had has have he her here him his how i if in into",
+            "is it its list made many may me more most much my name named no nor not of off on one only or other our",
+            "over same she should show so some such tell than that the their them then there these they this those",
+            "through to too under until up use used was we were what when where whether which while who whom whose why",
+            "will with within without would you your s t",
+        )
+    ).split()
+)
+"""Words that say nothing of what a question is about."""
+_ASKED: Mapping[str, frozenset[str]] = {
+    word: frozenset(types.split())
+    for words, types in (
+        ("who whom whose", "person people human actor author artist character director musician politician scientist"),
+        ("where", "place location city country region area town village state geo gpe address site"),
+        ("when", "date time year period"),
+    )
+    for word in words.split()
+}
+"""Words of types that a question's word asks for."""
+_STRUCTURAL = frozenset({"mentions", "titled", "states", "member", "shares_names", "similar", "synonym", "co_occurs"})
+"""Edge types that say where things stand, not how they relate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyzedConfig(GatherConfig):
+    """What retrievers let choose that read a question's names and themes."""
+
+    analysis: Analysis = "names"
+    """What finds names, themes and types in a question: names alone, or one call of a model."""
+
+    def __post_init__(self) -> None:
+        super(AnalyzedConfig, self).__post_init__()
+        if self.analysis not in get_args(Analysis):
+            raise BadOption(f"analysis is {self.analysis!r}: it must be names or model")
+
+
+def open_analyzer(graph: Graph, analysis: Analysis, model: LanguageModel | None = None) -> Analyzer:
+    """Return what analyzes questions to a graph. Raises `BadOption` where a model is wanted and there is none."""
+    if analysis == "names":
+        return NameAnalyzer(graph)
+    if model is None:
+        raise BadOption(
+            "analysis is 'model', and there is no model: name one (--model, model=, ORIENTEER_MODEL or "
+            "orienteer.toml), or take analysis 'names'"
+        )
+    return ModelAnalyzer(graph, model)
+
+
+class NameAnalyzer:
+    """Analyzes by the names and types of a graph. Safe to share among threads; the last few queries are kept."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        types = graph.schema.node_types
+        has_passages = any(name in PASSAGES for name in types)
+        # Titles of passages are words like any other unless they are written as names; a person's nodes are told by
+        # their names however they are written.
+        self._titles = TitlesIn(graph, lower=not has_passages)
+        case = Case()
+        case.settle()
+        self._runs = Finder((), case)
+        self._node_types = {name: self._spelled(name) for name in types if name not in RESERVED}
+        self._edge_types = {name: self._spelled(name) for name in graph.types.edges if name not in _STRUCTURAL}
+        self._known: Recent[str, Query] = Recent(self._analyzed)
+
+    def analyze(self, text: str, run: Run) -> Query:
+        """Return what a text names, is about, and asks for."""
+        return self._known(text)
+
+    def _analyzed(self, text: str) -> Query:
+        named, rest = self._names(text)
+        themes = list(self._themes(rest))
+        said = {stem for theme in themes for stem in self._stems(theme)}
+        related = [
+            self._graph.schema.labels.get(name, name).replace("_", " ")
+            for name, ways in self._edge_types.items()
+            if any(said.intersection(way) for way in ways)
+        ]
+        return Query(text, tuple(named), tuple(dict.fromkeys([*themes, *related])), self._answer_types(rest))
+
+    def _names(self, text: str) -> tuple[list[str], str]:
+        """Return the names in a text, and the text with them blotted out."""
+        found: dict[str, None] = {}
+        rest = text
+        for one in self._titles.places(text):
+            if text[one.begin : one.end].casefold() not in STOP:
+                found[text[one.begin : one.end]] = None
+                rest = rest[: one.begin] + "|" * (one.end - one.begin) + rest[one.end :]
+        for run in self._runs.find(rest).runs.values():
+            found[run] = None
+            rest = rest.replace(run, "|" * len(run))
+        return list(found), rest
+
+    def _themes(self, rest: str) -> Iterable[str]:
+        """Return the runs of words that say something, as they stand."""
+        for part in _MARK.split(rest):
+            run: list[str] = []
+            for word in [*_SAID.findall(part), ""]:
+                if word and word.casefold() not in STOP:
+                    run.append(word)
+                elif run:
+                    yield " ".join(run)
+                    run = []
+
+    def _answer_types(self, rest: str) -> tuple[str, ...]:
+        """Return the types that a question asks for: what it calls by name first, else what its word for it means."""
+        stems = self._stems(rest)
+        if len(self._node_types) < 2:
+            return ()
+        named = [(at, name) for name, ways in self._node_types.items() for way in ways if (at := _at(stems, way)) >= 0]
+        if named:
+            return (min(named)[1],)
+        words = [word.casefold() for word in _WORD.findall(rest)]
+        kinds = next((_ASKED[word] for word in words if word in _ASKED), frozenset())
+        wanted = {stem for kind in kinds for stem in self._stems(kind)}
+        return tuple(name for name, ways in self._node_types.items() if any(wanted.intersection(way) for way in ways))
+
+    def _spelled(self, name: str) -> tuple[tuple[str, ...], ...]:
+        """Return the ways to write a type, each as its stems."""
+        schema = self._graph.schema
+        ways = (name, schema.labels.get(name, ""), *schema.also_called.get(name, ()))
+        return tuple(dict.fromkeys(stems for way in ways if (stems := tuple(self._stems(way.replace("_", " "))))))
+
+    def _stems(self, text: str) -> list[str]:
+        return self._graph.tokenizer.terms(text)
+
+
+class ModelAnalyzer:
+    """Analyzes by one call of a model, kept for the last few texts. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, model: LanguageModel) -> None:
+        self._model, self._by_names = model, NameAnalyzer(graph)
+        self._types = [name for name in graph.schema.node_types if name not in RESERVED]
+        self._known: Recent[str, Query] = Recent(Query)
+
+    def analyze(self, text: str, run: Run) -> Query:
+        """Return what the model finds in a text; what names alone give where it finds nothing that can be read.
+
+        The call is recorded with the query that it was made for, not with those that the same text gives later.
+        """
+        calls: list[Trajectory] = []
+
+        def asked(text: str) -> Query:
+            found, trajectory = ask_for(
+                self._model,
+                run,
+                "analysis",
+                _schema(self._types),
+                question=text,
+                types=", ".join(self._types) or "none",
+            )
+            if found is None or not (_said(found["low"]) or _said(found["high"])):
+                calls.append(trajectory.model_copy(update={"notes": (_UNREAD,)}))
+                return self._by_names.analyze(text, run)
+            calls.append(trajectory)
+            return Query(text, _said(found["low"]), _said(found["high"]), tuple(dict.fromkeys(found["answer_types"])))
+
+        return replace(self._known(text, asked), trajectories=tuple(calls))
+
+
+def _schema(types: Sequence[str]) -> Mapping[str, Any]:  # Any: a JSON schema
+    strings = {"type": "array", "items": {"type": "string"}}
+    kind = {"type": "string", "enum": list(types)} if types else {"type": "string"}
+    return {
+        "type": "object",
+        "properties": {
+            "low": {**strings, "maxItems": MOST_NAMES},
+            "high": {**strings, "maxItems": MOST_THEMES},
+            "answer_types": {"type": "array", "items": kind, "maxItems": MOST_TYPES if types else 0},
+        },
+        "required": ["low", "high", "answer_types"],
+        "additionalProperties": False,
+    }
+
+
+def _said(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def _at(stems: Sequence[str], phrase: Sequence[str]) -> int:
+    """Return where a phrase begins in a text, -1 where it does not stand there."""
+    size = len(phrase)
+    return next((at for at in range(len(stems) - size + 1) if tuple(stems[at : at + size]) == tuple(phrase)), -1)

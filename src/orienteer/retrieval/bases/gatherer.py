@@ -1,0 +1,75 @@
+"""What every retriever has around its own search: analysis, vectors that are paid for, the record of what it asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import ClassVar, Generic, TypeVar
+
+from orienteer.errors import BudgetExhausted
+from orienteer.protocols import Run
+from orienteer.retrieval.analysis import AnalyzedConfig, open_analyzer
+from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.query import Analyzer, GatherConfig, Query
+from orienteer.retrieval.spaces import Spaces
+from orienteer.tools.evidence import unpaid
+
+_C = TypeVar("_C", bound=GatherConfig)
+
+
+class Gatherer(ABC, Generic[_C]):
+    """A retriever over a graph. Safe to share among threads."""
+
+    name: ClassVar[str]
+
+    def __init__(self, config: _C, spaces: Spaces, analyzer: Analyzer | None = None) -> None:
+        self.graph, self.config, self.spaces, self._analyzer = spaces.graph, config, spaces, analyzer
+
+    def gather(self, query: Query, run: Run) -> Evidence:
+        """Return what the graph holds about a query, best first; evidence of nothing says why.
+
+        Where the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
+        where a model is asked.
+        """
+        query = self._analyzed(query, run)
+        try:
+            self.spaces.pay(run, dict.fromkeys(self._embedded(query)))
+        except BudgetExhausted:
+            found = unpaid(self._by_words._search(query, run))
+        else:
+            found = self._search(query, run)
+        asked = [
+            one.model_copy(update={"method": f"{self.name}: {one.method}"})
+            for one in (*query.trajectories, *found.trajectories)
+        ]
+        return replace(found, trajectories=tuple(asked))
+
+    def _analyzed(self, query: Query, run: Run) -> Query:
+        """Return a query with its analysis, as far as this retriever has any."""
+        if query.low or query.high or query.answer_types or query.trajectories or self._opened is None:
+            return query
+        return self._opened.analyze(query.text, run)
+
+    @cached_property
+    def _opened(self) -> Analyzer | None:
+        if self._analyzer is not None or not isinstance(self.config, AnalyzedConfig):
+            return self._analyzer
+        return open_analyzer(self.graph, self.config.analysis)
+
+    @cached_property
+    def _by_words(self) -> Gatherer[_C]:
+        return self._again(replace(self.config, mode="lexical"))
+
+    @abstractmethod
+    def _again(self, config: _C) -> Gatherer[_C]:
+        """Return the same retriever with another configuration."""
+
+    @abstractmethod
+    def _embedded(self, query: Query) -> Iterable[str]:
+        """Return the texts whose vectors a search for an analyzed query takes."""
+
+    @abstractmethod
+    def _search(self, query: Query, run: Run) -> Evidence:
+        """Return what the graph holds about an analyzed query."""

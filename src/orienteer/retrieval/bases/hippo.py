@@ -1,0 +1,339 @@
+"""`hippo`: passages by a random walk that begins where words, meaning and names of the question point.
+
+Three graphs, three walks:
+
+    facts      HippoRAG 2: facts near the question, a model's choice among them (`filter`), the entities they are about;
+               personalised PageRank over entities and passages, whichever way edges point
+    passages   no facts: a walk over passages and the names that stand in them, its restart sharp
+               (docs/results.md says what each part of it carries)
+    any other  a graph that a person brings: personalised PageRank over all its nodes, with the same restart
+
+No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its code:
+1. A walk begins from the `depth` best passages, not from all: the rest rank the same, and cost less.
+2. A passage restarts by its score over the best one's, a fact by its score over the best fact's. The code stretches the
+   facts at hand to 0 and 1, and stops with an error where the worst of them is kept.
+3. Facts that statistics made are left alone (`facts`). Without facts the restart is the passages' score to the power
+   `sharpness`, and the names of the question: with the first power the walk drowns in the corpus.
+4. Parallel edges add up; in the code a synonym overwrites what stood there.
+5. A passage and an entity are joined by 1 for each edge, one more where its title names it; the code has no titles.
+6. Facts are ranked as everything else is, by words and meaning where the graph has vectors; the code by vectors alone.
+7. A reply of the model that cannot be read leaves the facts as they were; the code then takes none, and says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import BadOption
+from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.pieces.incidence import Numbers, lists_of
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import Searcher
+from orienteer.index.title_bonus import Titled
+from orienteer.protocols import LanguageModel, Run
+from orienteer.retrieval.bases.gatherer import Gatherer
+from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.expansion.fact_seeds import MEMBER, Facts, FactSeeds
+from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
+from orienteer.retrieval.expansion.walk import Floats, GraphWalk, NameWalk, Walked, carriers
+from orienteer.retrieval.query import Analyzer, GatherConfig, Query
+from orienteer.retrieval.spaces import Spaces
+
+_LEAST_FIT = 0.1
+"""What a passage that no search finds fits, beside the best: names lead to it all the same."""
+_CARRIERS = 3
+"""Names that a reason tells."""
+_BETWEEN = 20
+"""Passages whose edges among one another are evidence, where there are no entities."""
+_EDGES = 30
+"""Edges in the evidence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HippoConfig(GatherConfig):
+    """Where walks begin, how far they go, and what they begin from. Constants were chosen on MuSiQue and 2Wiki."""
+
+    titles: float = 0.2
+    """Bonus of a passage whose title stands in the question, as a share of the best score. SAGE's, as `sage` has it."""
+    depth: int = 200
+    """Passages that a walk begins from. HippoRAG 2 begins from all; 200 rank the same."""
+    sharpness: float = 16.0
+    """Power of a passage's score in the restart. 8 to 32 differ by a point or two; at 1 the walk drowns."""
+    names: float = 0.5
+    """Share of the restart that the names of the question have, where one of them is an entity or titles a passage."""
+    others: float = 0.15
+    """The same where none does: what merely stands in passages says less of them."""
+    tau: float = 0.7
+    """Share of a name's steps that lead to the passages that it titles; the rest leads to those that hold it."""
+    fit: float = 2.0
+    """Power of a passage's score in how often a name leads to it; 0 for all alike."""
+    damping: float = 0.65
+    """How often the walk over names goes on instead of beginning anew."""
+    rounds: int = 4
+    """Rounds of the walk over names, from passages to names and back. 12 rank the same but for a few passages."""
+    facts: Literal["auto", "always", "never"] = "auto"
+    """Begin from facts where the graph has any, else walk over passages and names; auto where somebody stated them, for
+    those of statistics cost ten points of MuSiQue's first five."""
+    fact_k: int = 5
+    """Facts that a question begins from. HippoRAG 2's `linking_top_k`."""
+    phrases: int = 5
+    """Entities of those facts that a walk begins from. HippoRAG 2's code."""
+    filter: bool = False
+    """Have a model choose among the facts: one call a question."""
+    passage_weight: float = 0.05
+    """What a passage's score counts beside a fact's in the restart. HippoRAG 2's `passage_node_weight`."""
+    graph_damping: float = 0.5
+    """How often a walk over a graph's edges goes on. HippoRAG 2's `damping`."""
+    graph_rounds: int = 10
+    """Rounds of it; less than a thousandth of all is still on its way after them."""
+    entities: int = 10
+    """Entities in the evidence, those that the walk is at most often."""
+
+    def __post_init__(self) -> None:
+        GatherConfig.__post_init__(self)  # a class with slots is another one than `super` was compiled for
+        for name, most in (
+            *((one, 1) for one in ("titles", "names", "others", "tau", "passage_weight")),
+            *((one, 64) for one in ("sharpness", "fit")),
+        ):
+            if not 0 <= getattr(self, name) <= most:
+                raise BadOption(f"{name} is {getattr(self, name)}: it must be 0 to {most}")
+        for name in ("damping", "graph_damping"):
+            if not 0 <= getattr(self, name) < 1:
+                raise BadOption(f"{name} is {getattr(self, name)}: it must be 0 or more, and less than 1")
+
+
+class _Begun(NamedTuple):
+    """What a question points to by itself."""
+
+    rows: Rows
+    """What words and meaning speak for, best first."""
+    scores: NDArray[np.float64]
+    """Of each, the best one's 1."""
+
+
+class _Reached(NamedTuple):
+    """How often a walk is where, and what it began from."""
+
+    at: Floats
+    """By row."""
+    walked: Walked | None = None
+    """The same by names and passages, where it went over names."""
+    facts: FactSeeds | None = None
+    reason: str = ""
+
+
+class Hippo(Gatherer[HippoConfig]):
+    """Passages by a random walk. Safe to share among threads. Raises `BadOption`, `NotAGraph`, `GraphBusy`."""
+
+    name = "hippo"
+
+    def __init__(
+        self,
+        graph: Graph,
+        config: HippoConfig | None = None,
+        analyzer: Analyzer | None = None,
+        model: LanguageModel | None = None,
+    ) -> None:
+        config = config if config is not None else HippoConfig()
+        if config.filter and model is None:
+            raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
+        spaces = Spaces(graph, config)
+        super().__init__(config, spaces, analyzer)
+        self._model = model
+        self._titles = TitlesIn(graph)
+        self._incidence = incidence = open_incidence(graph, spaces)
+        bonus = config.titles if incidence is not None else 0.0
+        self._searcher: Searcher = Titled(spaces.searcher, self._titles, bonus) if bonus else spaces.searcher
+        self._facts: Facts | None = None
+        is_extracted = incidence is not None and incidence.rows is not None and MEMBER in graph.types.edges
+        begins = config.facts == "always" or (config.facts == "auto" and _are_stated(graph))
+        if incidence is not None and is_extracted and begins and spaces.facts.any():
+            chooser = model if config.filter else None
+            self._facts = Facts(spaces, incidence, k=config.fact_k, phrases=config.phrases, model=chooser)
+
+    def _again(self, config: HippoConfig) -> Hippo:
+        return Hippo(self.graph, config, self._analyzer, self._model)
+
+    def _embedded(self, query: Query) -> Iterable[str]:
+        return (query.text,)
+
+    def _search(self, query: Query, run: Run) -> Evidence:
+        """Return the passages that the walk is at most often, the entities, the edges among them, and the facts."""
+        begun, named = self._begun(query.text), self._named(query)
+        if not len(begun.rows) and not len(named):
+            return Evidence(reason="no node shares a word with the query, and none that it names is in the graph")
+        reached = self._reached(query, begun, named, run)
+        return self._evidence(begun, reached)
+
+    # ------------------------------------------------------------------------------------------------- where it begins
+
+    def _begun(self, text: str) -> _Begun:
+        found = self._searcher.search(text, self.config.depth, mask=self.spaces.passages)
+        rows, scores = found.rows[found.scores > 0], found.scores[found.scores > 0]
+        return _Begun(rows, scores / scores[0] if len(scores) else scores)
+
+    def _named(self, query: Query) -> Numbers:
+        """Return what the question names: numbers of names, rows in a graph without passages."""
+        find = self._incidence.find if self._incidence is not None else self._titles
+        return np.unique(np.concatenate([find(text) for text in (query.text, *query.low)])).astype(np.int32)
+
+    def _shares(self, named: Numbers) -> tuple[float, float]:
+        """Return the shares of a restart that what is found has, and what the question names."""
+        incidence, own = self._incidence, self.config.names
+        if incidence is not None and incidence.rows is None and not self._is_title[named].any():
+            own = self.config.others
+        own = own if len(named) else 0.0
+        return 1 - own, own
+
+    # ------------------------------------------------------------------------------------------------------ the walks
+
+    def _reached(self, query: Query, begun: _Begun, named: Numbers, run: Run) -> _Reached:
+        if self._facts is not None:
+            return self._over_facts(self._facts(query.text, run), begun)
+        if self._incidence is not None:
+            return self._over_names(self._incidence, begun, named)
+        return self._over_graph(begun, named)
+
+    def _over_names(self, incidence: Incidence, begun: _Begun, named: Numbers) -> _Reached:
+        found, own = self._shares(named)
+        places = incidence.places(begun.rows)
+        passages = np.zeros(len(incidence.passages), np.float32)
+        passages[places] = found * _sharp(begun.scores, self.config.sharpness)
+        names = np.zeros(len(incidence.holders.begins) - 1, np.float32)
+        names[named] = own * _in_all(self._weights[named])
+        # Where fewer are found than the walk begins from, the others share no word with the question at all.
+        least = max(_LEAST_FIT, float(begun.scores[-1]) if len(places) == self.config.depth else 0.0)
+        fit = np.full(len(passages), least, np.float32)
+        fit[places] = begun.scores.clip(min=least)
+        walked = self._name_walk(passages, names, fit**self.config.fit)
+        at = np.zeros(len(self.graph), np.float32)
+        at[incidence.passages] = walked.passages
+        if incidence.rows is not None:
+            at[incidence.rows] = walked.names
+        return _Reached(at, walked)
+
+    def _over_facts(self, seeds: FactSeeds, begun: _Begun) -> _Reached:
+        restart = np.zeros(len(self.graph), np.float32)
+        restart[begun.rows] = self.config.passage_weight * begun.scores
+        if not len(seeds.entities):
+            return _Reached(restart, facts=seeds, reason="no fact fits the query: passages are ranked by themselves")
+        restart[seeds.entities] = seeds.weights
+        return _Reached(self._walk(_in_all(restart)), facts=seeds)
+
+    def _over_graph(self, begun: _Begun, named: Numbers) -> _Reached:
+        found, own = self._shares(named)
+        restart = np.zeros(len(self.graph), np.float32)
+        restart[begun.rows] = found * _sharp(begun.scores, self.config.sharpness)
+        degree = self.graph.adjacency.degree(named)
+        restart[named] += own * _in_all(np.log1p(len(self.graph) / (1 + degree)))
+        return _Reached(self._walk(restart))
+
+    def _walk(self, restart: Floats) -> Floats:
+        return self._graph_walk(restart, damping=self.config.graph_damping, rounds=self.config.graph_rounds)
+
+    @cached_property
+    def _is_title(self) -> NDArray[np.bool_]:
+        assert self._incidence is not None
+        return self._incidence.titled.counts() > 0
+
+    @cached_property
+    def _weights(self) -> Floats:
+        assert self._incidence is not None
+        return self._incidence.weights()
+
+    @cached_property
+    def _name_walk(self) -> NameWalk:
+        config = self.config
+        assert self._incidence is not None
+        return NameWalk(self._incidence, tau=config.tau, damping=config.damping, rounds=config.rounds)
+
+    @cached_property
+    def _graph_walk(self) -> GraphWalk:
+        """The walk over all edges; in a knowledge base over those among entities, and from passages to entities."""
+        graph, spaces = self.graph, self.spaces
+        entries = graph.adjacency.entries(np.arange(len(graph), dtype=np.int32))
+        has_own = np.ones(len(entries.at), np.bool_)
+        if spaces.has_passages:
+            owner, neighbor = spaces.entities[entries.owner], spaces.entities[entries.neighbor]
+            joins = (owner & spaces.passages[entries.neighbor]) | (neighbor & spaces.passages[entries.owner])
+            entries, has_own = entries.where(joins | (owner & neighbor)), ~joins[joins | (owner & neighbor)]
+        weights = np.ones(len(entries.at), np.float32)
+        # Reading a weight is dear: those of a million edges take seconds.
+        weights[has_own] = graph.weights(entries.at[has_own]).clip(min=0)
+        return GraphWalk(lists_of(entries.owner, entries.neighbor, len(graph)), weights)
+
+    # ------------------------------------------------------------------------------------------------------- evidence
+
+    def _evidence(self, begun: _Begun, reached: _Reached) -> Evidence:
+        spaces, config = self.spaces, self.config
+        answers = _best(reached.at, spaces.answers, config.k)
+        entities = _best(reached.at, spaces.entities & ~spaces.answers, config.entities)
+        found = dict(zip(begun.rows.tolist(), begun.scores.tolist(), strict=True))
+        joined = entities if len(entities) else answers[:_BETWEEN]
+        nodes = [
+            *(spaces.node(row, reached.at[row], self._why(row, found.get(row), reached)) for row in answers.tolist()),
+            *(spaces.node(row, reached.at[row], self._led(row, reached)) for row in entities.tolist()),
+        ]
+        if reached.facts is not None:
+            facts = zip(reached.facts.facts.tolist(), reached.facts.scores.tolist(), strict=True)
+            nodes += [spaces.node(row, score, "fits the query") for row, score in facts if row not in answers]
+        notes = [self._incidence.note if self._incidence is not None else "", reached.reason]
+        if not nodes:
+            notes.append("the walk comes to nothing that may be an answer")
+        return Evidence(
+            nodes=tuple(sorted(nodes, key=lambda one: -one.score)),
+            edges=spaces.joining(joined, reached.at[joined], _EDGES),
+            reason="; ".join(filter(None, notes)),
+            trajectories=reached.facts.trajectories if reached.facts is not None else (),
+        )
+
+    def _why(self, row: int, score: float | None, reached: _Reached) -> str:
+        """Say how well a node fits by itself, and what led the walk to it."""
+        own = f"{self.spaces.mode} {score:.2f} of the best" if score is not None else ""
+        return "; ".join(filter(None, (own, self._led(row, reached))))
+
+    def _led(self, row: int, reached: _Reached) -> str:
+        """Say which names or nodes led the walk to a node."""
+        incidence = self._incidence
+        if reached.reason:
+            return ""
+        if incidence is None or reached.walked is None:
+            names = [self.graph.names[one] for one in self._graph_walk.carriers(reached.at, row, _CARRIERS).tolist()]
+        elif not self.spaces.passages[row]:
+            return ""
+        else:
+            place = int(incidence.places(np.array([row], np.int32))[0])
+            names = [incidence.written(one) for one in carriers(incidence, reached.walked, place, _CARRIERS).tolist()]
+        return f"by {', '.join(dict.fromkeys(names))}" if names else ""  # a title's two spellings are written alike
+
+
+def _best(at: Floats, mask: Mask, k: int) -> Rows:
+    """Return the marked rows that a walk is at most often, best first; ties go to the smaller row."""
+    rows = np.flatnonzero(mask & (at > 0)).astype(np.int32)
+    if len(rows) > k:
+        rows = rows[at[rows] >= np.partition(at[rows], -k)[-k]]
+    return rows[np.lexsort((rows, -at[rows]))][:k]
+
+
+def _sharp(scores: NDArray[np.float64], power: float) -> Floats:
+    return _in_all(scores**power)
+
+
+def _in_all(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
+    """Return values as shares of their sum; nothing where there is none."""
+    total = float(values.sum())
+    return (values / total if total else values).astype(np.float32)
+
+
+def _are_stated(graph: Graph) -> bool:
+    """Tell whether a model, or who made an imported graph, stated its facts: else statistics did."""
+    options = graph.manifest.provenance.get("options", {})
+    return "extract" not in options or "extracting_model" in options

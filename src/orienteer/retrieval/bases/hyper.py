@@ -1,0 +1,210 @@
+"""`hyper`: n-ary facts and the entities they tie together, expanded both ways, and the passages of both. HyperGraphRAG.
+
+    entities   60 by name and search                 -> the facts about them
+    facts      60 by search                          -> the entities they tie together
+    passages   what states the facts and names the entities, weighed against a search: H * v^.3
+
+What is a fact in which graph `orienteer.retrieval.expansion.bipartite` says.
+
+Deviations from HyperGraphRAG's public code:
+1. Its query goes through the extraction prompt, and finds nothing where that yields no fact; here facts are searched
+   for by the query itself, and entities by its names.
+2. Facts and entities come by degree and weight, hubs first. Here each shares out what it has: a hub hands little to
+   each, and the two ways add up: a member of facts that were found weighs as a name of the query does.
+3. Search scores count by their 16th power: the best facts speak, not the sixty.
+4. Passages by search, entities and facts are one ranking; there passages by search stand apart, unfused.
+5. Entities and facts are cut at 4,000 tokens each. Passages are `k`, for whoever shows them cuts them.
+6. Of an entity, most goes to the passages that it titles; in a search what the query names has a bonus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import BadOption
+from orienteer.graph.adjacency import KindMask
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Scored as ScoredRows
+from orienteer.protocols import Run
+from orienteer.records import Edge, Node
+from orienteer.retrieval.analysis import AnalyzedConfig
+from orienteer.retrieval.bases.gatherer import Gatherer
+from orienteer.retrieval.evidence import RESERVED, Evidence, Scored
+from orienteer.retrieval.expansion.bipartite import Bipartite, EdgesAsFacts, Handed, NamesInPassages, added
+from orienteer.retrieval.expansion.incidence import open_incidence
+from orienteer.retrieval.expansion.seeds import NONE, Seeds
+from orienteer.retrieval.expansion.votes import HOLDING
+from orienteer.retrieval.fusion import TITLES, Floats, fused, searched, shares, titled_spaces
+from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.reasons import because, fact_of, name_of
+from orienteer.text.sentences import tokens as count_tokens
+
+MEMBER, STATES = "member", "states"
+SHARPNESS = 16
+"""Power of search scores, as in the walk of `hippo`: 4 holds 1 to 6 points less of the gold passages in the first 5."""
+_EXPANDED = 1_000  # entities that are expanded: what comes after has a thousandth of the best one's share
+_BETWEEN = 20  # answers whose edges to one another are evidence, where no fact node is
+_MOST_EDGES = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HyperConfig(AnalyzedConfig):
+    """What every retriever lets choose, and how much is expanded."""
+
+    entities: int = 60
+    """Entities by name and search. HyperGraphRAG's top_k."""
+    facts: int = 60
+    """Facts by search, and facts of the evidence. HyperGraphRAG's top_k."""
+    names: float = 0.3
+    """Share of the entities that the query names, beside those that its facts tie together; .3 and .5 are alike."""
+    tokens: int = 4_000
+    """Room for entities, and for facts. HyperGraphRAG."""
+    titles: float = TITLES
+    """Bonus of a passage or an entity whose name stands in the query, as a share of the best search score."""
+
+    def __post_init__(self) -> None:
+        AnalyzedConfig.__post_init__(self)
+        if not 0 <= self.names <= 1:
+            raise BadOption(f"names is {self.names}: the share of the query's names must be 0 to 1")
+
+
+class Hyper(Gatherer[HyperConfig]):
+    """Gathers facts and entities by expansion both ways. Safe to share among threads."""
+
+    name = "hyper"
+
+    def __init__(self, graph: Graph, config: HyperConfig | None = None, analyzer: Analyzer | None = None) -> None:
+        config = config if config is not None else HyperConfig()
+        super().__init__(config, titled_spaces(graph, config, config.titles), analyzer)
+        self._seeds = Seeds(graph, self.spaces)
+        self._has_facts = MEMBER in graph.types.edges and bool(self.spaces.facts.any())
+        is_named = any(one.type in HOLDING and one.target not in RESERVED for one in graph.schema.edges)
+        self._incidence = open_incidence(graph, self.spaces) if is_named or not self._has_facts else None
+        self._naming = NamesInPassages(self._incidence) if self._incidence is not None else None
+        self._facts = self.spaces.facts if self._has_facts else self.spaces.passages
+        self._sides = self._open_sides()
+        self._has_nodes = self._has_facts or self._incidence is None or self._incidence.rows is not None
+        self._states = graph.kind_mask([STATES], None) if STATES in graph.types.edges else None
+
+    def _open_sides(self) -> Bipartite:
+        if self._has_facts:
+            return EdgesAsFacts(self.graph, self.spaces, self.graph.kind_mask([MEMBER], None), is_own=False)
+        if self._naming is not None:
+            return self._naming
+        return EdgesAsFacts(self.graph, self.spaces, None, is_own=True)
+
+    def _again(self, config: HyperConfig) -> Hyper:
+        return Hyper(self.graph, config, self._analyzer)
+
+    def _embedded(self, query: Query) -> Iterable[str]:
+        return (query.text, ", ".join(query.low) if self._has_nodes else "")
+
+    def _search(self, query: Query, run: Run) -> Evidence:
+        """Return the facts and entities that the expansion comes to, and the passages of both."""
+        found = searched(self.spaces, query.text, max(self.config.facts, 2 * self.config.k), self.spaces.answers)
+        facts = found
+        if self._facts is not self.spaces.answers:
+            facts = searched(self.spaces, query.text, self.config.facts, self._facts)
+        entities = self._expanded(query, facts)
+        reached = self._sides.to_facts(entities.most(_EXPANDED))
+        if not self._has_facts:
+            return self._evidence(query.text, NONE, entities, reached, found)
+        facts = fused(self.spaces, query.text, reached, facts, self.config.facts, among=self._facts)
+        return self._evidence(query.text, facts, entities, self._stating(facts, entities), found)
+
+    # ---------------------------------------------------------------------------------------------------- expansion
+
+    def _expanded(self, query: Query, facts: ScoredRows) -> Handed:
+        """Return the entities that the query names and those that its facts tie together, with their shares."""
+        tied = self._sides.to_entities(_sharp(facts.rows[: self.config.facts], facts.scores[: self.config.facts]))
+        named = self._named(query)
+        share = self.config.names if len(named.items) and len(tied.items) else float(len(named.items) > 0)
+        return added([Handed(tied.items, tied.values * (1 - share)), Handed(named.items, named.values * share)])
+
+    def _named(self, query: Query) -> Handed:
+        """Return the entities that the query names: names by how rare they are, nodes by how well they fit."""
+        if self._incidence is None or self._naming is None or self._has_nodes:
+            found = self._seeds.find(query.low, query.text, self.config.entities, self.spaces.entities)
+            return _sharp(*found)
+        names = np.unique(np.concatenate([self._incidence.find(text) for text in (query.text, *query.low)]))
+        weights = self._naming.weights(names)
+        return Handed(names.astype(np.int64), weights / weights.sum())
+
+    def _stating(self, facts: ScoredRows, entities: Handed) -> Handed:
+        """Return the passages that state some facts and those that name the entities, each by the most of its kind."""
+        by_row = np.argsort(facts.rows)
+        entries = self.graph.adjacency.entries(facts.rows[by_row], self._states)
+        entries = entries.where(self.spaces.passages[entries.neighbor])
+        said = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
+        stating = added([Handed(entries.neighbor.astype(np.int64), said)])
+        parts = [stating] if self._naming is None else [stating, self._naming.to_facts(entities.most(_EXPANDED))]
+        return added([Handed(one.items, shares(one.values)) for one in parts])
+
+    # ----------------------------------------------------------------------------------------------------- evidence
+
+    def _evidence(self, text: str, facts: ScoredRows, entities: Handed, reached: Handed, found: ScoredRows) -> Evidence:
+        passages = fused(self.spaces, text, reached, found, self.config.k, among=self.spaces.answers)
+        why = self._reasons(facts, entities.most(_EXPANDED))
+        nodes = [self.spaces.node(row, score, why(row)) for row, score in zip(*passages, strict=True)]
+        nodes += self._cut(facts.rows, facts.scores, "a fact")
+        if self._has_nodes and self.spaces.has_passages:
+            best = entities.first(self.config.entities)
+            nodes += self._cut(entities.items[best], shares(entities.values)[best], "an entity")
+        notes = [self._incidence.note if self._incidence is not None else ""]
+        if not nodes:
+            notes.append("nothing in the graph shares a word with the query, or is named by it")
+        edges: tuple[Scored[Edge], ...] = ()
+        if not self._has_facts:
+            edges = self.spaces.joining(passages.rows[:_BETWEEN], passages.scores[:_BETWEEN], _MOST_EDGES)
+        return Evidence.joined([Evidence(tuple(nodes), edges, reason="; ".join(filter(None, notes)))])
+
+    def _reasons(self, facts: ScoredRows, entities: Handed) -> Callable[[int], str]:
+        """Return what says which facts an answer states, else which entities led to it; the search, where none did."""
+        place = {row: at for at, row in enumerate(facts.rows.tolist())}
+        share = dict(zip(entities.items.tolist(), entities.values.tolist(), strict=True))
+
+        def why(row: int) -> str:
+            stated = sorted(place[one] for one in self._beside(row, self._states) if one in place)
+            if stated:
+                return because("states", (fact_of(self.graph, int(facts.rows[one])) for one in stated), "")
+            said, led = "by", self._beside(row, None)
+            if self._naming is not None and self.spaces.passages[row]:
+                said, led = "holds", self._naming.of(row).tolist()
+            best = sorted((one for one in led if one in share), key=lambda one: (-share[one], one))
+            return because(said, map(self._written, best), self.spaces.mode)
+
+        return why
+
+    def _beside(self, row: int, kinds: KindMask | None) -> list[int]:
+        entries = self.graph.adjacency.entries(np.array([row], np.int32), kinds)
+        return list(dict.fromkeys(entries.neighbor.tolist()))
+
+    def _written(self, entity: int) -> str:
+        if self._has_nodes or self._incidence is None:
+            return name_of(self.graph, entity)
+        return self._incidence.written(entity)
+
+    def _cut(self, rows: NDArray[np.integer[Any]], scores: Floats, why: str) -> list[Scored[Node]]:
+        """Return the first of some nodes that there is room for."""
+        found: list[Scored[Node]] = []
+        left = self.config.tokens
+        for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+            node = self.spaces.node(row, score, why)
+            left -= count_tokens(f"{node.item.name} {node.item.text}")
+            if left < 0:
+                break
+            found.append(node)
+        return found
+
+
+def _sharp(rows: Rows, scores: Floats) -> Handed:
+    """Return found rows with their shares of the whole, the best ones' raised."""
+    order = np.argsort(rows)
+    values = scores[order] ** SHARPNESS
+    return Handed(rows[order].astype(np.int64), values / (values.sum() or 1.0))

@@ -1,0 +1,163 @@
+"""`light`: entities by the names of a question, relations by its themes, and the passages that both vote for.
+
+LightRAG (Guo et al. 2024), the retrieval of its public code, version 1.5.7.
+
+- *local*: entities by names (low-level keywords), then their relations.
+- *global*: relations by themes (high-level keywords), then the entities that they relate.
+- *hybrid*: both, in turns. *mix*: and passages by one search, in turns with those that are voted for.
+
+Deviations:
+1. Relations are ranked by how well they fit the query, never by their ends' degrees, and keep type, direction, text,
+   keywords and weight: `orienteer.retrieval.expansion.relations`.
+2. Entities that the query names come before those that are like the names.
+3. The ends of local relations are picked as entities too, so that a passage on the far end can be found; in the public
+   code a local relation leads no further than the passages that state it.
+4. Themes are searched together with the whole query, without which a theme such as `mother` finds any mother. In a
+   graph without facts, where no index holds relations, those of the nodes found so are ranked.
+5. A graph without entities has its passages for nodes, and a node of a graph without passages is one. What holds itself
+   casts no vote: such nodes stand as they were picked.
+6. Passages are merged by turns of three lists: of entities, of relations and, in mix, of the search; k in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.protocols import Run
+from orienteer.retrieval.analysis import AnalyzedConfig
+from orienteer.retrieval.bases.gatherer import Gatherer
+from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.seeds import SEEDS, Seeds
+from orienteer.retrieval.expansion.votes import Held, Holders, vote
+from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.reasons import because, holds, name_of
+from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.turns import first_of, in_turns
+
+Level = Literal["local", "global", "hybrid", "mix"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LightConfig(AnalyzedConfig):
+    """LightRAG's settings."""
+
+    level: Level = "hybrid"
+    """What is looked for: local, global, both (hybrid), or both and passages (mix), LightRAG's own default.
+    GraphSearch takes hybrid (002, section 4.1)."""
+    entities: int = SEEDS
+    """Entities that are picked at the most. LightRAG's top_k."""
+    relations: int = SEEDS
+    """Relations that are picked at the most. LightRAG's top_k."""
+
+    def __post_init__(self) -> None:
+        super(LightConfig, self).__post_init__()
+        if self.level not in get_args(Level):
+            raise BadOption(f"level is {self.level!r}: it must be one of {', '.join(get_args(Level))}")
+
+
+class Picked(NamedTuple):
+    """What one of the two searches picks, best first."""
+
+    nodes: dict[int, float]
+    """Rows with their scores."""
+    relations: list[Relation]
+
+
+class Light(Gatherer[LightConfig]):
+    """Names and themes, entities and relations, and their passages."""
+
+    name = "light"
+
+    def __init__(self, graph: Graph, config: LightConfig | None = None, analyzer: Analyzer | None = None) -> None:
+        config = config if config is not None else LightConfig()
+        super().__init__(config, Spaces(graph, config), analyzer)
+        self._seeds = Seeds(graph, self.spaces)
+        self._relations = Relations(graph, self.spaces, self._seeds)
+        self._holders = Holders(graph, self.spaces)
+
+    def _again(self, config: LightConfig) -> Light:
+        return Light(self.graph, config, self._analyzer)
+
+    def _embedded(self, query: Query) -> Iterable[str]:
+        return (query.text, ", ".join(query.low), _themes(query) if self.config.level != "local" else "")
+
+    def _search(self, query: Query, run: Run) -> Evidence:
+        """Return passages, entities and relations, best first."""
+        level = self.config.level
+        found = []
+        if level != "global":
+            found.append(self._local(query))
+        if level != "local":
+            found.append(self._global(query))
+        nodes = first_of(in_turns(*(one.nodes.items() for one in found)), self.config.entities)
+        relations: dict[tuple[int, ...], Relation] = {}
+        for one in in_turns(*(one.relations for one in found)):
+            relations.setdefault(one.key, one)
+        return self._evidence(query, Picked(nodes, list(relations.values())[: self.config.relations]))
+
+    def _local(self, query: Query) -> Picked:
+        found = self._seeds.find(query.low, query.text, self.config.entities, self._relations.nodes)
+        relations = self._relations.around(found, query.text, self.config.relations)
+        pairs = zip(found.rows.tolist(), found.scores.tolist(), strict=True)
+        return Picked(first_of(in_turns(_ends(relations), pairs), self.config.entities), relations)
+
+    def _global(self, query: Query) -> Picked:
+        relations = self._relations.matching(_themes(query), query.text, self.config.relations)
+        return Picked(first_of(_ends(relations), self.config.entities), relations)
+
+    def _evidence(self, query: Query, picked: Picked) -> Evidence:
+        passages = self._passages(query, picked)
+        nodes = [
+            self.spaces.node(row, 1 - place / (1 + len(passages)), why)
+            for place, (row, why) in enumerate(passages.items())
+        ]
+        if not self._relations.holds_itself:
+            nodes += [self.spaces.node(*one, "an entity near the query") for one in picked.nodes.items()]
+        facts = {one.fact: one.score for one in picked.relations if one.fact >= 0}
+        nodes += [self.spaces.node(*one, "states a relation") for one in facts.items()]
+        edges = tuple(self._relations.edges_of(picked.relations))
+        reason = "" if nodes else "no entity, relation or passage shares a name or a word with the query"
+        return Evidence.joined([Evidence(tuple(nodes), edges, reason=reason)])
+
+    def _passages(self, query: Query, picked: Picked) -> dict[int, str]:
+        """Return rows of passages, best first, with what found each."""
+        answers, fits = self.spaces.answers, self._seeds.fits(query.text)
+        rows = list(picked.nodes)
+        lists: list[tuple[list[int], Callable[[int], str]]] = []
+        if self._relations.holds_itself:
+            lists.append((rows, lambda row: self._relations.about(row, picked.relations)))
+        else:
+            groups = [(one.fact,) if one.fact >= 0 else one.ends for one in picked.relations]
+            held, told = self._holders.of(rows), self._holders.of_groups(groups)
+            lists.append((vote(held, len(rows), fits).rows.tolist(), lambda row: self._held(row, rows, held)))
+            lists.append(
+                (vote(told, len(groups), fits).rows.tolist(), lambda row: self._told(row, picked.relations, told))
+            )
+        if self.config.level == "mix":
+            found = self.spaces.search(query.text, self.config.k, answers).rows.tolist()
+            lists.insert(0, (found, lambda row: self.spaces.mode))
+        pairs = in_turns(*([(row, why) for row in some if answers[row]] for some, why in lists))
+        return {row: why(row) for row, why in first_of(pairs, self.config.k).items()}
+
+    def _held(self, row: int, entities: list[int], held: Held) -> str:
+        names = (name_of(self.graph, entities[place]) for place in holds(held, row))
+        return because("holds", names, "holds entities near the query")
+
+    def _told(self, row: int, relations: list[Relation], told: Held) -> str:
+        names = (self._relations.told(relations[place]) for place in holds(told, row))
+        return because("holds", names, "holds relations that fit")
+
+
+def _themes(query: Query) -> str:
+    """Return the query, and after it the themes that it does not say in these words."""
+    said = query.text.casefold()
+    return " ".join([query.text, *(theme for theme in query.high if theme.casefold() not in said)])
+
+
+def _ends(relations: Iterable[Relation]) -> list[tuple[int, float]]:
+    return [(end, one.score) for one in relations for end in one.ends]

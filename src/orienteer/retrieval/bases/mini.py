@@ -1,0 +1,265 @@
+"""`mini`: from what a question names, paths of two edges vote for what may be the answer, by its type above all.
+
+MiniRAG (Fan et al. 2025), the retrieval of its public code. For each name entities that it may mean, each with a share;
+from each of them all paths of one and of two edges. With s the share of where a path starts:
+
+    vote(path)   = s * (1 + nodes of the answer's type on it + edges of it among the relations that fit) * w
+    w            = the weight of its one edge among its type's, ^0.3; of two the second's share of its middle's edges
+    votes(node)  = sum of the votes of the paths that end at it, and twice its own share where it is a start
+    passages     (0.1 + fit) * votes^0.5, by the chunk vote over nodes; twice for what the first name's entities hold,
+                 ten times for what the search gives too
+
+Deviations:
+1. The votes of all paths are added up. The public code keeps the counter of the last (operate.py:1206).
+2. A path of two edges shares its vote among all the ends that its middle leads to: a hub leads anywhere, and its many
+   paths say nothing.
+3. A name that some entity bears means those that bear it; others mean the 60 nearest, as in the public code.
+4. Of starts without an edge the best fifth are kept, rounded up; of fewer than five the public code keeps none.
+5. Only the first `MOST_MIDDLES` middles that fit, and `MOST_ENDS` edges behind them, are walked.
+6. In a graph whose nodes are what there is to read, nodes of the answer's type come before all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.adjacency import Entries
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask, Scored
+from orienteer.protocols import Run
+from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
+from orienteer.retrieval.bases.gatherer import Gatherer
+from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.seeds import Seeds
+from orienteer.retrieval.expansion.votes import Holders, damped, vote
+from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.reasons import because, holds, name_of
+from orienteer.retrieval.spaces import Spaces
+
+MOST_MIDDLES = 500
+"""Nodes next to a start that paths go on from; ours."""
+MOST_ENDS = 200_000
+"""Edge ends behind them that one question reads, those of nodes with few edges first; ours."""
+ISOLATED = 0.2
+"""Share of the starts without an edge that is kept. MiniRAG's."""
+FIRST, DENSE = 2.0, 10.0
+"""What a passage counts for that the first name's entities hold, and that the search gives too. MiniRAG's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MiniConfig(AnalyzedConfig):
+    """MiniRAG's settings."""
+
+    entities: int = 60
+    """Entities that a name may mean, relations that count as fitting, and nodes that vote. MiniRAG's top_k."""
+
+
+class _Starts(NamedTuple):
+    """Where paths start."""
+
+    rows: Rows
+    shares: NDArray[np.float64]
+    is_first: NDArray[np.bool_]
+    """Whether the first name means it."""
+
+
+class Mini(Gatherer[MiniConfig]):
+    """Names, the answer's type, and the paths between."""
+
+    name = "mini"
+
+    def __init__(self, graph: Graph, config: MiniConfig | None = None, analyzer: Analyzer | None = None) -> None:
+        config = config if config is not None else MiniConfig()
+        super().__init__(config, Spaces(graph, config), analyzer)
+        self._seeds = Seeds(graph, self.spaces)
+        self._relations = Relations(graph, self.spaces, self._seeds)
+        self._holders = Holders(graph, self.spaces)
+
+    def _again(self, config: MiniConfig) -> Mini:
+        return Mini(self.graph, config, self._analyzer)
+
+    def _embedded(self, query: Query) -> Iterable[str]:
+        return (query.text, *query.low[:MOST_NAMES])
+
+    def _search(self, query: Query, run: Run) -> Evidence:
+        """Return passages, the entities that paths vote for, and the relations that fit, best first."""
+        starts = self._starts(query)
+        relations = self._relations.matching(query.text, query.text, self.config.entities)
+        wanted = self._wanted(query)
+        votes = self._votes(query, starts, relations, wanted)
+        order = np.lexsort((np.arange(len(votes)), -votes))[: self.config.entities]
+        rows = order[votes[order] > 0].astype(np.int32)
+        return self._evidence(query, rows, votes, starts, relations, wanted)
+
+    def _starts(self, query: Query) -> _Starts:
+        """Return what the names mean, less most of what has no edge; what the text means where that is nothing."""
+        nodes, most = self._relations.nodes, self.config.entities
+        share, first = np.zeros(len(self.graph)), np.zeros(len(self.graph), np.bool_)
+        for place, name in enumerate(query.low[:MOST_NAMES]):
+            named = self._seeds.named([name], nodes)[:most]
+            found = Scored(named, np.ones(len(named))) if len(named) else self._seeds.search(name, most, nodes)
+            share[found.rows] = np.maximum(share[found.rows], found.scores)
+            first[found.rows] |= place == 0
+        if not share.any():
+            found = self._seeds.search(query.text, most, nodes)
+            share[found.rows], first[found.rows] = found.scores, True
+        rows = np.flatnonzero(share).astype(np.int32)
+        alone = self.graph.adjacency.degree(rows) == 0
+        kept = int(np.ceil(ISOLATED * alone.sum()))
+        ranked = rows[alone][np.lexsort((rows[alone], -share[rows[alone]]))]
+        rows = np.sort(np.concatenate([rows[~alone], ranked[:kept]]))
+        return _Starts(rows, share[rows], first[rows])
+
+    def _wanted(self, query: Query) -> Mask:
+        known = [name for name in query.answer_types if name in self.graph.types.nodes][:MOST_TYPES]
+        mask = self.graph.mask(known) if known else None
+        return np.zeros(len(self.graph), np.bool_) if mask is None else mask
+
+    # -------------------------------------------------------------------------------------------------------- paths
+
+    def _votes(self, query: Query, starts: _Starts, relations: list[Relation], wanted: Mask) -> NDArray[np.float64]:
+        """Return what paths from the starts give each node."""
+        size = len(self.graph)
+        votes = np.zeros(size, np.float64)
+        votes[starts.rows] = 2 * starts.shares
+        steps = self._entries(starts.rows)
+        if not len(steps.owner):
+            return votes
+        hits = self._pairs(relations)
+        share = starts.shares[starts.rows.searchsorted(steps.owner)]
+        said = wanted[steps.neighbor].astype(np.float64) + self._is_hit(steps, hits)
+        given = share * (1 + said) * self._relations.strength(steps)
+        votes += np.bincount(steps.neighbor, given, minlength=size).astype(np.float64)
+        # What a middle passes on is the same for each of its ends: the sums over the starts that lead to it.
+        weight = np.bincount(steps.neighbor, share, minlength=size)
+        carried = np.bincount(steps.neighbor, share * said, minlength=size)
+        middles = self._middles(query, steps, said)
+        onward = self._entries(middles)
+        strength = self._relations.strength(onward)
+        out = np.bincount(onward.owner, strength, minlength=size)
+        hit = self._is_hit(onward, hits)
+        counted = 1.0 + wanted[onward.neighbor] + hit
+        came = weight[onward.owner] * counted + carried[onward.owner]
+        back = self._back(starts, onward) * (counted + wanted[onward.owner] + hit)
+        whole = out[onward.owner]
+        part = np.divide(strength, whole, out=np.zeros(len(whole)), where=whole > 0)  # weights may all be 0
+        return votes + np.bincount(onward.neighbor, (came - back) * part, minlength=size)
+
+    def _back(self, starts: _Starts, onward: Entries) -> NDArray[np.float64]:
+        """Return the share of the start that each second edge leads back to, 0 where it leads to none."""
+        place = starts.rows.searchsorted(onward.neighbor).clip(max=len(starts.rows) - 1)
+        return np.where(starts.rows[place] == onward.neighbor, starts.shares[place], 0.0)
+
+    def _entries(self, rows: Rows) -> Entries:
+        """Return the edges of some rows to other nodes, one of several parallel ones."""
+        entries = self.graph.adjacency.entries(rows)
+        entries = entries.where(self._relations.nodes[entries.neighbor])
+        key = entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor
+        return entries.where(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else entries
+
+    def _middles(self, query: Query, steps: Entries, said: NDArray[np.float64]) -> Rows:
+        """Return the nodes that paths go on from: those that something speaks for, then those that fit."""
+        rows, place = np.unique(steps.neighbor, return_inverse=True)
+        rows = rows.astype(np.int32)
+        best = np.zeros(len(rows))
+        np.maximum.at(best, place, said)
+        if len(rows) > MOST_MIDDLES:
+            kept = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
+            order = np.lexsort((rows, ~np.isin(rows, kept), -best))[:MOST_MIDDLES]
+            rows = np.sort(rows[order])
+        degree = self.graph.adjacency.degree(rows)
+        few = np.argsort(degree, kind="stable")
+        return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
+
+    def _pairs(self, relations: list[Relation]) -> NDArray[np.int64]:
+        """Return a number for each two ends of the relations, sorted."""
+        size = len(self.graph)
+        pairs = [one * size + other for each in relations for one in each.ends for other in each.ends if one != other]
+        return np.unique(np.array(pairs, np.int64))
+
+    def _is_hit(self, entries: Entries, hits: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.isin(entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor, hits)
+
+    # ----------------------------------------------------------------------------------------------------- evidence
+
+    def _evidence(
+        self,
+        query: Query,
+        rows: Rows,
+        votes: NDArray[np.float64],
+        starts: _Starts,
+        relations: list[Relation],
+        wanted: Mask,
+    ) -> Evidence:
+        first = starts.rows[starts.is_first]
+        if self._relations.holds_itself:
+            order = np.argsort(rows)
+            fit = np.empty(len(rows))
+            fit[order] = self._seeds.fits(query.text)(rows[order])
+            scores = damped(votes[rows], fit)
+            passages = self._boosted(query, rows, scores * np.where(np.isin(rows, first), FIRST, 1.0))
+            if not self.config.node_types:
+                passages = _preferred(passages, wanted)
+            entities, why = [], self._led(starts, votes)
+        else:
+            held = self._holders.of(rows.tolist())
+            found = vote(held, len(rows), self._seeds.fits(query.text))
+            named = self._holders.of(first.tolist()).passage
+            passages = self._boosted(query, found.rows, found.scores * np.where(np.isin(found.rows, named), FIRST, 1.0))
+            entities = list(zip(rows.tolist(), (votes[rows] / votes.max()).tolist(), strict=True)) if len(rows) else []
+
+            def why(row: int) -> str:
+                names = (name_of(self.graph, int(rows[place])) for place in holds(held, row))
+                return because("paths lead to", names, self.spaces.mode)
+
+        top = passages[0][1] if passages and passages[0][1] > 0 else 1.0
+        nodes = [self.spaces.node(row, score / top, why(row)) for row, score in passages[: self.config.k]]
+        nodes += [self.spaces.node(row, score, "paths lead to it") for row, score in entities]
+        reason = "" if nodes else "nothing in the graph is named in the query or like its names"
+        return Evidence.joined([Evidence(tuple(nodes), tuple(self._relations.edges_of(relations)), reason=reason)])
+
+    def _led(self, starts: _Starts, votes: NDArray[np.float64]) -> Callable[[int], str]:
+        """Return what says by which nodes paths led to a node; the search, where none did."""
+        begun = set(starts.rows.tolist())
+        near = np.union1d(starts.rows, self._entries(starts.rows).neighbor)
+
+        def why(row: int) -> str:
+            if row in begun:
+                return "near the query's names"
+            beside = np.unique(self._entries(np.array([row], np.int32)).neighbor)
+            beside = beside[np.isin(beside, near)]
+            best = beside[np.lexsort((beside, -votes[beside]))]
+            return because("by", (name_of(self.graph, one) for one in best.tolist()), self.spaces.mode)
+
+        return why
+
+    def _boosted(self, query: Query, rows: Rows, scores: NDArray[np.float64]) -> list[tuple[int, float]]:
+        """Return the answers among some rows, and after them what the search alone gives, best first."""
+        answers = self.spaces.answers
+        found = self._seeds.search(query.text, self.config.k, answers)
+        kept = answers[rows]
+        both, place = np.unique(np.concatenate([rows[kept], found.rows]), return_inverse=True)
+        total: NDArray[np.float64] = np.bincount(place[: kept.sum()], scores[kept], len(both)).astype(np.float64)
+        total[place[kept.sum() :]] *= DENSE
+        searched = np.zeros(len(both))
+        searched[place[kept.sum() :]] = found.scores
+        order = np.lexsort((both, -searched, -total))
+        return [(int(both[at]), float(total[at])) for at in order]
+
+
+def _preferred(found: list[tuple[int, float]], wanted: Mask) -> list[tuple[int, float]]:
+    """Return what is wanted before all else, both in their order; what comes after scores no more than it."""
+    kept = [one for one in found if wanted[one[0]]]
+    others = [one for one in found if not wanted[one[0]]]
+    if not kept or not others:
+        return found
+    least, most = kept[-1][1], others[0][1]
+    scale = min(1.0, least / most) if most > 0 else 1.0
+    return [*kept, *((row, score * scale) for row, score in others)]

@@ -1,0 +1,212 @@
+"""`msgraph-local`: entities near a question, their relations, their passages, and reports of their communities.
+
+The local search of Microsoft's GraphRAG, version 3.3.0 (Edge et al. 2024), as nano-graphrag has it too.
+
+1. Twice as many entities as are wanted are looked for, and those kept that are near enough.
+2. Relations: those between two of the entities first, then those that lead on, by how well they fit.
+3. Passages by the chunk vote over entities and what the relations lead to.
+4. Reports of the communities that most of the entities are in, by rating where they have one.
+5. Of the tokens, half are for passages, .15 for reports, the rest for entities and relations.
+
+Deviations:
+1. Relations are not ranked by degree, which prefers hubs: `orienteer.retrieval.expansion.relations`.
+2. Communities that the graph does not hold are made when a question first needs them, once a generation, and a report
+   when it is first shown. Without a model it lists the members and relations that are best connected. Of these the
+   finest level alone is told.
+3. What relations lead to votes for passages too, so that a passage on the far end can be found.
+4. What passages the vote leaves room for, one search gives.
+5. Without the extra `communities`, in a graph that holds none, the reason says that there are no reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeVar, get_args
+
+import numpy as np
+
+from orienteer.errors import BadOption, BudgetExhausted, MissingExtra
+from orienteer.graph.store import Graph
+from orienteer.index.bm25 import Scored as ScoredRows
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Edge, Node, Trajectory
+from orienteer.retrieval.analysis import AnalyzedConfig
+from orienteer.retrieval.bases.gatherer import Gatherer
+from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.reports import Reports
+from orienteer.retrieval.expansion.seeds import Seeds
+from orienteer.retrieval.expansion.votes import Holders, vote
+from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.reasons import because, holds, name_of
+from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.turns import first_of, in_turns
+from orienteer.text.sentences import tokens as count_tokens
+
+OVERSAMPLE = 2
+"""Candidates by each entity that is wanted. Microsoft's."""
+TEXT, REPORTS = 0.5, 0.15
+"""Shares of the tokens for passages and for reports. Microsoft's text_unit_prop and community_prop."""
+_OF_REST = 0.5
+"""Of what is left, the share of entities; ours."""
+_LINE = 12
+"""Tokens of a relation's ends and type."""
+_NOTHING = "nothing in the graph is named in the query or like its names"
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MsGraphConfig(AnalyzedConfig):
+    """The settings of Microsoft's local search."""
+
+    entities: int = 10
+    """Entities that are picked. Microsoft's top_k_entities."""
+    relations: int = 10
+    """Relations for each entity that is picked, in all. Microsoft's top_k_relationships."""
+    levels: int = 3
+    """Levels of communities that are read, the coarsest first. Microsoft's community_level 2, counted from 1."""
+    reports: Literal["list", "model"] = "list"
+    """What a report is where the graph holds none: a list of members and relations, or what a model writes of it."""
+    tokens: int = 12_000
+    """What all evidence may take of a prompt. Microsoft's max_context_tokens."""
+
+    def __post_init__(self) -> None:
+        super(MsGraphConfig, self).__post_init__()
+        if self.reports not in get_args(Literal["list", "model"]):
+            raise BadOption(f"reports is {self.reports!r}: it must be list or model")
+
+
+class _Told(NamedTuple):
+    """Reports of communities."""
+
+    nodes: list[Scored[Node]]
+    reason: str = ""
+    """Why there are none, or lists in their place."""
+    trajectories: tuple[Trajectory, ...] = ()
+    """What a model was asked to write them."""
+
+
+class MsGraph(Gatherer[MsGraphConfig]):
+    """Entities, what they relate to, and what is written of their communities."""
+
+    name = "msgraph-local"
+
+    def __init__(
+        self,
+        graph: Graph,
+        config: MsGraphConfig | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
+    ) -> None:
+        config = config if config is not None else MsGraphConfig()
+        super().__init__(config, Spaces(graph, config), analyzer)
+        self._seeds = Seeds(graph, self.spaces)
+        self._relations = Relations(graph, self.spaces, self._seeds)
+        self._holders = Holders(graph, self.spaces)
+        self._model = model if self.config.reports == "model" else None
+        self._reports = Reports(
+            graph, self.spaces, level=self.config.levels - 1, nodes=self._relations.nodes, model=self._model
+        )
+
+    def _again(self, config: MsGraphConfig) -> MsGraph:
+        return MsGraph(self.graph, config, self._analyzer, model=self._model)
+
+    def _embedded(self, query: Query) -> Iterable[str]:
+        return (query.text, ", ".join(query.low))
+
+    def _search(self, query: Query, run: Run) -> Evidence:
+        """Return passages, entities, relations and reports, each as many as its share of the tokens holds."""
+        found = self._seeds.find(query.low, query.text, OVERSAMPLE * self.config.entities, self._relations.nodes)
+        near = list(zip(found.rows.tolist(), found.scores.tolist(), strict=True))[: self.config.entities]
+        relations = self._related(near, query)
+        ends = [(end, one.score) for one in relations for end in one.ends]
+        rows = list(first_of(in_turns(ends, near), len(ends) + len(near)))
+        passages = self._passages(query, rows, relations)
+        reports = self._told(query.text, [row for row, _ in near], run)
+        entities = [self.spaces.node(*one, "an entity near the query") for one in near]
+        return self._fitted(
+            passages,
+            [] if self._relations.holds_itself else entities,
+            relations,
+            reports,
+        )
+
+    def _related(self, near: Sequence[tuple[int, float]], query: Query) -> list[Relation]:
+        """Return the relations of some entities, those between two of them first."""
+        rows, scores = zip(*near, strict=True) if near else ((), ())
+        found = ScoredRows(np.array(rows, np.int32), np.array(scores, np.float64))
+        relations = self._relations.around(found, query.text, self.config.relations * max(1, len(near)))
+        return sorted(relations, key=lambda one: not set(one.ends).issubset(rows))
+
+    def _passages(self, query: Query, rows: list[int], relations: Sequence[Relation]) -> list[Scored[Node]]:
+        answers = self.spaces.answers & ~self.spaces.communities  # of those the reports are told
+        held, voted = self._holders.of(rows), rows
+        if not self._relations.holds_itself:
+            voted = vote(held, len(rows), self._seeds.fits(query.text)).rows.tolist()
+        searched = self._seeds.search(query.text, self.config.k, answers).rows.tolist()
+        kept = list(dict.fromkeys([*(row for row in voted if answers[row]), *searched]))[: self.config.k]
+        picked = set(voted)
+
+        def why(row: int) -> str:
+            if row not in picked:
+                return self.spaces.mode
+            if self._relations.holds_itself:
+                return self._relations.about(row, relations)
+            return because("holds", (name_of(self.graph, rows[one]) for one in holds(held, row)), self.spaces.mode)
+
+        return [self.spaces.node(row, 1 - place / (1 + len(kept)), why(row)) for place, row in enumerate(kept)]
+
+    def _told(self, text: str, rows: Sequence[int], run: Run) -> _Told:
+        """Return the reports of the communities of some entities that their tokens hold."""
+        try:
+            met = self._reports.of(rows)
+        except MissingExtra as missing:
+            return _Told([], f"no reports: {missing}")
+        left, told = REPORTS * self.config.tokens, _Told([])
+        for one in met:
+            try:
+                node, asked = self._reports.report(one, text, run)
+                told = told._replace(trajectories=(*told.trajectories, *asked))
+            except BudgetExhausted as spent:
+                node, told = self._reports.listed(one), told._replace(reason=f"reports are lists: {spent}")
+            left -= _cost(node)
+            if left < 0:
+                break
+            told.nodes.append(Scored(node, one.members / max(1, len(rows)), "the community of entities near the query"))
+        return told
+
+    def _fitted(
+        self,
+        passages: Iterable[Scored[Node]],
+        entities: Iterable[Scored[Node]],
+        relations: Sequence[Relation],
+        reports: _Told,
+    ) -> Evidence:
+        """Return as much of each kind as its share of the tokens holds."""
+        tokens = self.config.tokens
+        rest = (1 - TEXT - REPORTS) * tokens * _OF_REST
+        facts = [self.spaces.node(one.fact, one.score, "states a relation") for one in relations if one.fact >= 0]
+        edges: list[Scored[Edge]] = self._relations.edges_of(relations)
+        found = [*reports.nodes, *_within(passages, TEXT * tokens, _cost), *_within([*entities, *facts], rest, _cost)]
+        kept = Evidence(
+            nodes=tuple(found),
+            edges=tuple(_within(edges, rest, lambda edge: _LINE + count_tokens(edge.text))),
+            reason=reports.reason if found else _NOTHING,
+            trajectories=reports.trajectories,
+        )
+        return Evidence.joined([kept])
+
+
+def _cost(node: Node) -> int:
+    return count_tokens(node.name) + count_tokens(node.text)
+
+
+def _within(pieces: Iterable[Scored[_T]], tokens: float, cost: Callable[[_T], int]) -> Iterator[Scored[_T]]:
+    """Yield the first pieces, as many as some tokens hold."""
+    for one in pieces:
+        tokens -= cost(one.item)
+        if tokens < 0:
+            return
+        yield one

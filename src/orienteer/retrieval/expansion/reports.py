@@ -1,0 +1,187 @@
+"""Communities of a graph and what is written of them: those that it holds, else such as are made when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.searchers import Recent
+from orienteer.llm.asking import ask_for
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Edge, Node, Trajectory
+from orienteer.retrieval.evidence import COMMUNITY
+from orienteer.retrieval.expansion.communities import LEVELS, open_communities
+from orienteer.retrieval.spaces import Spaces
+
+IN_COMMUNITY = "in_community"
+_TITLE = 3
+"""Names of members that make a title."""
+_MEMBERS, _EDGES = 20, 20
+"""Members and relations that a report lists, the best connected first; ours."""
+_TEXT = 300
+"""Characters of a member's text that a report holds."""
+_SCHEMA = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "report": {"type": "string"}},
+    "required": ["title", "report"],
+    "additionalProperties": False,
+}
+
+
+class Met(NamedTuple):
+    """A community that some entities are in."""
+
+    members: int
+    """How many of them are in it."""
+    rating: float
+    row: int
+    """The community's node; where it was made, its first member."""
+
+
+class Report(NamedTuple):
+    """A community as a node, its report being the text."""
+
+    node: Node
+    trajectories: tuple[Trajectory, ...] = ()
+    """What a model was asked to write it, this time: none where it was written before."""
+
+
+class Reports:
+    """Finds the communities of entities, and their reports. Safe to share among threads."""
+
+    def __init__(
+        self, graph: Graph, spaces: Spaces, *, level: int, nodes: NDArray[np.bool_], model: LanguageModel | None = None
+    ) -> None:
+        self._graph, self._spaces, self._model = graph, spaces, model
+        self._nodes, self._level = nodes, level
+        self.is_given = bool(spaces.communities.any()) and IN_COMMUNITY in graph.types.edges
+        """Whether the graph holds communities."""
+        self._opening = Lock()
+        self._written: Recent[int, Node] = Recent(self._listed)
+
+    def of(self, rows: Sequence[int]) -> list[Met]:
+        """Return the communities that some entities are in: most of them first, then the better rated, the smaller.
+
+        Raises `MissingExtra` where they have to be made and the extra is not there.
+        """
+        found = self._given(rows) if self.is_given else self._made(rows)
+        return sorted(found, key=lambda one: (-one.members, -one.rating, one.row))
+
+    def report(self, met: Met, question: str, run: Run) -> Report:
+        """Return a community as a node, its report being the text, which a model may write for a question's sake.
+
+        Raises `BudgetExhausted`, `ModelError`.
+        """
+        if self.is_given:
+            return Report(self._graph.node_at(met.row))
+        calls: list[Trajectory] = []
+        node = self._written(met.row, lambda row: self._asked(row, question, run, calls))
+        return Report(node, tuple(calls))
+
+    def listed(self, met: Met) -> Node:
+        """Return a community as a node without asking a model."""
+        return self._graph.node_at(met.row) if self.is_given else self._listed(met.row)
+
+    # -------------------------------------------------------------------------------------------------------- given
+
+    def _given(self, rows: Sequence[int]) -> list[Met]:
+        """Return the given communities of some entities, of levels up to the wanted one."""
+        graph = self._graph
+        entries = graph.adjacency.entries(np.unique(np.array(rows, np.int32)), graph.kind_mask([IN_COMMUNITY], "out"))
+        entries = entries.where(self._spaces.communities[entries.neighbor])
+        found, counts = np.unique(entries.neighbor, return_counts=True)
+        levels, ratings = self._numbers("level", found), self._numbers("rating", found)
+        return [
+            Met(count, rating, row)
+            for row, count, level, rating in zip(found.tolist(), counts.tolist(), levels, ratings, strict=True)
+            if level <= self._level
+        ]
+
+    def _numbers(self, name: str, rows: Rows) -> list[float]:
+        if name not in self._graph.properties.names:
+            return [0.0] * len(rows)
+        values = self._graph.properties.values(name, rows)
+        return [float(one) if isinstance(one, int | float) else 0.0 for one in values]
+
+    # --------------------------------------------------------------------------------------------------------- made
+
+    @cached_property
+    def _opened(self) -> NDArray[np.int32]:
+        return open_communities(self._graph, self._nodes | self._spaces.facts)
+
+    @property
+    def _level_of(self) -> NDArray[np.int32]:
+        """The community of each row at the finest level that is wanted."""
+        with self._opening:
+            found: NDArray[np.int32] = self._opened[min(self._level, LEVELS - 1)]
+            return found
+
+    def _made(self, rows: Sequence[int]) -> list[Met]:
+        numbers = self._level_of[np.array(rows, np.int64)] if len(rows) else np.zeros(0, np.int32)
+        found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
+        return [Met(count, 0.0, row) for row, count in zip(found.tolist(), counts.tolist(), strict=True)]
+
+    def _asked(self, row: int, question: str, run: Run, calls: list[Trajectory]) -> Node:
+        """Return a report that a model writes over the list of members and relations; the list where it fails to.
+
+        The call, where there was one, is added to `calls`.
+        """
+        listed = self._listed(row)
+        if self._model is None:
+            return listed
+        found, trajectory = ask_for(self._model, run, "community", _SCHEMA, question=question, community=listed.text)
+        calls.append(trajectory)
+        if found is None or not found["report"].strip():
+            return listed
+        return Node(listed.id, COMMUNITY, found["title"].strip() or listed.name, found["report"], (), listed.properties)
+
+    def _listed(self, row: int) -> Node:
+        """Return a community with a list of its best connected members and their relations for a report."""
+        graph = self._graph
+        members = np.flatnonzero(self._level_of == self._level_of[row]).astype(np.int32)
+        entries = graph.adjacency.entries(members)
+        entries = entries.where(np.isin(entries.neighbor, members))
+        degree = np.bincount(members.searchsorted(entries.owner), minlength=len(members))
+        best = members[np.lexsort((members, -degree))]
+        place = {int(one): at for at, one in enumerate(best)}
+        going = np.flatnonzero((entries.kind & 1) == 0)
+        order = sorted(
+            going.tolist(), key=lambda at: sorted((place[int(entries.owner[at])], place[int(entries.neighbor[at])]))
+        )
+        edges = [
+            graph.edge(int(entries.owner[at]), int(entries.neighbor[at]), int(entries.kind[at]), int(entries.at[at]))
+            for at in order[:_EDGES]
+        ]
+        lines = [*map(self._member, best[:_MEMBERS].tolist()), *map(self._relation, edges)]
+        if len(members) > _MEMBERS:
+            lines.append(f"and {len(members) - _MEMBERS} more")
+        titling = best[~self._spaces.facts[best]]  # a fact's name repeats those of its members
+        titling = titling if len(titling) else best
+        names = ", ".join(list(dict.fromkeys(_line(graph.names[int(one)]) for one in titling))[:_TITLE])
+        return Node(
+            id=f"{COMMUNITY}:{self._level}:{graph.ids[row]}",
+            type=COMMUNITY,
+            name=names,
+            text="\n".join(lines),
+            properties={"level": self._level, "members": len(members)},
+        )
+
+    def _member(self, row: int) -> str:
+        text = _line(self._graph.texts[row])[:_TEXT]
+        return f"{_line(self._graph.names[row])} ({self._graph.type_at(row)}){': ' if text else ''}{text}"
+
+    def _relation(self, edge: Edge) -> str:
+        source, target = (_line(self._graph.names[self._graph.row(end)]) for end in (edge.source, edge.target))
+        said = _line(edge.text)[:_TEXT]
+        return f"{source} -{edge.type}-> {target}{': ' if said else ''}{said}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,123 @@
+"""Random walks with restart: over passages and the names in them, and over any graph whichever way its edges point.
+
+Each is the vector that stays as it is under `x = (1 - d) r + d P'x`: r is where the walk begins anew, d how often it
+goes on instead. What stands at a node without edges is lost to the walk, which leaves all others in the same
+proportions. Personalised PageRank: Page, Brin, Motwani and Winograd 1999, section 6.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.pieces.incidence import Lists, Numbers
+from orienteer.retrieval.expansion.incidence import Incidence
+
+Floats = NDArray[np.float32]
+
+
+class Walked(NamedTuple):
+    """How often a walk over passages and names is where, and what each name hands on."""
+
+    passages: Floats
+    names: Floats
+    by_mention: Floats
+    """What a name hands to each passage that holds it, where that fits as well as can be."""
+    by_title: Floats
+    """What it hands to each passage that it titles, besides."""
+
+
+class NameWalk:
+    """A walk from passages to the names that stand in them, by how much each says, and from names to passages.
+
+    A name that titles passages leads to them with `tau`, and else to those that hold it; any other name leads to its
+    holders alone. Among passages it chooses by how well each fits the question. Safe to share among threads.
+    """
+
+    def __init__(self, incidence: Incidence, *, tau: float, damping: float, rounds: int) -> None:
+        self._damping, self._rounds = np.float32(damping), rounds
+        self._weights = incidence.weights()
+        self._over_holders, self._over_titled = _Sums(incidence.holders), _Sums(incidence.titled)
+        self._over_held = _Sums(incidence.held)
+        self._over_titles = _Sums(incidence.titled.turned(len(incidence.passages)))
+        self._said = _inverse(self._over_held(self._weights))  # (passages,): 1 / what the names of each say together
+        self._to_titled = np.where(incidence.titled.counts() > 0, tau, 0).astype(np.float32)  # (names,)
+
+    def __call__(self, passages: Floats, names: Floats, fit: Floats) -> Walked:
+        """Return where a walk is that begins anew at these shares of passages and names.
+
+        `fit` is how well each passage fits the question, above 0.
+        """
+        damping = self._damping
+        start_passages, start_names = (1 - damping) * passages, (1 - damping) * names
+        to_holders = (1 - self._to_titled) * _inverse(self._over_holders(fit))
+        to_titled = self._to_titled * _inverse(self._over_titled(fit))
+        at_passages, at_names = start_passages, start_names
+        # One kind of node after the other: each round carries as far as two that move both at once.
+        for _ in range(self._rounds):
+            at_names = start_names + damping * self._weights * self._over_holders(at_passages * self._said)
+            handed = self._over_held(at_names * to_holders) + self._over_titles(at_names * to_titled)
+            at_passages = start_passages + damping * fit * handed
+        return Walked(at_passages, at_names, at_names * to_holders, at_names * to_titled)
+
+
+def carriers(incidence: Incidence, walked: Walked, passage: int, most: int) -> Numbers:
+    """Return the names that led a walk to a passage, those first that led there most."""
+    names = incidence.held.of(passage)
+    is_title = [passage in incidence.titled.of(name) for name in names.tolist()]
+    carried = walked.by_mention[names] + np.where(is_title, walked.by_title[names], 0)
+    order = np.lexsort((names, -carried))[:most]
+    return names[order[carried[order] > 0]]
+
+
+class GraphWalk:
+    """A walk over an undirected graph by the weights of its edges, parallel ones added up. Safe among threads."""
+
+    def __init__(self, lists: Lists, weights: Floats) -> None:
+        """Take the neighbours of each node, and the weight of each entry of these lists, 0 or more."""
+        self._lists, self._weights, self._over = lists, weights, _Sums(lists)
+        self._strength = _inverse(self._over.of_entries(weights))  # (nodes,): 1 / what the edges of each weigh together
+
+    def __call__(self, restart: Floats, *, damping: float, rounds: int) -> Floats:
+        """Return where a walk is that begins anew at these shares of the nodes."""
+        at = start = (1 - np.float32(damping)) * restart
+        for _ in range(rounds):
+            at = start + np.float32(damping) * self._over(at * self._strength, self._weights)
+        return at
+
+    def carriers(self, at: Floats, node: int, most: int) -> Numbers:
+        """Return the neighbours that led a walk to a node, those first that led there most."""
+        here = slice(int(self._lists.begins[node]), int(self._lists.begins[node + 1]))
+        near, place = np.unique(self._lists.members[here], return_inverse=True)
+        handed = np.bincount(place, self._weights[here], minlength=len(near)) * at[near] * self._strength[near]
+        order = np.lexsort((near, -handed))[:most]
+        return near[order[handed[order] > 0]]
+
+
+class _Sums:
+    """Adds up, for each of several things, the values of its list."""
+
+    def __init__(self, lists: Lists) -> None:
+        counts = lists.counts()
+        self._members, self._size = lists.members.astype(np.intp), len(counts)
+        self._things = np.flatnonzero(counts)  # `reduceat` takes no empty list
+        self._begins = lists.begins[:-1][self._things]
+
+    def __call__(self, values: Floats, shares: Floats | None = None) -> Floats:
+        taken = values.take(self._members, mode="clip")  # the quickest way to take what is surely there
+        return self.of_entries(taken if shares is None else taken * shares)
+
+    def of_entries(self, values: Floats) -> Floats:
+        """Return the sums of values that are given entry by entry."""
+        total = np.zeros(self._size, np.float32)
+        if len(self._things):
+            total[self._things] = np.add.reduceat(values, self._begins, dtype=np.float32)
+        return total
+
+
+def _inverse(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
+    """Return 1 / value, 0 where it is 0."""
+    found: Floats = np.divide(1, values, out=np.zeros(len(values), np.float32), where=values > 0)
+    return found

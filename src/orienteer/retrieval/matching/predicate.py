@@ -1,0 +1,157 @@
+"""What a triple's predicate means in a graph: which edge types it fits and which way round, and which texts say it.
+
+A predicate fits an edge type by the words of its name, label and further names: the share of stems that both have,
+stems that begin alike counting for less. What is said with `by` or `of` at its end is the other way round than what is
+said without (`influenced` and `influenced_by`, `director of` and `director`). Which way round counts less for an edge
+type that never joins two node types both ways: turned, it can hardly mean anything else.
+
+In a graph with passages no predicate fits the edge types that say how passages were joined, or that names stand
+together: `shares border with` is no `shares_names`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.reserved import LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES, SIMILAR
+from orienteer.graph.store import Graph
+from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
+from orienteer.retrieval.evidence import PASSAGES, RESERVED
+from orienteer.retrieval.matching.slots import phrases
+from orienteer.text.tokenizer import Tokenizer
+
+FITTING = 0.45
+"""The least share of words that makes an edge type fit a predicate."""
+AGAINST = 0.7
+"""What an edge counts that points the other way than its triple."""
+ONE_WAY = 0.9
+"""The same for an edge type that joins no two node types both ways."""
+NEARNESS = frozenset({LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES, SIMILAR, CO_OCCURS, SYNONYM})
+"""Edge types that a build makes between what may be an end, and that state nothing of either.
+
+Entities may be joined by relations that are called so; there these are edge types like any other.
+"""
+_AKIN = 0.7  # two stems that begin alike: `director` and `directed`
+_SHARED = 4  # letters that such must share at their beginning
+_TURNING = ("by", "of")
+_FUNCTION = frozenset(
+    ("a", "an", "and", "are", "as", "at", "be", "been", "being", "by", "did", "do", "does", "for", "from", "had", "has")
+    + ("have", "he", "her", "his", "in", "is", "it", "its", "of", "on", "or", "she", "that", "the", "their", "they")
+    + ("this", "to", "was", "were", "which", "who", "whom", "whose", "will", "with")
+)
+
+
+class _Label(NamedTuple):
+    number: int
+    stems: tuple[str, ...]
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What one predicate means in one graph."""
+
+    written: str
+    stems: tuple[str, ...]
+    kinds: NDArray[np.float64]
+    """By kind of edge as seen from the subject (edge type * 2, + 1 where it comes in): how well it fits, 0 to 1."""
+    is_open: bool
+    """No predicate is named: every edge that states something fits."""
+    _tokenizer: Tokenizer
+
+    def kinds_from(self, is_subject: bool) -> NDArray[np.float64]:
+        """Return how well each kind of edge fits as seen from the subject, or from the object."""
+        return self.kinds if is_subject else self.kinds.reshape(-1, 2)[:, ::-1].ravel()
+
+    def said_in(self, text: str) -> float:
+        """Return how much of the predicate a text says, 0 to 1."""
+        if self.is_open or not text:
+            return float(self.is_open)
+        others = self._tokenizer.terms_of(text)
+        return sum(max((_alike(stem, one) for one in others), default=0.0) for stem in self.stems) / len(self.stems)
+
+
+class Predicates:
+    """The edge types of a graph by their words. Safe to share among threads."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._tokenizer, schema = graph.tokenizer, graph.schema
+        joined: dict[str, set[str]] = {}
+        for triple in schema.edges:
+            ends = (
+                phrase for end in (triple.source, triple.target) for phrase in phrases(end, schema, self._tokenizer)
+            )
+            joined.setdefault(triple.type, set()).update(self._tokenizer.stem(word) for end in ends for word in end)
+        self._types = graph.types.edges
+        is_built = not PASSAGES.isdisjoint(graph.types.nodes)
+        related = {one.type for one in schema.edges if RESERVED.isdisjoint((one.source, one.target))}
+        empty = NEARNESS - (related - {CO_OCCURS, SYNONYM}) if is_built else frozenset()
+        self._states = np.array([one not in empty for one in self._types], np.bool_)
+        both_ways = {one.type for one in schema.edges if (one.target, one.type, one.source) in schema.edges}
+        self._against = np.array(
+            [1.0 if one in schema.symmetric else AGAINST if one in both_ways else ONE_WAY for one in self._types]
+        )
+        self._labels = [
+            _Label(number, self._stems(phrase, joined.get(name, ())), _turn(phrase))
+            for number, name in enumerate(self._types)
+            if self._states[number]
+            for phrase in phrases(name, schema, self._tokenizer)
+        ]
+        self._places: dict[str, list[int]] = {}  # labels by the beginning of a stem: there may be thousands of types
+        for place, label in enumerate(self._labels):
+            for beginning in dict.fromkeys(stem[:_SHARED] for stem in label.stems):
+                self._places.setdefault(beginning, []).append(place)
+
+    def _stems(self, words: Sequence[str], ends: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the stems that say something: of the types that an edge joins only where there are no others."""
+        content = [word for word in words if word not in _FUNCTION] or list(words)
+        stems = dict.fromkeys(map(self._tokenizer.stem, content))
+        return tuple(stem for stem in stems if stem not in ends) or tuple(stems)
+
+    def fit(self, predicate: str) -> Fit:
+        """Return what a predicate means; one that is empty, a variable or without words fits all."""
+        text = predicate.strip()
+        words = self._tokenizer.words(text.replace("_", " "))
+        is_open = not words or text.startswith("?")
+        stems = () if is_open else self._stems(words)
+        kinds = np.zeros((len(self._types), 2))
+        if is_open:
+            kinds[:, 0], kinds[:, 1] = self._states, self._states * self._against
+        for label in self._near(stems):
+            share = 1.0 if text == self._types[label.number] else _share(stems, label.stems)
+            if share >= FITTING:
+                against = share * self._against[label.number]
+                ways = (share, against) if label.turn == _turn(words) else (against, share)
+                kinds[label.number] = np.maximum(kinds[label.number], ways)
+        return Fit(predicate, stems, kinds.ravel(), is_open, self._tokenizer)
+
+    def _near(self, stems: Iterable[str]) -> list[_Label]:
+        places = {place for stem in stems for place in self._places.get(stem[:_SHARED], ())}
+        return [self._labels[place] for place in sorted(places)]
+
+
+def _turn(words: Sequence[str]) -> str:
+    return words[-1] if words[-1] in _TURNING else ""
+
+
+def _share(stems: Sequence[str], others: Sequence[str]) -> float:
+    """Return the share of stems that two phrases have in common."""
+    both = sum(max(_alike(stem, one) for one in others) for stem in stems)
+    both += sum(max(_alike(stem, one) for one in stems) for stem in others)
+    return both / (len(stems) + len(others))
+
+
+@lru_cache(maxsize=1 << 16)
+def _alike(stem: str, other: str) -> float:
+    """Return 1 for the same stem, less for one that begins alike, else 0."""
+    if stem == other:
+        return 1.0
+    short, long = sorted((len(stem), len(other)))
+    shared = next((at for at in range(short) if stem[at] != other[at]), short)
+    return _AKIN if shared >= _SHARED and shared >= 0.75 * short and shared >= 0.5 * long else 0.0

@@ -1,0 +1,249 @@
+"""What an end of a triple means: nodes of that name, or a variable. GraphSearch (002), section 3.1.2; ours.
+
+A text is a variable where it is written as one (`?name`, `Entity#2`, `#2`, nothing at all), and where it only says what
+type of node is meant (`a film`). Any other is a name, and so is what a node bears as its name, `?uestlove` or
+`Team #7`. A name is linked to the nodes that bear it, else to the one whose id it is, else to those whose name or text
+is most like it, each with a share from 0 to 1 that says how like; a name that is like none stays unlinked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.protocols import Run
+from orienteer.records import Schema
+from orienteer.retrieval.spaces import Spaces
+from orienteer.text.tokenizer import Tokenizer
+
+LINKS = 10
+"""Nodes that a name may mean at the most."""
+_SEARCHED = 50  # nodes that are compared with a name which none bears
+# Shares: the same name in other capitals, as an alias or with other endings; names alike; told of in a text; near in
+# meaning.
+_OTHERWISE, _CLOSE, _TOLD, _NEAR = 0.95, 0.9, 0.4, 0.6
+_LIKE, _SPELLED, _COVERED, _COSINE = 0.5, 0.9, 0.8, 0.6  # the least of each measure that makes a link
+_BESIDE = 0.6  # share of the best link that another must have to stand beside it
+_NUMBERED = re.compile(r"([^\W\d_]*)\s*#\s*(\d+)")
+_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
+_QUOTES = "\"'`“”„‘’«»「」"
+_DIGITS = re.compile(r"\d+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ARTICLES = frozenset(("a", "an", "the", "any", "some", "this", "that", "which", "what"))
+
+Phrase = tuple[str, ...]
+"""Folded words that stand together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An end of one or several triples."""
+
+    key: str
+    """Equal for texts that mean the same end."""
+    written: str
+    is_variable: bool
+    rows: Rows
+    """What a name may mean, ascending; nothing for a variable and for a name that is not linked."""
+    shares: NDArray[np.float64]
+    """How sure each of them is."""
+    types: Mask | None = None
+    """By node type, whether a variable's words name it; None where they name none."""
+    words: str = ""
+    """What the text says, to rank by."""
+
+    @property
+    def is_unlinked(self) -> bool:
+        """Tell whether it is a name that nothing in the graph is like."""
+        return not self.is_variable and not len(self.rows)
+
+
+def phrases(type_name: str, schema: Schema, tokenizer: Tokenizer) -> list[Phrase]:
+    """Return the ways in which a node type or an edge type is said: its name, label and further words."""
+    said = dict.fromkeys((type_name, schema.label(type_name), *schema.also_called.get(type_name, ())))
+    found = (tuple(tokenizer.words(_HUMP.sub(" ", one).replace("_", " "))) for one in said)
+    return list(dict.fromkeys(filter(None, found)))
+
+
+class TypeWords:
+    """Node types by the stems that say them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._tokenizer, self._count = graph.tokenizer, len(graph.types.nodes)
+        self._numbers: dict[Phrase, list[int]] = {}
+        for number, name in enumerate(graph.types.nodes):
+            for phrase in phrases(name, graph.schema, graph.tokenizer):
+                self._numbers.setdefault(self._stems(phrase), []).append(number)
+
+    def _stems(self, words: Iterable[str]) -> Phrase:
+        return tuple(map(self._tokenizer.stem, words))
+
+    def __call__(self, text: str) -> Mask | None:
+        """Mark the node types that a text names, an article aside; None where it names none."""
+        words = self._tokenizer.words(_HUMP.sub(" ", text).replace("_", " "))
+        if len(words) > 1 and words[0] in _ARTICLES:
+            words = words[1:]
+        numbers = self._numbers.get(self._stems(words))
+        if numbers is None:
+            return None
+        mask = np.zeros(self._count, np.bool_)
+        mask[numbers] = True
+        return mask
+
+    def has_article(self, text: str) -> bool:
+        """Tell whether a text begins as what is no name does."""
+        return next(iter(self._tokenizer.words(text)), "") in _ARTICLES
+
+
+class Linker:
+    """Reads the ends of triples. Nodes are linked among entities; among passages where there are none."""
+
+    def __init__(self, spaces: Spaces, types: TypeWords, run: Run) -> None:
+        self._spaces, self._graph, self._types, self._run = spaces, spaces.graph, types, run
+        self.mask: Mask = spaces.entities if spaces.entities.any() else spaces.passages
+        """What an end may be."""
+
+    def slots(self, texts: Sequence[str]) -> tuple[list[Slot], list[int]]:
+        """Return what texts mean, each end once, and which of them each text is. Raises as `Spaces.pay` does."""
+        known: dict[str, Slot] = {}
+        keys: list[str] = []
+        for number, text in enumerate(texts):
+            slot = self._variable(text.strip(), number) or self._typed(text.strip())
+            if slot is None:
+                key = f"= {' '.join(text.split()).casefold()}"
+                slot = known[key] if key in known else self._named(key, text.strip())
+            known.setdefault(slot.key, slot)
+            keys.append(slot.key)
+        places = {key: place for place, key in enumerate(known)}
+        return list(known.values()), [places[key] for key in keys]
+
+    def _variable(self, text: str, number: int) -> Slot | None:
+        """Return the variable that a text is written as; None where a node is named so."""
+        found = _NUMBERED.fullmatch(text)
+        kind = "" if found is None or found[1].casefold() == "entity" else found[1]
+        name = text[1:].strip() if text.startswith("?") else ""
+        if (kind or name) and self._spelled(text):
+            return None
+        if found is not None:
+            return _free(f"# {int(found[2])}", text, self._types(kind), kind)
+        if name:
+            return _free(f"? {name}", text, self._types(name), name)
+        return _free(f"?? {number}", "", None, "") if text in ("", "?") else None
+
+    def _typed(self, text: str) -> Slot | None:
+        """Return the variable that a text is which says a node type alone."""
+        types = self._types(text)
+        if types is None or (not self._types.has_article(text) and self._borne(text)):
+            return None
+        return _free(f"type {np.flatnonzero(types).tolist()}", text, types, text)
+
+    def _named(self, key: str, text: str) -> Slot:
+        shares = self._borne(text) or self._alike(text)
+        best = max(shares.values(), default=0.0)
+        kept = sorted((-share, row) for row, share in shares.items() if share >= _BESIDE * best)[:LINKS]
+        rows = np.array(sorted(row for _, row in kept), np.int32)
+        return Slot(key, text, False, rows, np.array([shares[row] for row in rows.tolist()], np.float64), words=text)
+
+    def _borne(self, text: str) -> dict[int, float]:
+        """Return the nodes that bear a name, as it is written or without what a bracket says of it."""
+        for name, share in ((text, 1.0), (text.strip(_QUOTES), 1.0), (_BRACKETED.sub("", text), _CLOSE)):
+            spelled = self._spelled(name)
+            rows = self._bearing(name, spelled) if name else []
+            shares = dict.fromkeys(spelled, share * _OTHERWISE) | dict.fromkeys(rows, share)
+            if kept := {row: share for row, share in shares.items() if self.mask[row]}:
+                return kept
+        return {}
+
+    def _bearing(self, name: str, spelled: Sequence[int]) -> list[int]:
+        """Return the nodes that a name means first; the one whose id it is, often a number, where none is named so."""
+        rows = self._graph.candidates(name)
+        if not spelled or rows != [self._graph.ids.find(name)]:
+            return rows
+        return [row for row in spelled if name in (self._graph.names[row], *self._graph.aliases_at(row))] or [*spelled]
+
+    def _spelled(self, name: str) -> list[int]:
+        """Return the nodes with a name or alias that is the same but for capitals; one in capitals may be another's."""
+        graph, folded = self._graph, name.casefold()
+        rows = [link.row for link in graph.name_index.called(name)]
+        return [row for row in rows if folded in map(str.casefold, (graph.names[row], *graph.aliases_at(row)))]
+
+    # --------------------------------------------------------------------------------- names that no node bears
+
+    def _alike(self, text: str) -> dict[int, float]:
+        """Return the nodes whose name or text is like a name, or, where there are vectors, near in meaning."""
+        graph = self._graph
+        terms = graph.tokenizer.query(text)
+        if not terms:
+            return {}
+        stemmed = [link.row for link in graph.name_index.stem_links(graph.tokenizer.words(text))]
+        shares = {row: _OTHERWISE for row in stemmed if self.mask[row]}
+        weights = self._weights(terms)
+        near = [row for name in graph.near_names(text) for row in self._spelled(name)]
+        self._spaces.pay(self._run, [text])
+        found = self._spaces.search(text, _SEARCHED, self.mask).rows.tolist()
+        rows = np.array(sorted({*found, *(row for row in near if self.mask[row])}), np.int32)
+        told, meant = self._told(weights, rows), self._meant(text, rows)
+        for row, *others in zip(rows.tolist(), told.tolist(), meant.tolist(), strict=True):
+            share = max(self._like(text, weights, row), *others)
+            if share > shares.get(row, 0.0):
+                shares[row] = share
+        return shares
+
+    def _weights(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return how much each term says: its idf."""
+        index = self._graph.text_index
+        postings = {term: index.posting(term) for term in terms}
+        return {term: one.idf if one is not None else index.idf(0) for term, one in postings.items()}
+
+    def _like(self, text: str, weights: Mapping[str, float], row: int) -> float:
+        """Return how like a name is to a node's: by the weight of the words that they share, or letter by letter."""
+        name = self._graph.names[row]
+        best = 0.0
+        for other in dict.fromkeys((name, _BRACKETED.sub("", name), *self._graph.aliases_at(row))):
+            others = self._weights(self._graph.tokenizer.query(other))
+            both = sum(weight for term, weight in weights.items() if term in others)
+            whole = sum(weights.values()) + sum(others.values())
+            like = 2 * both / whole if whole else 0.0
+            best = max(best, like if like >= _LIKE else 0.0, _spelled_alike(text, other))
+        return _CLOSE * best
+
+    def _told(self, weights: Mapping[str, float], rows: Rows) -> NDArray[np.float64]:
+        """Return how much of a name of several words stands in the words of each node."""
+        covered = np.zeros(len(rows))
+        if len(weights) < 2:
+            return covered
+        index = self._graph.text_index
+        for term, weight in weights.items():
+            posting = index.posting(term)
+            if posting is not None:
+                covered[rows.searchsorted(index.having(posting, rows))] += weight
+        covered /= sum(weights.values())
+        return np.where(covered >= _COVERED, _TOLD * covered, 0.0)
+
+    def _meant(self, text: str, rows: Rows) -> NDArray[np.float64]:
+        """Return how near each node is in meaning; nothing where words alone count."""
+        if self._spaces.mode == "lexical" or not len(rows):
+            return np.zeros(len(rows))
+        cosines = self._graph.searcher("dense").scores(text, rows)
+        return np.where(cosines >= _COSINE, _NEAR * cosines, 0.0)
+
+
+def _free(key: str, written: str, types: Mask | None, words: str) -> Slot:
+    return Slot(key, written, True, np.zeros(0, np.int32), np.zeros(0), types, words.replace("_", " "))
+
+
+def _spelled_alike(text: str, other: str) -> float:
+    """Return the share of letters that two names have in common, where it is high and their numbers are the same."""
+    one, two = text.casefold(), other.casefold()
+    if _DIGITS.findall(one) != _DIGITS.findall(two):
+        return 0.0
+    ratio = SequenceMatcher(None, one, two, autojunk=False).ratio()
+    return ratio if ratio >= _SPELLED else 0.0

@@ -1,0 +1,37 @@
+"""Why a row was found: the one or two best things that spoke for it, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.retrieval.expansion.votes import Held
+
+MOST = 2
+"""Things that a reason names."""
+_LENGTH = 60
+"""Characters of a name that a reason shows."""
+
+
+def name_of(graph: Graph, row: int) -> str:
+    """Return what a reason calls a node: its name in one line, cut where it is long; its id where it has none."""
+    said = " ".join(graph.names[row].split()) or graph.ids[row]
+    return said if len(said) <= _LENGTH else f"{said[: _LENGTH - 1]}…"
+
+
+def fact_of(graph: Graph, row: int) -> str:
+    """Return a fact's short form in quotes: it is made of names and commas itself."""
+    return f'"{name_of(graph, row)}"'
+
+
+def because(said: str, names: Iterable[str], otherwise: str) -> str:
+    """Return a reason with the first names, each once; another reason where there are none."""
+    first = list(dict.fromkeys(names))[:MOST]
+    return f"{said} {', '.join(first)}" if first else otherwise
+
+
+def holds(held: Held, row: int) -> Iterator[int]:
+    """Yield the places of the items that a passage holds, the best first."""
+    yield from np.unique(held.item[held.passage == row]).tolist()

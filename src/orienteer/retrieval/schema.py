@@ -1,0 +1,233 @@
+"""What a model is told of a graph before it explores it, made from the graph's own schema. GraphScout (003), B.4.2.
+
+Node types, the properties of each, edge types with the types that they join, and examples of code that run on this
+very graph. With a view all names are the view's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.cypher.names import Catalog
+from orienteer.cypher.view import View, viewed_schema
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.records import Direction, Triple
+from orienteer.tools.rendering import one_line
+
+_TYPES = 60  # node types that are listed
+_TRIPLES = 200  # and ways in which an edge type joins two of them: a prompt has to end
+_PROPERTIES = 20  # of each node type
+_LOOKED_AT = 200  # nodes among which an example's is chosen
+_FEW = 50  # neighbours of an example's node at the most, where one has so few: an example is to be quick
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class Description(NamedTuple):
+    """The parts of a prompt that come from the graph. Of nodes it has an id and a word of its name, no more."""
+
+    scope: str
+    """Which label all nodes have, and which way arrows may point."""
+    node_types: str
+    properties: str
+    """The properties of each node type; empty where no Cypher is asked."""
+    edge_types: str
+    examples: str
+    """Code that runs; empty where no Cypher is asked."""
+
+
+def describe(graph: Graph, view: View | None, *, has_code: bool) -> Description:
+    """Return the description of a graph. With code, the copy that Cypher reads is made where there is none.
+
+    Raises `MissingExtra` with code and without the extra `cypher`.
+    """
+    wording = Wording(graph, view)
+    catalog = graph.cypher_session.names.catalog if has_code else None
+    return Description(
+        scope=wording.scope,
+        node_types="\n".join(_node_types(wording)),
+        properties="\n".join(_properties(wording, catalog)) if catalog is not None else "",
+        edge_types="\n".join(_edge_types(wording)),
+        examples="\n\n".join(examples(graph, view)) if has_code else "",
+    )
+
+
+class Wording:
+    """How a graph's types and nodes are written in Cypher, in a view or without one."""
+
+    def __init__(self, graph: Graph, view: View | None) -> None:
+        self.graph, self.view = graph, view
+        self.schema = graph.schema if view is None else viewed_schema(graph.schema, view)
+        self._identifiers = None if view is None else graph.identifiers(view)
+
+    @property
+    def scope(self) -> str:
+        """Which label all nodes have, and which way arrows may point."""
+        arrows = "an arrow must point as in the list of edge types, or be left out: (a)-[:X]-(b)"
+        if self.view is None:
+            return f"A node has one label, its type. Edges have a direction: {arrows}."
+        but = f", but for {', '.join(self.view.directed)}" if self.view.directed else ""
+        both = f"Edges can be walked from either end: an arrow matches whichever way it points{but}."
+        if self.view.label is None:
+            return f"A node has one label, its type. {both}"
+        return (
+            f"Every node has the label {quoted(self.view.label)} beside its type: (n:{quoted(self.view.label)}). {both}"
+        )
+
+    def node_type(self, name: str) -> str:
+        """Return what a node type is called."""
+        return name if self.view is None else self.schema.label(name)
+
+    def edge_type(self, name: str) -> str:
+        """Return what an edge type is called, as `type(r)` gives it."""
+        return name if self.view is None else self.schema.label(name)
+
+    def identifier(self, row: int) -> str:
+        """Return the `id` of a node."""
+        return self.graph.ids[row] if self._identifiers is None else self._identifiers.of(row)
+
+    def node(self, variable: str, name: str, conditions: str = "") -> str:
+        """Return the pattern of a node of a type."""
+        return f"({variable}:{quoted(self.node_type(name))}{conditions})"
+
+    def edge(self, triple: Triple, direction: Direction = "out") -> str:
+        """Return the pattern of an edge, from where it starts, or from where it ends."""
+        bare = f"-[:{quoted(self.edge_type(triple.type))}]-"
+        if triple.type in self.schema.symmetric:
+            return bare
+        return f"{bare}>" if direction == "out" else f"<{bare}"
+
+
+def examples(graph: Graph, view: View | None) -> list[str]:
+    """Return pieces of code that run on a graph: what is around a node, one step, two steps counted, words in names."""
+    wording = Wording(graph, view)
+    found = _steps(wording)
+    if found is None:
+        name = max(graph.schema.node_types, key=lambda one: graph.schema.node_types[one])
+        return [_code(f"MATCH {wording.node('n', name)} RETURN n.id AS id, n.name AS name ORDER BY id LIMIT 5")]
+    first, second, row = found
+    given = {"id": wording.identifier(row)}
+    start = wording.node("a", first.source, " {id: $id}")
+    step = f"{start}{wording.edge(first)}{wording.node('b', first.target)}"
+    pieces = [
+        "# what is around a node, by edge type\n"
+        + _code(f"MATCH {start}-[r]-(b) RETURN type(r) AS edge, count(DISTINCT b) AS n ORDER BY n DESC", given),
+        "# the neighbours by one edge type\n"
+        + _code(f"MATCH {step} RETURN b.id AS id, b.name AS name ORDER BY name LIMIT 10", given),
+        "# nodes of a type whose name has a word\n"
+        + _code(
+            f"MATCH {wording.node('n', first.source)} WHERE toLower(n.name) CONTAINS toLower($word) "
+            "RETURN n.id AS id, n.name AS name ORDER BY name LIMIT 5",
+            {"word": _word(graph.names[row])},
+        ),
+    ]
+    if second is not None:
+        triple, direction = second
+        far = triple.target if direction == "out" else triple.source
+        path = f"{step}{wording.edge(triple, direction)}{wording.node('c', far)}"
+        counted = "RETURN c.id AS id, c.name AS name, count(DISTINCT b) AS n ORDER BY n DESC, id LIMIT 3"
+        pieces.append(
+            "# two steps, counted: the first of these is met most often\n" + _code(f"MATCH {path} {counted}", given)
+        )
+    return pieces
+
+
+def quoted(name: str) -> str:
+    """Return a type as Cypher takes it: in backticks where it is no plain word."""
+    return name if _WORD.fullmatch(name) else f"`{name.replace('`', '``')}`"
+
+
+def _code(query: str, given: dict[str, str] | None = None) -> str:
+    """Return code that runs a query and prints its rows."""
+    parameters = f", {json.dumps(given, ensure_ascii=False)}" if given else ""
+    text = json.dumps(query, ensure_ascii=False)  # whose escapes are Python's as well
+    return f"rows = cypher({text}{parameters})\nprint(rows)"
+
+
+def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, int] | None:
+    """Return the commonest kind of edge, one that leads on from where it ends, and a node that the first leaves."""
+    graph = wording.graph
+    triples = [triple for triple, _ in _by_count(graph)]
+    for first in triples:
+        rows = _sources(graph, first)
+        if len(rows):
+            row = _quick(graph, rows)
+            reached = graph.entries(np.array([row], np.int32), [first.target], [first.type], "out").neighbor
+            return first, _next(graph, triples, first, np.unique(reached[reached != row])), row
+    return None
+
+
+def _next(graph: Graph, triples: Sequence[Triple], first: Triple, rows: Rows) -> tuple[Triple, Direction] | None:
+    """Return the commonest other kind of edge that any of some nodes has, and which way it is walked."""
+    directions: tuple[Direction, ...] = ("out", "in")
+    for triple in triples:
+        for direction in directions:
+            near, far = (triple.source, triple.target) if direction == "out" else (triple.target, triple.source)
+            if triple == first or near != first.target:
+                continue
+            entries = graph.entries(rows, [far], [triple.type], direction)
+            if (entries.neighbor != entries.owner).any():
+                return triple, direction
+    return None
+
+
+def _sources(graph: Graph, triple: Triple) -> Rows:
+    """Return the first nodes that edges of a kind leave, ascending."""
+    rows = np.flatnonzero(graph.node_types == graph.types.nodes.index(triple.source))[:_LOOKED_AT].astype(np.int32)
+    entries = graph.entries(rows, [triple.target], [triple.type], "out")
+    return np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
+
+
+def _quick(graph: Graph, rows: Rows) -> int:
+    """Return the first of some nodes that has few neighbours, else the first."""
+    few = (row for row in rows.tolist() if len(graph.adjacency.neighbors(row)) <= _FEW)
+    return int(next(few, int(rows[0])))
+
+
+def _word(name: str) -> str:
+    """Return the longest word of a name; where it has none, the name."""
+    return max(re.findall(r"\w+", name), key=len, default=name)
+
+
+def _by_count(graph: Graph) -> list[tuple[Triple, int]]:
+    return sorted(graph.schema.edges.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _node_types(wording: Wording) -> Iterator[str]:
+    counts = sorted(wording.graph.schema.node_types.items(), key=lambda item: (-item[1], item[0]))
+    for name, count in counts[:_TYPES]:
+        yield f"- {quoted(one_line(wording.node_type(name)))}: {count:,}"
+    if len(counts) > _TYPES:
+        yield f"- {len(counts) - _TYPES} rarer ones"
+
+
+def _properties(wording: Wording, catalog: Catalog) -> Iterator[str]:
+    yield "- every node: id, name"
+    for name in islice(wording.graph.schema.node_types, _TYPES):
+        own = [
+            f"{quoted(one_line(key))} ({column.kind})"
+            for key, column in catalog.node_columns.items()
+            if name in column.types and key not in ("id", "name")
+        ]
+        more = f", {len(own) - _PROPERTIES} more" if len(own) > _PROPERTIES else ""
+        if own:
+            yield f"- {quoted(one_line(wording.node_type(name)))}: {', '.join(own[:_PROPERTIES])}{more}"
+
+
+def _edge_types(wording: Wording) -> Iterator[str]:
+    found = _by_count(wording.graph)
+    for triple, count in found[:_TRIPLES]:
+        called = wording.edge_type(triple.type)
+        label = wording.graph.schema.label(triple.type)
+        meaning = f" [{one_line(label)}]" if wording.view is None and label != called else ""
+        ends = (one_line(quoted(wording.node_type(one))) for one in (triple.source, triple.target))
+        source, target = ends
+        yield f"- ({source}){one_line(wording.edge(triple))}({target}){meaning}: {count:,}"
+    if len(found) > _TRIPLES:
+        yield f"- {len(found) - _TRIPLES} rarer ones"

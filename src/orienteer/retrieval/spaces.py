@@ -1,0 +1,91 @@
+"""The rows of a graph by what they are to a retriever, and how each kind is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.index.bm25 import Scored as ScoredRows
+from orienteer.index.searchers import ranking_of
+from orienteer.protocols import Run
+from orienteer.records import Edge, Node
+from orienteer.retrieval.evidence import COMMUNITY, FACT, PASSAGES, RESERVED, Scored
+from orienteer.retrieval.query import AUTO, GatherConfig
+
+
+class Spaces:
+    """Passages, entities, facts and communities of a graph. Safe to share among threads.
+
+    In a graph without passages its nodes are what there is to read: all but facts and communities, which are made of
+    them, as far as there are others.
+    """
+
+    def __init__(self, graph: Graph, config: GatherConfig | None = None) -> None:
+        config = config if config is not None else GatherConfig()
+        self.graph = graph
+        has_vectors = graph.searcher.has_vectors
+        self.mode = config.mode if config.mode != AUTO else ("hybrid" if has_vectors else "lexical")
+        self.searcher = graph.searcher(self.mode)
+        """Ranks any rows for a text."""
+        types = graph.types.nodes
+        self.has_passages = any(name in PASSAGES for name in types)
+        self.entities = self._of([name for name in types if name not in RESERVED])
+        self.facts, self.communities = self._of([FACT]), self._of([COMMUNITY])
+        others = ~(self.facts | self.communities)
+        nodes = others if others.any() else np.ones(len(graph), np.bool_)
+        self.passages = self._of(PASSAGES) if self.has_passages else nodes
+        kept = graph.mask(config.node_types or None, config.where)
+        self.answers: Mask = self.passages if kept is None else kept if config.node_types else kept & self.passages
+        """What may be an answer: passages, unless other node types are asked for."""
+
+    def _of(self, names: Collection[str]) -> Mask:
+        known = [name for name in names if name in self.graph.types.nodes]
+        mask = self.graph.mask(known) if known else None
+        return np.zeros(len(self.graph), np.bool_) if mask is None else mask
+
+    def pay(self, run: Run, texts: Iterable[str]) -> None:
+        """Have texts embedded that are about to be searched for, charged to the run where a server does it.
+
+        Raises `BudgetExhausted` before a call, `ModelError`.
+        """
+        if ranking_of(self.mode).kind == "lexical":
+            return
+        for text in texts:
+            if text.strip():
+                self.graph.searcher.vectors.pay(run, text)
+
+    def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
+        """Return the `k` best of the marked rows for a text, best first; ties go to the smaller row."""
+        return self.searcher.search(text, k, mask=mask)
+
+    def scores(self, text: str, rows: Rows) -> NDArray[np.float64]:
+        """Score some sorted rows for a text as `search` would."""
+        return self.searcher.scores(text, rows)
+
+    def node(self, row: int, score: float, why: str = "") -> Scored[Node]:
+        """Return a row as evidence."""
+        return Scored(self.graph.node_at(int(row)), float(score), why)
+
+    def edge(self, owner: int, neighbor: int, kind: int, at: int, score: float, why: str = "") -> Scored[Edge]:
+        """Return an entry of the adjacency arrays as evidence."""
+        return Scored(self.graph.edge(int(owner), int(neighbor), int(kind), int(at)), float(score), why)
+
+    def joining(self, rows: Rows, scores: NDArray[Any], most: int) -> tuple[Scored[Edge], ...]:
+        """Return the edges among some rows as evidence, scored by the end that is worse, best first."""
+        order = np.argsort(rows)
+        rows, scores = rows[order], scores[order]
+        entries = self.graph.adjacency.entries(rows)
+        entries = entries.where((entries.kind & 1 == 0) & np.isin(entries.neighbor, rows))
+        worse = np.minimum(scores[rows.searchsorted(entries.owner)], scores[rows.searchsorted(entries.neighbor)])
+        best = np.lexsort((entries.at, -worse))[:most]
+        columns = (column[best].tolist() for column in (*entries, worse))
+        return tuple(
+            self.edge(owner, neighbor, kind, at, score, "joins two that were found")
+            for owner, neighbor, kind, at, score in zip(*columns, strict=True)
+        )

@@ -1,0 +1,314 @@
+"""Commands that answer questions: demo, ask, methods."""
+
+from __future__ import annotations
+
+import json
+import logging
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.display import spent
+from orienteer.errors import UsageError
+from orienteer.serve.cli import rendering
+from orienteer.serve.cli.arguments import (
+    BudgetFlags,
+    Directory,
+    K,
+    ModelFlags,
+    Types,
+    Where,
+    file_trouble,
+    open_graph,
+    settings,
+)
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.agents.events import Event
+    from orienteer.records import Result, Trajectory
+    from orienteer.retriever import Retriever
+
+GROUPS: Mapping[str, str] = {}
+_SAID = 160  # characters of what a model said beside any call
+_CALLED = 2_000  # characters of the arguments of a call: a model may write megabytes
+_PATIENCE = 1.0  # seconds that agents get to end after an interruption
+_SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
+
+TraceFile = Annotated[
+    Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
+]
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="M", help="auto by default; orienteer methods lists them. One over another: graphsearch:hippo."
+    ),
+]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
+]
+
+
+def ask(
+    out: Output,
+    directory: Directory,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    method: MethodName = None,
+    *,
+    model: ModelFlags,
+    k: K = 20,
+    types: Types = None,
+    where: Where = None,
+    no_answer: Annotated[bool, typer.Option("--no-answer", help="The ranking alone.")] = False,
+    trajectories: Annotated[bool, typer.Option("--trajectories", help="Put the trajectories into the JSON.")] = False,
+    set_options: Set = None,
+    agents: Annotated[int | None, typer.Option(metavar="N", help="Parallel agents.")] = None,
+    max_steps: Annotated[int | None, typer.Option(metavar="N", help="Steps of an agent at the most.")] = None,
+    budget: BudgetFlags,
+    trace: TraceFile = None,
+) -> None:
+    """Find ranked evidence for a question, and an answer where a model is configured."""
+    from orienteer.agents import replay as traces
+    from orienteer.options import pairs_of
+    from orienteer.retriever import Retriever
+
+    if not question.strip():
+        raise UsageError("the question is empty: write in words what you want to know")
+    if trace is not None:
+        if out.as_json and trace == traces.STANDARD:
+            raise UsageError("the trace and the JSON cannot both be standard output: --trace FILE, or --trajectories")
+        traces.check_writable(trace)
+    flags = {"agents": agents, "max_steps": max_steps}
+    options = {**pairs_of(set_options or ()), **{name: value for name, value in flags.items() if value is not None}}
+    configured = model.settings(options=options)
+    retriever = Retriever(
+        open_graph(directory, out),
+        method,
+        budget=budget.limits(configured),
+        k=k,
+        node_types=types or (),
+        where=where or (),
+        settings=configured,
+    )
+    found = _listen(out, retriever, question, has_answer=not no_answer, trace=trace)
+    if out.as_json:
+        out.json(found.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
+    if trace == traces.STANDARD:
+        _write_trace(out, found, trace)
+    try:
+        _tell(out, found)
+    finally:  # what was paid for is shown first: a disk may be full
+        if trace not in (None, traces.STANDARD):
+            _write_trace(out, found, trace)
+
+
+def _write_trace(out: Output, found: Result, trace: Path) -> None:
+    from orienteer.agents import replay as traces
+
+    with file_trouble("the result is above; the trace was not written"):
+        traces.write(trace, found.trajectories)
+    if not found.trajectories:
+        out.note(f"{found.method} takes no steps: the trace is empty")
+
+
+def demo(out: Output) -> None:
+    """Show it on a small graph about programming languages: three questions, the steps, the evidence."""
+    from orienteer.ingest.demo import demo_questions
+    from orienteer.retriever import Retriever
+
+    configured = settings()
+    graph = open_graph(_demo_graph(out), out)
+    methods = ["anchor", "ark"] if configured.model else ["anchor"]
+    results = []
+    for method in methods:
+        retriever = Retriever(graph, method, k=5, settings=configured)
+        for asked in demo_questions():
+            if not out.as_json:
+                out.print(f"{asked.question}\n")
+            found = _listen(out, retriever, asked.question, has_answer=True, trace=None)
+            results.append(found)
+            _tell(out, found)
+            if not out.as_json:
+                out.print()
+    if out.as_json:
+        out.json([found.model_dump(mode="json", exclude={"trajectories"}) for found in results])
+    else:
+        out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
+    if not configured.model:
+        out.note("Name a model, and agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
+
+
+def methods(out: Output) -> None:
+    """List the methods, what each needs, and its options with their defaults."""
+    from orienteer.methods.table import METHODS
+    from orienteer.options import options_of
+
+    rows = [(method, () if (config := method.config()) is None else options_of(config)) for method in METHODS.values()]
+    if out.as_json:
+        out.json(
+            [
+                {
+                    "name": method.name,
+                    "needs_model": method.needs_model,
+                    "summary": method.summary,
+                    "paper": method.paper,
+                    "options": [
+                        {"name": one.name, "type": one.type, "default": one.default, "doc": one.doc} for one in options
+                    ],
+                }
+                for method, options in rows
+            ]
+        )
+        return
+    out.print("auto: ark where a model is configured, else sage on chunks of documents and anchor on other graphs")
+    for method, options in rows:
+        needs = "needs a model" if method.needs_model else "needs no model"
+        papers = f"; papers {method.paper}" if method.paper else ""
+        out.print()
+        out.print(f"{method.name}: {method.summary} ({needs}{papers})")
+        rendering.options(out, options)
+
+
+def _demo_graph(out: Output) -> Path:
+    """Return the demo graph, made in the cache at first use; its name changes with its content."""
+    import hashlib
+
+    from orienteer.graph.format import is_graph
+    from orienteer.graph.store import Graph
+    from orienteer.ingest.demo import demo_records
+
+    nodes, edges = demo_records()
+    digest = hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()[:12]
+    path = settings().cache / "graphs" / f"demo-{digest}"
+    if not is_graph(path):
+        out.note(f"making a graph about programming languages in the cache at {path}")
+        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Graph.from_records(nodes, edges, path=path)
+    return path
+
+
+def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: bool, trace: Path | None) -> Result:
+    """Return what comes of a question, showing its steps as they happen; what is interrupted is kept in the trace."""
+    from orienteer.agents.events import DoneEvent
+
+    found: Result | None = None
+    with _retries_told(out), retriever.stream(question, has_answer=has_answer) as events:
+        try:
+            for event in events:
+                _show(out, event, has_agents=retriever.method.needs_model)
+                if isinstance(event, DoneEvent):
+                    found = event.result
+        except KeyboardInterrupt:
+            _keep(out, events.interrupt(patience=_PATIENCE), trace)
+            raise
+    assert found is not None  # a stream ends with it, or raises
+    return found
+
+
+class _Retries(logging.Handler):
+    """Tells that a model's server is asked again, once for agents side by side; passes over what else the SDK logs."""
+
+    def __init__(self, out: Output) -> None:
+        super().__init__()
+        self._out = out
+        self._attempt, self._at = 0, 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        match record.args:
+            case (float(), int(attempt), int(most)):
+                if attempt == self._attempt and record.created < self._at + _SIDE_BY_SIDE:
+                    return
+                self._attempt, self._at = attempt, record.created
+                self._out.note(f"the model's server does not answer as it should: retrying ({attempt} of {most})")
+
+
+@contextmanager
+def _retries_told(out: Output) -> Iterator[None]:
+    """Tell of the SDK's retries, which it makes known in its log alone."""
+    logger, handler = logging.getLogger("openai._base_client"), _Retries(out)
+    level, propagates = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagates
+
+
+def _tell(out: Output, found: Result) -> None:
+    """Show a result, unless as JSON, and how it went. Raises what ended it where the work could not be finished."""
+    from orienteer.retriever import failure
+
+    failed = failure(found)
+    if failed is None or found.hits:
+        for note in found.notes:
+            if failed is None or str(failed) not in note:
+                out.note(f"note: {note}")
+        out.note(spent(found))
+        if not out.as_json:
+            rendering.result(out, found)
+    if failed is not None:
+        raise failed
+
+
+def _keep(out: Output, trajectories: Iterable[Trajectory], trace: Path | None) -> None:
+    from orienteer.agents import replay as traces
+
+    if trace is not None:
+        traces.write(trace, trajectories)
+        out.note(f"the trace so far is in {trace}")
+
+
+def _show(out: Output, event: Event, *, has_agents: bool) -> None:
+    """Show a step on standard error: a call in one line with what it gave beneath, or what the model said instead."""
+    from orienteer.llm.spoken import after_thinking
+
+    if event.kind == "note":
+        out.note(event.text)
+    elif event.kind == "step" and event.agent is not None and not event.step.reply.message.tool_calls:
+        said = after_thinking(event.step.reply.message.content or "") or "nothing"
+        short = textwrap.shorten(said, _SAID, placeholder=" ...")
+        cut = " (cut off at the length limit)" if event.step.reply.truncated else ""
+        out.note(f"[{event.agent + 1}] said: {said if out.verbosity else short}{cut}")
+    elif event.kind == "observation":
+        agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
+        text = event.observation.text.strip()
+        called = _compact(event.call.arguments)
+        cut = f" ... {len(called):,} characters" if len(called) > _CALLED else ""
+        out.note(f"{agent}{event.call.name}({called[:_CALLED]}{cut})")
+        for line in (text.splitlines() or [""]) if out.verbosity else [_gist(text)]:
+            out.note(f"    {line}")
+
+
+def _gist(text: str) -> str:
+    """Return the first line, and the one below where that is a heading, which says nothing by itself."""
+    first, *others = text.splitlines() or [""]
+    return f"{first} {others[0]}" if others and first.endswith(":") else first
+
+
+def _compact(arguments: str) -> str:
+    """Return arguments as they would be written in a call; what is no object is shown as it is."""
+    from orienteer.llm.schema import decode
+
+    try:
+        values = decode(arguments or "{}")
+    except ValueError:
+        return arguments
+    if not isinstance(values, dict):
+        return arguments
+    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+
+
+COMMANDS = {
+    "demo": (demo, "demo"),
+    "ask": (ask, "ask FOLDER 'which genes are associated with asthma?' --type Gene"),
+    "methods": (methods, "methods --json"),
+}

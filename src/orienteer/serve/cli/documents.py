@@ -1,0 +1,196 @@
+"""`build`, documents and tables to a graph of chunks; `link`, edges of similarity for any other graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from orienteer.display import counted
+from orienteer.errors import MissingExtra, UsageError
+from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, settings
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.ingest.documents.report import BuildEstimate, BuildReport
+    from orienteer.ingest.documents.run import BuildOptions
+    from orienteer.protocols import Embedder
+    from orienteer.settings import Settings
+
+GROUPS: Mapping[str, str] = {}
+
+Documents = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="SOURCE", help="Folders of documents, or documents: text, Markdown, HTML, PDF, Word, tables."
+    ),
+]
+Target = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be; --dry-run needs none.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
+Update = Annotated[
+    bool, typer.Option("--update", help="Read only what has changed since the graph was made; the rest stays.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail where a document cannot be read.")]
+Chunks = Annotated[
+    Literal["semantic", "tokens"] | None,
+    typer.Option(metavar="semantic|tokens", help="Where prose is cut: where its meaning turns, or by length."),
+]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(metavar="minilm|openai:NAME|PATH|none", help="What tells meanings; none joins by names alone."),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="A model that reads every chunk: it extracts with --extract, else it writes metadata."
+    ),
+]
+Extract = Annotated[
+    Literal["triples", "entities", "hyper"] | None,
+    typer.Option(
+        metavar="triples|entities|hyper",
+        help="Make a knowledge base: also entities and facts, by the model that is named, else by statistics.",
+    ),
+]
+Metadata = Annotated[bool, typer.Option("--metadata", help="Have the model write metadata where it extracts, too.")]
+BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write no graph.")
+]
+Plots = Annotated[
+    Path | None,
+    typer.Option("--plots", metavar="FILE", help="Write the paper's figures of the similarities as an HTML page."),
+]
+SetOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="An option of the build; a name that is none lists them. Repeatable."
+    ),
+]
+
+
+def build(
+    out: Output,
+    sources: Documents = None,
+    target: Target = None,
+    force: Force = False,
+    update: Update = False,
+    strict: Strict = False,
+    chunks: Chunks = None,
+    embedder: EmbedderName = None,
+    extract: Extract = None,
+    model: ModelName = None,
+    metadata: Metadata = False,
+    base_url: BaseUrl = None,
+    dry_run: DryRun = False,
+    plots: Plots = None,
+    set_options: SetOptions = None,
+) -> None:
+    """Make a graph of documents and tables: chunks, joined by order, links, titles and names, and what they say."""
+    from orienteer.ingest.documents.config import BuildConfig
+    from orienteer.ingest.documents.previous import Previous
+    from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
+    from orienteer.options import check, pairs_of
+
+    if not sources and not update:
+        raise UsageError("nothing to read: name a folder of documents, or a document")
+    if target is None and (update or not dry_run):
+        raise UsageError("nowhere to write: say where the graph is to be with -o DIR")
+    if metadata and model is None:
+        raise UsageError("--metadata is written by a model: name one with --model")
+    values = check(BuildConfig, pairs_of(set_options or ()))
+    by_tokens = extract is not None and chunks != "semantic"
+    make: Callable[..., BuildConfig] = BuildConfig.extracting if by_tokens else BuildConfig
+    if update and target is not None:
+        make = partial(replace, Previous(target).config)
+    options = BuildOptions(
+        force=force,
+        strict=strict,
+        update=update,
+        chunks=chunks,
+        extract=extract,
+        metadata=metadata,
+        plots=plots,
+        config=make(**values) if values else None,
+    )
+    configured = settings().with_flags(base_url=base_url)
+    shared: dict[str, Any] = {  # Any: what both take
+        "options": options,
+        "embedder": _embedder(
+            out, configured, embedder or (_embedder_of(target) if update and target else None), options
+        ),
+        "model": configured.open_model(model) if model is not None else None,
+        "cache": configured.cache,
+        "progress": out.progress,
+    }
+    with file_trouble("name a folder that can be written with -o"):
+        if dry_run or target is None:
+            _report(out, estimate_build(sources or (), target=target, **shared))
+        else:
+            _report(out, build_graph(sources or (), target, **shared))
+
+
+def _report(out: Output, report: BuildReport | BuildEstimate) -> None:
+    if out.as_json:
+        out.json(report)
+    else:
+        out.print(report.render(is_verbose=bool(out.verbosity)))
+    for note in report.notes:
+        out.note(f"note: {note}")
+
+
+def _embedder_of(target: Path) -> str:
+    """Return the name of the embedder that a graph was built with: an update goes on with it."""
+    from orienteer.ingest.documents.previous import Previous
+
+    return str(Previous(target).options.get("embedder", "none"))
+
+
+def _embedder(out: Output, configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
+    """Return what tells meanings, None where nothing does: a served one is never taken unless it is named here."""
+    if named == "none":
+        return None
+    name = named or configured.embedder
+    if named is None and ":" in name and options.chunks != "semantic":
+        return None  # every text would go to a server, and may cost money
+    try:
+        return configured.open_embedder(name)
+    except MissingExtra as error:
+        if named is not None or options.chunks == "semantic":
+            raise
+        out.note(f"note: {error}")
+        return None
+
+
+def link(
+    out: Output,
+    directory: Directory,
+    set_options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the links. Repeatable.")
+    ] = None,
+) -> None:
+    """Join the nodes of a graph whose texts are alike, as a layer beside its own edges that can be made again."""
+    from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
+    from orienteer.options import check, pairs_of
+
+    config = LinkConfig(**check(LinkConfig, pairs_of(set_options or ())))
+    graph = open_graph(directory, out)
+    with file_trouble("check the path and its permissions"):
+        about = link_graph(graph, config, progress=out.progress)
+    if out.as_json:
+        out.json(about)
+        return
+    out.print(
+        f"{counted(about.edges, 'edge')} between {counted(about.nodes, 'node')} with text: cosine above "
+        f"{about.threshold:.3f}, {about.density:.1%} of {counted(about.candidates, 'candidate pair')}, "
+        f"mean degree {about.mean_degree:.1f}, {about.seconds:.1f} s"
+    )
+
+
+COMMANDS = {"build": (build, "build docs -o DIR"), "link": (link, "link DIR")}

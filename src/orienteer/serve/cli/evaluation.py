@@ -1,0 +1,350 @@
+"""Commands that measure: eval run, sweep, show, compare, report, judge."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.errors import BadInput, BadOption, UsageError
+from orienteer.serve.cli import figures
+from orienteer.serve.cli.arguments import BudgetFlags, Directory, K, ModelFlags, file_trouble, open_graph
+from orienteer.serve.cli.ask import Set
+from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.progress import Judging, Ticker
+
+if TYPE_CHECKING:
+    from orienteer.evaluation.running.runner import RunConfig
+    from orienteer.evaluation.running.runs import StoredRun
+
+GROUPS: Mapping[str, str] = {"eval": "Put methods side by side on questions whose answers are known."}
+STANDARD = Path("-")
+_JUDGES = 8  # answers that are judged at once
+
+Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, or a data set's folder.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="What eval run -o wrote.")]
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="What eval run -o wrote.")]
+Target = Annotated[
+    Path, typer.Option("--output", "-o", metavar="RUN", help="The run's folder; a run that is there goes on.")
+]
+Methods = Annotated[
+    list[str],
+    typer.Option("--method", "-m", metavar="M", help="A method, with options perhaps: 'ark agents=1'. Repeatable."),
+]
+Seed = Annotated[int, typer.Option("--random-seed", metavar="K", help="What is random derives from it.")]
+By = Annotated[str | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions.")]
+Fields = Annotated[
+    list[str] | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions. Repeatable.")
+]
+Measures = Annotated[
+    list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as Hit@1, Recall@20, nDCG@10. Repeatable.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFlags:
+    """The flags that say which questions are asked, and how."""
+
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="What the questions are, where it is not recognised."),
+    ] = None
+    split: Annotated[str | None, typer.Option("--split", metavar="S", help="Which split of the data set.")] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where", metavar="FIELD=VALUE", help="Ask questions whose field fits: = != < <= > >=. Repeatable."
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", metavar="N", help="Ask N of them, drawn with the seed; a larger N keeps the smaller draw."
+        ),
+    ] = None
+    random_seed: Seed = 0
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-w", metavar="W", help="Questions at once: 8 with a model, else one by one."),
+    ] = None
+    k: K = 20
+    answers: Annotated[bool, typer.Option("--answers", help="Ask for answers too, not for rankings alone.")] = False
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again what failed in an earlier attempt.")
+    ] = False
+
+    def config(self) -> RunConfig:
+        """Return how a run asks."""
+        from orienteer.evaluation.running.runner import RunConfig
+
+        return RunConfig(
+            k=self.k,
+            random_seed=self.random_seed,
+            split=self.split,
+            where=tuple(self.where or ()),
+            limit=self.limit,
+            answers=self.answers,
+            workers=self.workers,
+            retry_failed=self.retry_failed,
+        )
+
+
+def run(
+    out: Output,
+    directory: Directory,
+    questions: Questions,
+    method: Methods,
+    target: Target,
+    *,
+    model: ModelFlags,
+    flags: RunFlags,
+    set_options: Set = None,
+    budget: BudgetFlags,
+) -> int:
+    """Ask every question under every method, and write what comes of it; goes on where it was cut off."""
+    from orienteer.options import pairs_of
+
+    options = pairs_of(set_options or ())
+    return _evaluate(
+        out, directory, questions, method, target, options=options, model=model, flags=flags, budget=budget
+    )
+
+
+def sweep(
+    out: Output,
+    directory: Directory,
+    questions: Questions,
+    method: Methods,
+    target: Target,
+    set_options: Annotated[
+        list[str], typer.Option("--set", metavar="NAME=V1,V2", help="An option and its values. Repeatable.")
+    ],
+    *,
+    model: ModelFlags,
+    flags: RunFlags,
+    budget: BudgetFlags,
+) -> int:
+    """Ask every question under a method with each combination of some options' values, as one run."""
+    from orienteer.evaluation.running.sweep import axes, grid
+
+    methods = grid(method, axes(set_options))
+    return _evaluate(out, directory, questions, methods, target, options={}, model=model, flags=flags, budget=budget)
+
+
+def show(
+    out: Output,
+    runs: Runs,
+    by: Fields = None,
+    measure: Measures = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Add rows out of papers, of methods that need training.")
+    ] = False,
+) -> None:
+    """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
+    _show(out, _read_all(runs), by=by or (), measures=measure or (), published=published)
+
+
+def compare(
+    out: Output,
+    runs: Runs,
+    measure: Annotated[
+        str | None, typer.Option("--measure", metavar="NAME", help="What is compared; the runs' first by default.")
+    ] = None,
+    by: By = None,
+    random_seed: Seed = 0,
+) -> None:
+    """Say in a sentence whether the graph helped on these questions, and by how much; then what that rests on."""
+    from orienteer.evaluation.scores.comparison import compare
+
+    found = compare(_read_all(runs), measure=measure, by=by, random_seed=random_seed)
+    for note in found.notes:
+        out.note(f"note: {note}")
+    if out.as_json:
+        out.json(found)
+    else:
+        figures.comparison(out, found)
+
+
+def report(
+    out: Output,
+    runs: Runs,
+    target: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="The page, such as report.html; - is standard output."),
+    ],
+    measure: Annotated[
+        str | None,
+        typer.Option("--measure", metavar="NAME", help="What the verdict is by; the runs' first by default."),
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="DIR", help="The graph: it tells what the gold nodes are like.")
+    ] = None,
+    random_seed: Seed = 0,
+) -> None:
+    """Write one page on runs that needs nothing but a browser: figures, plots, every question with its trajectory."""
+    from orienteer.evaluation.report import write_report
+
+    if target.is_dir() or not target.absolute().parent.is_dir():
+        what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
+        raise BadInput(f"{target} {what}: name a file that can be written with -o")
+    opened = open_graph(graph, out) if graph is not None else None
+    found = _read_all(runs)
+    with tempfile.TemporaryDirectory() as folder, file_trouble("name a file that can be written with -o"):
+        page = Path(folder) / "report.html" if target == STANDARD else target
+        write_report(found, page, graph=opened, measure=measure, random_seed=random_seed)
+        if target == STANDARD:
+            out.print(page.read_text(encoding="utf-8"))
+            return
+    if out.as_json:
+        out.json({"page": str(target), "bytes": target.stat().st_size})
+    else:
+        out.note(f"{target}, {target.stat().st_size / 1e6:.1f} MB: open it in a browser")
+
+
+def judge(
+    out: Output,
+    path: RunFolder,
+    *,
+    model: ModelFlags,
+    score: Annotated[
+        list[str] | None, typer.Option("--score", metavar="NAME", help="A-Score, E-Score, QwenScore. Repeatable.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="DIR", help="The graph: the E-Score reads its gold nodes.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Answers at once.")] = _JUDGES,
+) -> None:
+    """Let a model mark the answers of a run; what it has marked is not asked again."""
+    from orienteer.evaluation.scores.judge import SCORES, carries_evidence, gold_evidence, judge_run
+
+    found = _read(path)
+    has_evidence = graph is not None or carries_evidence(found)
+    scores = score or [name for name in SCORES if name != "E-Score" or has_evidence]
+    if "E-Score" in scores and not has_evidence:
+        raise UsageError("the E-Score reads the gold nodes: name the graph with --graph, or leave the E-Score out")
+    configured = model.settings()
+    if configured.model is None:
+        raise BadOption("no model is named to judge: add --model, or set ORIENTEER_MODEL")
+    opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
+    evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
+    spent = Judging(out)
+    with _going_on(out, path), file_trouble("check the path and its permissions"):
+        judge_run(found, opened, scores=scores, evidence=evidence, workers=workers, listener=spent)
+    spent.end()
+    _show(out, [found], by=(), measures=(), published=False)
+
+
+def _evaluate(
+    out: Output,
+    directory: Path,
+    questions: Path,
+    methods: Sequence[str],
+    target: Path,
+    *,
+    options: Mapping[str, str],
+    model: ModelFlags,
+    flags: RunFlags,
+    budget: BudgetFlags,
+) -> int:
+    """Run, show the table, and return 1 where every single question failed."""
+    from orienteer.evaluation.datasets import load
+    from orienteer.evaluation.running.runner import evaluate
+    from orienteer.evaluation.running.selection import notes_on, select
+    from orienteer.evaluation.running.warm_up import warmed
+
+    configured, config = model.settings(), flags.config()
+    limits = budget.limits(configured)
+    graph = open_graph(directory, out)
+    with file_trouble("check the path and its permissions"):
+        asked = load(questions, dataset=flags.dataset, split=config.split, graph=graph)
+    chosen = select(asked.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
+    notes = notes_on(asked, chosen, graph)  # before anything is paid
+    for note in notes:
+        out.note(f"note: {note}")
+    with _going_on(out, target), file_trouble("check the path, its permissions and the space left"):
+        done = evaluate(
+            warmed(graph, len(chosen)),
+            asked,
+            methods,
+            target,
+            config=config,
+            options=options,
+            budget=limits,
+            settings=configured,
+            progress=Ticker(out),
+        )
+    out.note(f"{done.done:,} of {done.total:,} results in {target}: {figures.progress(done)}")
+    _show(out, [_read(target)], by=(), measures=(), published=False, told=notes)
+    return int(done.failed == done.total)
+
+
+def _show(
+    out: Output,
+    runs: Sequence[StoredRun],
+    *,
+    by: Sequence[str],
+    measures: Sequence[str],
+    published: bool,
+    told: Sequence[str] = (),
+) -> None:
+    """Print the table, and all notes on it but those that were told before."""
+    from orienteer.evaluation.scores.published import published_rows
+    from orienteer.evaluation.scores.scorer import cut_short
+    from orienteer.evaluation.scores.table import names_of, rows
+
+    made = rows(runs, measures=measures, by=by)
+    known = {one.model_dump_json(): one for run in runs for one in published_rows(run.manifest)} if published else {}
+    papers = tuple(known.values())
+    if published and not papers:
+        out.note("note: no figures of papers are known for these questions")
+    for name, run in zip(names_of(runs), runs, strict=True):
+        shown = [measure for row in made if row.run == name for measure in row.measures]
+        for note in [*run.manifest.notes, *cut_short(run, shown)]:
+            if note not in told:
+                out.note(f"note: {name}: {note}")
+    for failure in figures.failures(runs):
+        out.note(failure)
+    if out.as_json:
+        out.json([*made, *papers])
+    else:
+        figures.table(out, made, papers)
+
+
+def _read_all(paths: Sequence[Path]) -> list[StoredRun]:
+    """Read runs; one that is named twice counts once."""
+    return [_read(path) for path in {path.resolve(): path for path in paths}.values()]
+
+
+def _read(path: Path) -> StoredRun:
+    from orienteer.evaluation.running.runs import read_run
+
+    with file_trouble("check the path and its permissions"):
+        return read_run(path)
+
+
+@contextmanager
+def _going_on(out: Output, path: Path) -> Iterator[None]:
+    """Say, where it is interrupted, that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        out.note(f"what is done stays in {path}: the same command goes on from there")
+        raise
+
+
+COMMANDS = {
+    "eval run": (run, "eval run FOLDER questions.jsonl --method bm25 --method anchor -o RUN"),
+    "eval sweep": (
+        sweep,
+        "eval sweep FOLDER questions.jsonl --method ark --set agents=1,3 --set max_steps=5,20 -o RUN",
+    ),
+    "eval show": (show, "eval show RUN --by level"),
+    "eval compare": (compare, "eval compare RUN --measure Hit@1"),
+    "eval report": (report, "eval report RUN -o report.html"),
+    "eval judge": (judge, "eval judge RUN --model NAME"),
+}

@@ -1,0 +1,111 @@
+"""The command that says what a quiz is made of: eval quiz."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.display import counted
+from orienteer.serve.cli.arguments import TotalBudgetFlags, file_trouble, settings
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.evaluation.quiz_item import QuizItem
+    from orienteer.llm.budget import Budget
+    from orienteer.quizzes.sorting import Sorting
+    from orienteer.quizzes.statistics import Axis, Distribution, QuizStatistics
+
+GROUPS: Mapping[str, str] = {}
+JUDGED = ".judged.jsonl"
+"""What the name of a quiz is followed by in that of its judge's verdicts."""
+
+
+def quiz(
+    out: Output,
+    path: Annotated[Path, typer.Argument(metavar="QUIZ", help="What quiz -o wrote.")],
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A model that judges of what kind each question is.")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
+    workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once.")] = 8,
+    *,
+    budget: TotalBudgetFlags,
+) -> None:
+    """Say what a quiz is made of: kinds, as assigned or as a model judges by the question alone; lengths; clues."""
+    from orienteer.quizzes.file import read_quiz
+    from orienteer.quizzes.statistics import statistics_of
+
+    items = read_quiz(path)
+    said = None if model is None else _judged(out, items, path, model, base_url, workers, budget.limits())
+    _show(out, statistics_of(items, said.verdicts if said is not None else ()))
+    if said is not None and said.unread:
+        out.note(f"{counted(said.unread, 'question')} left out: what the judge said of them is no verdict")
+    if said is not None and said.stopped is not None:
+        raise said.stopped
+
+
+def _judged(
+    out: Output,
+    items: Sequence[QuizItem],
+    path: Path,
+    model: str,
+    base_url: str | None,
+    workers: int,
+    budget: Budget,
+) -> Sorting:
+    from orienteer.llm import Allowance
+    from orienteer.quizzes.sorting import sort_questions
+
+    configured = settings().with_flags(base_url=base_url)
+    places = {"concurrency": workers, **configured.server}
+    judge = configured.with_flags(server=places).open_model(model)
+    budget.require_price(judge.name, getattr(judge, "price", None))
+    with file_trouble("check the path and its permissions"):
+        return sort_questions(
+            items,
+            judge,
+            Allowance(budget, reserve=0),
+            file=path.with_name(path.name + JUDGED),
+            workers=workers,
+            progress=out.progress,
+        )
+
+
+def _show(out: Output, found: QuizStatistics) -> None:
+    if out.as_json:
+        out.json(found)
+        return
+    by = f"judged by {found.judge}: {found.judged} of {found.items}" if found.judged else "as assigned"
+    out.print(f"{counted(found.items, 'question')}, kinds {by}")
+    for name, axis in found.axes.items():
+        out.print()
+        _show_axis(out, name.replace("_", " "), axis)
+    out.print()
+    spread = {"question tokens": found.question_tokens, "clue nodes": found.clue_nodes}
+    header = ("", "least", "quarter", "median", "three quarters", "most", "mean")
+    out.table([(name, *_spread(one)) for name, one in spread.items() if one is not None], header=header)
+
+
+def _show_axis(out: Output, name: str, axis: Axis) -> None:
+    if axis.judged is None:
+        out.table([(kind, _percent(share)) for kind, share in axis.assigned.items()], header=(name, "assigned"))
+        return
+    rows = [(kind, _percent(share), _percent(axis.judged[kind])) for kind, share in axis.assigned.items()]
+    out.table(rows, header=(name, "assigned", "judged"))
+    kappa = "not defined" if axis.kappa is None else f"{axis.kappa:.2f}"
+    out.print(f"agreement {_percent(axis.agreement or 0.0)}, Cohen's kappa {kappa}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _spread(one: Distribution) -> tuple[str, ...]:
+    middle = (f"{value:g}" for value in (one.quarter, one.median, one.three_quarters))
+    return (str(one.least), *middle, str(one.most), f"{one.mean:.1f}")
+
+
+COMMANDS = {"eval quiz": (quiz, "eval quiz quiz.jsonl --model NAME")}

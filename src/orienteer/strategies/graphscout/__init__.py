@@ -1,5 +1,0 @@
-"""GraphScout (003): its solver, which explores a graph by code and answers in a line."""
-
-from orienteer.strategies.graphscout.strategy import GraphScout
-
-__all__ = ["GraphScout"]

@@ -1,0 +1,110 @@
+"""Prose -> sentences, with the place of each, and how many tokens a text has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orienteer.ingest.documents.read.blocks import Place, Prose
+
+_CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_TOKEN = re.compile(rf"[^\W\d_{_CJK}]{{1,8}}|\d{{1,4}}|[{_CJK}]|[^\w\s]|_+")
+# A sentence ends at its mark, with the quotes and brackets that close behind it, before a space; in scripts that are
+# written without spaces, at its mark.
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”’）]*")
+_BEGIN = re.compile(r"\s+[\"'“‘«(\[]*(\w)")
+_SHORT = re.compile(r"(?:^|[\s(\[\"'“‘])((?:[A-Za-z]\.)*[A-Za-z]|[A-Za-z]{2,6})\.$")
+_ABBREVIATIONS = frozenset(
+    [
+        *("mr", "mrs", "ms", "dr", "prof", "st", "mt", "ft", "sr", "jr", "rev", "gen", "col", "capt", "lt", "sgt"),
+        *("gov", "sen", "rep", "hon", "no", "nos", "vol", "vols", "fig", "figs", "eq", "eqs", "sec", "ch", "art", "p"),
+        *("pp", "vs", "v", "cf", "ca", "etc", "al", "approx", "dept", "univ", "inc", "ltd", "co", "corp", "jan", "feb"),
+        *("mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "e.g", "i.e", "a.m", "p.m", "u.s"),
+        *("ed", "eds", "trans", "op", "ser", "tab", "dir", "est"),
+    ]
+)
+"""Words with a full stop that ends no sentence."""
+_TAIL = 24
+"""Characters before a full stop that are looked at, to tell an abbreviation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, or a line of code."""
+
+    text: str
+    place: Place
+    tokens: int
+    joint: str
+    """What stands between it and the sentence before it: a space, or the end of a line."""
+    links: tuple[str, ...] = ()
+    """Of its paragraph; on the first sentence alone."""
+
+
+def tokens(text: str) -> int:
+    """Count tokens: words, parts of eight letters of longer ones, marks, characters of scripts without spaces."""
+    return len(_TOKEN.findall(text))
+
+
+def sentences(block: Prose, *, most: int) -> Iterator[Sentence]:
+    """Return the sentences of a block; one of more than `most` tokens comes in pieces."""
+    parts = block.text.split("\n") if block.is_code else list(split(block.text))
+    is_first = True
+    for part in parts:
+        for piece in _pieces(part, most):
+            if not piece.strip():
+                continue
+            joint = "\n" if is_first or block.is_code else " "
+            links = block.links if is_first else ()
+            yield Sentence(piece if block.is_code else piece.strip(), block.place, tokens(piece), joint, links)
+            is_first = False
+    if is_first and block.links:
+        yield Sentence("", block.place, 0, "\n", block.links)
+
+
+def split(text: str) -> Iterator[str]:
+    """Return the sentences of a text, in order, without what parts them."""
+    start = 0
+    for end in _END.finditer(text):
+        if _ends(text, end):
+            yield text[start : end.end()].strip()
+            start = end.end()
+    if rest := text[start:].strip():
+        yield rest
+
+
+def _ends(text: str, mark: re.Match[str]) -> bool:
+    """Say whether a mark ends a sentence, and not a title, an initial or a number."""
+    if mark[0][0] in "。！？":
+        return True
+    after = _BEGIN.match(text, mark.end())
+    if after is not None and after[1].islower():
+        return False
+    if mark[0] != ".":
+        return True
+    short = _SHORT.search(text[max(0, mark.end() - _TAIL) : mark.end()])
+    return short is None or not (len(short[1]) == 1 and short[1].isupper() or short[1].casefold() in _ABBREVIATIONS)
+
+
+def _pieces(text: str, most: int) -> Iterator[str]:
+    """Cut a text of too many tokens, between words where there are any."""
+    if len(text) <= most or tokens(text) <= most:
+        yield text
+        return
+    start = 0
+    while start < len(text):
+        end = _reach(text, start, most)
+        yield text[start:end]
+        start = end
+
+
+def _reach(text: str, start: int, most: int) -> int:
+    """Return where a piece of that many tokens ends."""
+    end = start
+    for count, found in enumerate(_TOKEN.finditer(text, start), 1):
+        if count > most:
+            space = text.rfind(" ", start + 1, found.start())
+            return space + 1 if space > start + (end - start) // 2 else end
+        end = found.end()
+    return len(text)

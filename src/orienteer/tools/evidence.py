@@ -1,0 +1,111 @@
+"""A retriever's search as a tool call, so that a trajectory holds it and it can be replayed without a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, cast, get_args
+
+from orienteer.errors import BadOption
+from orienteer.graph.store import Graph
+from orienteer.llm.budget import Allowance
+from orienteer.llm.schema import decode
+from orienteer.records import JsonValue, Observation, ToolCall, ToolSpec
+from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.query import OF_ANSWERS, GatherConfig, Part, Query
+from orienteer.retrieval.rendering import TOKENS, render
+from orienteer.tools.session import UNPAID, Session
+
+GATHER = "gather_evidence"
+_ASK = (("filter", True), ("reports", "model"))
+"""Options with which a retriever asks a model about what it finds."""
+_LIST = {"type": "array", "items": {"type": "string"}}
+_SPEC = ToolSpec(
+    name=GATHER,
+    description="Gather what the graph holds about a query: passages, entities, facts, relations and paths.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "base": {"type": "string", "description": f"The retriever: {', '.join(BASES)}."},
+            "query": {"type": "string"},
+            "low": {**_LIST, "description": "Names of particular things."},
+            "high": {**_LIST, "description": "Themes and relations."},
+            "answer_types": {**_LIST, "description": "Node types that the answer may have."},
+            "options": {"type": "object", "description": "Options of the retriever that are not as by default."},
+            "part": {"enum": list(get_args(Part)), "description": "Passages (text), or all but them (graph)."},
+            "tokens": {"type": "integer", "description": "Room for the reply."},
+        },
+        "required": ["base", "query"],
+        "additionalProperties": False,
+    },
+)
+
+
+class GatherEvidence:
+    """Opens the retriever that a call names, and gives what it gathers as text with labels."""
+
+    spec = _SPEC
+
+    def __init__(self, graph: Graph, session: Session | None = None) -> None:
+        self._graph, self._session = graph, session
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Gather once more what a trajectory has gathered, without a model.
+
+        Raises `BadOption` for what is no retriever here, or its options, and for a call that took a model.
+        """
+        options = cast(dict[str, Any], arguments.get("options", {}))
+        if asked := [f"{name}={value}" for name, value in options.items() if (name, value) in _ASK]:
+            raise BadOption(f"This call took a model ({', '.join(asked)}): without one it cannot be made again.")
+        by_words = self._session is not None and self._session.goes_by_words
+        base = open_base(str(arguments["base"]), self._graph, {**options, **({"mode": "lexical"} if by_words else {})})
+        low, high, types = (tuple(cast(list[str], arguments.get(one, []))) for one in ("low", "high", "answer_types"))
+        found = base.gather(Query(str(arguments["query"]), low, high, types), Allowance())
+        found = unpaid(found) if by_words else found
+        part = part_of(found, cast(Part, arguments.get("part", "all")))
+        return observed(part, self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
+
+
+def unpaid(evidence: Evidence) -> Evidence:
+    """Return evidence with the reason that the budget could not pay for vectors."""
+    return replace(evidence, reason="; ".join(filter(None, (UNPAID, evidence.reason))))
+
+
+def is_of_method(call: ToolCall) -> bool:
+    """Return whether a call's evidence is what a method found that is no retriever, and cannot be gathered again."""
+    try:
+        arguments = decode(call.arguments)
+    except ValueError:
+        return False
+    return call.name == GATHER and isinstance(arguments, dict) and arguments.get("base", "naive") not in BASES
+
+
+def part_of(evidence: Evidence, part: Part) -> Evidence:
+    """Return the part of evidence that is asked for."""
+    return {"all": evidence, "text": evidence.semantic(), "graph": evidence.relational()}[part]
+
+
+def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TOKENS, part: Part = "all") -> str:
+    """Return the arguments of the call that gathers this, as JSON."""
+    told = [one for one in fields(config) if one.name not in OF_ANSWERS]
+    changed = {one.name: value for one in told if (value := getattr(config, one.name)) != one.default}
+    said: dict[str, Any] = {  # Any: JSON
+        "base": base,
+        "query": query.text,
+        "low": list(query.low),
+        "high": list(query.high),
+        "answer_types": list(query.answer_types),
+        "options": changed,
+        "part": "" if part == "all" else part,
+    }
+    kept = {name: value for name, value in said.items() if value}
+    return json.dumps({**kept, **({"tokens": tokens} if tokens != TOKENS else {})}, ensure_ascii=False)
+
+
+def observed(evidence: Evidence, graph: Graph, tokens: int = TOKENS) -> Observation:
+    """Return evidence as an observation: its text, and the ids of its nodes, best first."""
+    text = render(evidence, graph, tokens).text
+    told = f"\n{UNPAID}" if evidence and UNPAID in evidence.reason else ""
+    return Observation(text + told, tuple(one.item.id for one in evidence.nodes))
