@@ -20,7 +20,7 @@ from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import JsonValue, Message, Observation, Question, Sampling, ToolSpec
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 from probe import build_graph
 from report import Report, Target
 from synthetic import Synthetic, load

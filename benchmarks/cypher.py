@@ -25,9 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.cypher.ladybug.database import DATABASE
+from orienteer.cypher.ladybug.database import DATABASE, is_copy_new
 from orienteer.cypher.ladybug.engine import Ladybug
 from orienteer.cypher.ladybug.translation import Rewritten, rewrite
+from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
@@ -100,13 +101,13 @@ def main() -> None:
 
 def measure_copy(report: Report, graph: Graph) -> None:
     """Time the making of the copy, where there is none, and the start of a worker."""
-    is_new = graph.cypher_is_new
-    seconds = timed(lambda: graph.cypher_session)[0] / 1_000
+    is_new = is_copy_new(graph.path)
+    seconds = timed(lambda: Cypher(graph))[0] / 1_000
     report.add("copy, made" if is_new else "copy, found", seconds, "s")
     report.add("copy, size", (ladybug_of(graph).folder / DATABASE).stat().st_size / 1e6, "MB")
-    report.add("worker, started and asked", timed(lambda: graph.cypher("RETURN 1"))[0], "ms")
-    graph.cypher_session.close()
-    report.add("worker, started again", timed(lambda: graph.cypher("RETURN 1"))[0], "ms")
+    report.add("worker, started and asked", timed(lambda: Cypher(graph).query("RETURN 1"))[0], "ms")
+    Cypher(graph).close()
+    report.add("worker, started again", timed(lambda: Cypher(graph).query("RETURN 1"))[0], "ms")
 
 
 def measure_queries(report: Report, graph: Graph, count: int) -> None:
@@ -132,10 +133,10 @@ def measure_queries(report: Report, graph: Graph, count: int) -> None:
 
 def time_each(graph: Graph, bare: Bare, echo: Echo, asked: Asked) -> tuple[float, float, float, float]:
     """Return the milliseconds of a statement through us and the bare engine, of our rewriting, and of an echo."""
-    written = rewrite(asked.text, graph.cypher_session.names, asked.parameters)
-    ours = timed(lambda: graph.cypher(asked.text, asked.parameters))[0]
+    written = rewrite(asked.text, Cypher(graph).names, asked.parameters)
+    ours = timed(lambda: Cypher(graph).query(asked.text, asked.parameters))[0]
     theirs = timed(lambda: bare.ask(written))[0]
-    rewriting = timed(lambda: rewrite(asked.text, graph.cypher_session.names, asked.parameters))[0]
+    rewriting = timed(lambda: rewrite(asked.text, Cypher(graph).names, asked.parameters))[0]
     return ours, theirs, rewriting, timed(echo.ask)[0]
 
 
@@ -165,7 +166,7 @@ def measure_spoiled(report: Report, count: int) -> None:
 def outcome(graph: Graph, query: str, parameters: dict[str, JsonValue] | None) -> str:
     """Return what came of a statement."""
     try:
-        graph.cypher(query, parameters, seconds=1)
+        Cypher(graph).query(query, parameters, seconds=1)
     except QueryStopped as error:
         return "broke the engine" if "broke" in str(error) else "stopped"
     except Error as error:
@@ -178,7 +179,7 @@ def outcome(graph: Graph, query: str, parameters: dict[str, JsonValue] | None) -
 
 def ladybug_of(graph: Graph) -> Ladybug:
     """Return the engine behind a graph's Cypher."""
-    engine = graph.cypher_session.engine
+    engine = Cypher(graph).engine
     assert isinstance(engine, Ladybug)
     return engine
 

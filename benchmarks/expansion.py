@@ -25,7 +25,7 @@ from orienteer.evaluation.running.runs import StoredRun, read_run
 from orienteer.evaluation.scores.comparison import Difference, compare
 from orienteer.evaluation.scores.table import Row, rows
 from orienteer.records import Trajectory
-from orienteer.serve.cli import main as orienteer
+from orienteer.serve.cli.app import main as orienteer
 
 MEASURES = (*(f"Recall@{k}" for k in (1, 2, 5, 10, 20, 50, 100)), "Hit@1", "Hit@5", "MRR")
 TABLES: tuple[dict[str, str | None], ...] = (

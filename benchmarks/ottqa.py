@@ -32,9 +32,9 @@ import numpy as np
 
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names.mentions import Names, find_names
 from orienteer.graph.pieces.similar import Joined, LayerAbout, publish_layer
-from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
 from orienteer.ingest.documents.config import BuildConfig
@@ -289,7 +289,7 @@ def _candidates(bench: Bench) -> tuple[list[Alike], Names]:
     with tempfile.TemporaryDirectory() as folder:
         shelf = Shelf(Path(folder))
         shelf.add(in_order(bench.graph))
-        names = find_names(shelf, BuildConfig(), progress=silent)
+        names = find_names(shelf, progress=silent)
         embedder = CachedEmbedder(bench.embedder, bench.cache, progress=silent)
         return compare(fields_of(shelf), names, embedder, BuildConfig()), names
 

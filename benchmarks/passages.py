@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
 from orienteer.graph import pieces
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names.mentions import find_names
 from orienteer.graph.pieces.incidence import PIECE, lists_of, write_names
-from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
 from orienteer.index.fusion import vote
@@ -325,7 +325,7 @@ class Bench:
         if not path.exists():
             print(f"\n{name}: {weave(nodes, path, seen)}")
             graph = Graph.open(path)
-            names = find_names([seen(node) for node in nodes], BuildConfig(), progress=silent)
+            names = find_names([seen(node) for node in nodes], progress=silent)
             write = partial(write_names, graph, names)
             pieces.publish_piece(path, PIECE, write)
             embed_graph(graph, open_embedder("minilm"), cache=self.cache)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from orienteer import Edge, Graph, Node, Result, Retriever, ScriptedModel
-from orienteer.graph.pieces.vectors import give_vectors
+from orienteer.graph.embedding import give_vectors
 from orienteer.records import Message, Sampling, ToolSpec
 from orienteer.settings import Settings
 from report import Report

@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from orienteer.cypher.session import Cypher
 from orienteer.evaluation.grid import Cell
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
@@ -47,7 +48,7 @@ def main() -> None:
     for name in options.names:
         graph = Graph.open(options.graphs / name)
         report.add(f"{name}, load of the machine", getattr(os, "getloadavg", lambda: (0.0,))()[0], "")
-        graph.cypher("RETURN 1")  # the copy that queries read is made once a graph
+        Cypher(graph).query("RETURN 1")  # the copy that queries read is made once a graph
         begun = time.perf_counter()
         quiz = generate(graph, options.count, random_seed=options.seed)
         report.add(f"{name}, made", time.perf_counter() - begun, "s")

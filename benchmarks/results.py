@@ -20,7 +20,7 @@ from pathlib import Path
 
 from orienteer.evaluation.running.runs import read_run
 from orienteer.evaluation.scores.table import Row, rows
-from orienteer.serve.cli import main as orienteer
+from orienteer.serve.cli.app import main as orienteer
 
 METHODS = ("bm25", "anchor")
 RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")

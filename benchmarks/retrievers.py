@@ -32,7 +32,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.pieces.vectors import give_vectors
+from orienteer.graph.embedding import give_vectors
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph

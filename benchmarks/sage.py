@@ -24,7 +24,7 @@ import numpy as np
 
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.graph.weights import EdgeWeights
 from orienteer.index.embedders import open_embedder

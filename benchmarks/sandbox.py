@@ -21,12 +21,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.cypher.session import Cypher
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.sandbox.interpreter import Interpreter, Limits, Tier
 from orienteer.sandbox.tiers import open_interpreter
-from orienteer.tools import Session
 from orienteer.tools.code import CodeConfig, CodeInterpreter
+from orienteer.tools.session import Session
 from report import Report, Target
 
 TIERS: tuple[Tier, ...] = ("monty", "cpython")
@@ -66,7 +67,7 @@ def measure(report: Report, folder: Path, calls: int) -> None:
             kinds[f"{tier}, a line"] = partial(ran, opened[tier], LINE)
             kinds[f"{tier}, a call of a function"] = partial(ran, opened[tier], CALL)
             kinds[f"{tier}, the tool with a query"] = partial(tools[tier], {"code": TOOL})
-        kinds["the query without a sandbox"] = partial(graph.cypher, QUERY, limit=10)
+        kinds["the query without a sandbox"] = partial(Cypher(graph).query, QUERY, limit=10)
         taken = in_turns(kinds, calls)
         echo.kill()
     pipe = float(np.median(taken[PIPE]))

@@ -13,8 +13,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from orienteer.version import __version__
+
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
+    from orienteer.cypher.session import Cypher
     from orienteer.errors import Error
     from orienteer.graph.store import Graph
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel, Price, RecordedModel, Recording, ScriptedModel
@@ -34,10 +37,9 @@ if TYPE_CHECKING:
     )
     from orienteer.retriever import Retriever
 
-__version__ = "0.1.0.dev0"
-
 __all__ = [
     "Budget",
+    "Cypher",
     "Edge",
     "Error",
     "Event",
@@ -64,6 +66,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Cypher": "cypher.session",
     "Error": "errors",
     "Event": "agents.events",
     "Graph": "graph.store",

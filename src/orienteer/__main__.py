@@ -2,7 +2,7 @@
 
 import sys
 
-from orienteer.serve.cli import main
+from orienteer.serve.cli.app import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from orienteer.records import (
@@ -73,6 +73,10 @@ class Embedder(Protocol):
 
     def parts(self, text: str) -> tuple[str, ...]:
         """Return a text in parts that the model reads whole; the text itself where it does."""
+
+
+OpenEmbedder: TypeAlias = Callable[[str], Embedder]
+"""Gives an embedder by its name."""
 
 
 class Embedded(NamedTuple):

@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from orienteer.display import counted, frame, result_html
+
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
 StoppedBy: TypeAlias = Literal["finish", "steps", "calls", "tokens", "seconds", "usd", "interrupted", "error"]
@@ -332,6 +334,11 @@ class Ranked(Record):
     text: str = ""
     source: Source | None = None
 
+    def cells(self, place: int) -> tuple[str, ...]:
+        """Return what a table shows of the hit at a place from 1: a text for each of `display.COLUMNS`."""
+        votes = counted(self.votes, "vote") if self.votes is not None else ""
+        return (str(place), self.name, self.type, "; ".join(filter(None, (votes, self.why))), self.text, self.id)
+
 
 class Result(Record):
     """What every method returns."""
@@ -351,14 +358,26 @@ class Result(Record):
 
     def to_frame(self) -> Any:  # Any: a pandas DataFrame, where pandas is installed
         """Return the hits as a table, one row each. Raises `UsageError` without pandas."""
-        from orienteer.display import result_frame
+        fields = ("id", "type", "name", "score", "votes", "why", "text")
+        rows = [{"rank": place, **hit.model_dump(include=set(fields))} for place, hit in enumerate(self.hits, 1)]
+        return frame(rows, ["rank", *fields])
 
-        return result_frame(self)
+    @property
+    def spent(self) -> str:
+        """Say in one line which method ran, what it took, and what ended it."""
+        usage, seconds = self.usage, self.usage.seconds
+        parts = [self.method, f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"]
+        if usage.calls:
+            parts += [counted(usage.calls, "call"), counted(usage.tokens, "token")]
+            parts += [f"{usage.usd:.4f} USD"] if usage.usd is not None else []
+        if self.stopped_by != "finish":
+            parts.append(f"ended by {self.stopped_by}")
+        return ", ".join(parts)
 
     def _repr_html_(self) -> str:
-        from orienteer.display import result_html
-
-        return result_html(self)
+        answer = [text for text in (self.answer, self.long_answer) if text] if self.answer is not None else []
+        rows = [hit.cells(place) for place, hit in enumerate(self.hits, 1)]
+        return result_html(self.question, answer, rows, (self.spent, *self.notes))
 
 
 Step.model_rebuild()

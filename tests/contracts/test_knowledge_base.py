@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from fakes.embedder import WordEmbedder
-from orienteer.graph.pieces.vectors import give_vectors
+from orienteer.graph.embedding import give_vectors
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
 from orienteer.retrieval.bases.table import BASES, open_base
-from orienteer.retrieval.evidence import PASSAGES
 from orienteer.retrieval.query import Query
 from orienteer.retrieval.spaces import Spaces
 

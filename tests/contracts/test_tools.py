@@ -15,17 +15,20 @@ from orienteer.errors import Error
 from orienteer.graph.store import Graph
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Node, Observation, ToolCall
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
 from orienteer.tools.code import CodeInterpreter
 from orienteer.tools.cypher import RunCypher
+from orienteer.tools.evidence import GatherEvidence
 from orienteer.tools.follow import Follow
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.read_node import ReadNode, ReadSchema
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.select import Select
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.triples import MatchTriples
 
 TOOLS = {
     SearchInGraph: {"query": "river town"},
@@ -42,6 +45,8 @@ TOOLS = {
     Select: {"of": ["a"]},
 }
 """Every tool with arguments that it can meet."""
+OF_METHODS = {GatherEvidence, MatchTriples}
+"""Those that no agent is offered: a method calls them, so that its trajectory holds what it gathered."""
 GRAPHSCOUT = {CodeInterpreter, NodeIdRetriever}
 """Those whose schemas are a paper's: what they keep stands in their own tests."""
 REFERENCES = ["a", "b", "c", "d", "Bern", "bern (town)", "@1", "@2", "@3", "nobody", "", "@", "Bern (River)"]
@@ -74,7 +79,7 @@ def test_every_tool_is_in_the_list():
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if one.__module__ == module.name and "__call__" in vars(one):
                 found.add(one)
-    assert found == TOOLS.keys() | GRAPHSCOUT
+    assert found == TOOLS.keys() | GRAPHSCOUT | OF_METHODS
 
 
 def test_the_toolbox_has_all_of_them(graph):

@@ -32,7 +32,7 @@ from fakes import Answer, FakeServer
 from orienteer import Graph
 from orienteer.errors import BadOption
 from orienteer.ingest.demo import demo_records
-from orienteer.serve.cli import main
+from orienteer.serve.cli.app import main
 from orienteer.settings import read_settings
 
 ROOT = Path(__file__).parents[2]

@@ -26,7 +26,8 @@ from orienteer.methods.table import AUTO, METHODS
 from orienteer.options import options_of
 from orienteer.records import Ranked, Result, StoppedBy, Usage
 from orienteer.retrieval.bases.table import BASES
-from orienteer.serve.cli import application, upkeep
+from orienteer.serve.cli import upkeep
+from orienteer.serve.cli.app import application
 
 DOCS = Path(__file__).parents[2] / "docs"
 INTERFACE = (DOCS / "interface.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.serve.cli import main
+from orienteer.serve.cli.app import main
 
 pytest.importorskip("ladybug")
 

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from orienteer.cypher.ladybug import database
+from orienteer.cypher.ladybug.database import is_copy_new
+from orienteer.cypher.session import Cypher
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
@@ -92,13 +94,13 @@ def test_a_wrong_request_is_told_and_writes_nothing(languages, home, cli, argume
 
 
 def test_without_the_engine_the_extra_is_named_and_nothing_is_written(languages, home, cli, monkeypatch):
-    Graph.open(languages).cypher("RETURN 1")
+    Cypher(Graph.open(languages)).query("RETURN 1")
 
     def missing(name):
         raise database.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(database.metadata, "version", missing)
-    assert Graph.open(languages).cypher_is_new is False, "a copy that was made before asks nothing of the engine"
+    assert is_copy_new(Graph.open(languages).path) is False, "a copy that was made before asks nothing of the engine"
     ran = cli("quiz", languages, "-o", "quiz.jsonl")
     assert ran.code == 2
     assert "pip install 'orienteer[cypher]'" in ran.err

@@ -19,7 +19,7 @@ import office_files as office
 from orienteer.methods.table import METHODS
 
 LOGGER = Path(__file__).parents[1] / "fakes" / "quiet_network.py"
-DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "build" / "demo"
+DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "ingest" / "demo"
 PYTHON = [sys.executable, "-P"]
 OURS = [*PYTHON, "-m", "orienteer"]
 QUESTION = "Which languages were influenced by both Erlang and Ruby?"

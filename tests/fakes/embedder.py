@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders.onnx import unit
 from orienteer.records import Usage

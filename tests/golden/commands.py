@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from orienteer.serve.cli import application, main
+from orienteer.serve.cli.app import application, main
 
 COLUMNS = 100
 

@@ -16,7 +16,7 @@ from fakes.embedder import WordEmbedder
 from golden.commands import printed
 from hetionet import hetionet
 from orienteer import Edge, Graph, Node
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.methods.table import METHODS
 

@@ -19,10 +19,11 @@ from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import Edge, Node, Question, ToolCall
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
 from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 K1, B = 1.2, 0.75
 WORDS = ["amber", "basalt", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "joust", "kelp", "lunar"]

@@ -12,6 +12,7 @@ from fakes.embedder import embedded
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.replay import replay
 from orienteer.cypher.ladybug import database
+from orienteer.cypher.session import Cypher
 from orienteer.errors import BadOption, MissingExtra, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
@@ -275,7 +276,7 @@ def test_no_query_changes_the_graph(clinic):
         answered(clinic, query, repair=1)
     after = networkx.MultiDiGraph([(edge.source, edge.target, edge.type) for edge in clinic.iter_edges()])
     assert networkx.utils.graphs_equal(before, after)
-    assert clinic.cypher("MATCH (a)-[e]->(b) RETURN count(e)").rows == ((len(EDGES),),)
+    assert Cypher(clinic).query("MATCH (a)-[e]->(b) RETURN count(e)").rows == ((len(EDGES),),)
 
 
 @pytest.mark.parametrize(

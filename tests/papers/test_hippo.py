@@ -9,7 +9,7 @@ import pytest
 
 from fakes.bag import Bag
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance, Budget

@@ -16,7 +16,7 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.baselines.expansion import LONGEST
 from orienteer.methods.baselines.hyde import Hyde, HydeConfig
 from orienteer.records import Message, Node, Question
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 K1, B = 1.2, 0.75
 QUESTION = "Which language is named after a mathematician who built a calculator?"

@@ -27,7 +27,7 @@ from orienteer.quizzes.explore.report import Checked, Maker, check
 from orienteer.quizzes.explore.scout import NO_MORE, Scout, ScoutConfig
 from orienteer.quizzes.file import read_quiz
 from orienteer.records import Edge, Node, Trajectory
-from orienteer.serve.cli import main
+from orienteer.serve.cli.app import main
 
 pytest.importorskip("ladybug")
 

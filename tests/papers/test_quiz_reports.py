@@ -8,6 +8,7 @@ import pytest
 
 from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_IDS, SET, TRUE, checked
 from mutations import mutate
+from orienteer.cypher.session import Cypher
 from orienteer.evaluation.grid import Cell
 from orienteer.ingest.demo import demo_records
 from orienteer.quizzes.drawer import MOST_EDGES
@@ -106,7 +107,7 @@ def test_rows_left_out_are_seen_wherever_they_are_left_out(cut):
 def test_a_query_is_answered_along_the_edges(graph, pattern, expected):
     query = f"{pattern} {NUMBER_AND_IDS}"
     assert walked(graph, query) == expected
-    assert set(graph.cypher(query).rows[0][1]) == expected, "the engine says the same"
+    assert set(Cypher(graph).query(query).rows[0][1]) == expected, "the engine says the same"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from orienteer.quizzes.file import read_quiz
 from orienteer.quizzes.quiz import as_lines
 from orienteer.quizzes.sorting import sort_questions
 from orienteer.quizzes.statistics import kappa, statistics_of
-from orienteer.serve.cli import main
+from orienteer.serve.cli.app import main
 
 
 def item(number, cell=CELLS[0], *, clues=1, question=None):

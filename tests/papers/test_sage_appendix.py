@@ -60,7 +60,7 @@ def figures(corpus):
 
 
 def figures_of(nodes, config):
-    names = find_names(nodes, config, progress=lambda stage, count: None)
+    names = find_names(nodes, progress=lambda stage, count: None, share=config.name_share)
     kinds = fields_of(nodes)
     several = compare(kinds, names, Bag(), config, is_measured=True)
     return statistics(several, kinds, config, is_measured=True)
@@ -187,7 +187,7 @@ def test_fixed_thresholds_are_shown_in_place_of_percentiles(corpus):
 
 def test_edges_name_what_a_model_found_in_both(corpus):
     config = BuildConfig(similar_percentile=50.0)
-    names = find_names(corpus, config, progress=lambda stage, count: None)
+    names = find_names(corpus, progress=lambda stage, count: None, share=config.name_share)
     several = compare(fields_of(corpus), names, Bag(), config)
     held = {node.id: set(node.properties.get("entities", ())) for node in corpus}
     seen = 0

@@ -39,7 +39,7 @@ def corpus():
 def made(config=None, nodes=None):
     config = config or BuildConfig()
     nodes = nodes or corpus()
-    names = find_names(nodes, config, progress=lambda stage, count: None)
+    names = find_names(nodes, progress=lambda stage, count: None, share=config.name_share)
     several = compare(fields_of(nodes), names, Bag(), config)
     edges = {}
     for batch in similar_edges(several, names, config):

@@ -16,7 +16,7 @@ from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig

@@ -158,7 +158,7 @@ def test_no_command_loads_numba(small):
         ["ask", small.path, "Who directed Night Ferry?"],
     ]
     code = (
-        "import json, sys; from orienteer.serve.cli import main\n"
+        "import json, sys; from orienteer.serve.cli.app import main\n"
         "codes = [main(command) for command in json.loads(sys.argv[1])]\n"
         "print(json.dumps([codes, [name.split('.')[0] for name in sys.modules]]))"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from orienteer.cypher.session import Cypher
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.quizzes.questions import generate
@@ -304,7 +305,7 @@ def test_every_query_of_the_corpus_has_its_answer_here():
 
 @pytest.mark.parametrize("line", CORPUS, ids=lambda line: line["id"])
 def test_answers_are_those_of_the_records(demo, line):
-    found = demo.cypher(line["query"], line.get("parameters"), limit=10_000)
+    found = Cypher(demo).query(line["query"], line.get("parameters"), limit=10_000)
     right = RIGHT[line["id"]]()
     assert found.total == len(right)
     if line.get("ordered") or line["id"] == "extremes":
@@ -324,7 +325,7 @@ def test_the_gold_queries_of_generated_questions_give_their_nodes(demo):
     for question in made.questions:
         if question.constraint is not None and "terms" in question.constraint:
             continue
-        found = demo.cypher(question.gold_query, limit=10_000)
+        found = Cypher(demo).query(question.gold_query, limit=10_000)
         assert sorted(row[0] for row in found.rows) == list(question.nodes), question.gold_query
         checked += 1
     assert checked > 40

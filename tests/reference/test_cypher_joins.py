@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
+from orienteer.cypher.session import Cypher
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
@@ -148,7 +149,7 @@ def check_one_match(made, how_many, seed):
         conditions = cases.conditions(names, pattern, solutions[0], int(cases.chance.integers(0, 3)))
         text = f"MATCH {cases.text(pattern, types, set())}{where(conditions)} RETURN {columns(names)}"
         right = Counter(tuple(one[name] for name in names) for one in solutions if holds(conditions, one))
-        assert Counter(graph.cypher(text, limit=100_000).rows) == right, text
+        assert Counter(Cypher(graph).query(text, limit=100_000).rows) == right, text
 
 
 def check_two_parts(made, how_many, seed):
@@ -173,7 +174,7 @@ def check_two_parts(made, how_many, seed):
         every = Counter(tuple(two[name] for name in names) for _, ends in found for two in ends)
         for between in ("", f" WITH {', '.join(known)}"):
             text = f"{begin}{between} MATCH {rest} RETURN {columns(names)}"
-            assert Counter(graph.cypher(text, limit=100_000).rows) == every, text
+            assert Counter(Cypher(graph).query(text, limit=100_000).rows) == every, text
         every.update(tuple(one.get(name) for name in names) for one, ends in found if not ends)
         ids = [(tuple(one[name] for name in known), len(ends)) for one, ends in found]
         also = " AND" if conditions else " WHERE"
@@ -187,7 +188,7 @@ def check_two_parts(made, how_many, seed):
         }
         for text, right in expected.items():
             try:
-                rows = graph.cypher(text, limit=100_000).rows
+                rows = Cypher(graph).query(text, limit=100_000).rows
             except BadQuery as error:
                 if "one pattern" not in str(error):
                     raise
@@ -231,7 +232,7 @@ def test_parts_without_a_node_in_common(made):
             if year[left[names[1]]] != year[two[second]]
             and {left[edge[4]] for edge in pattern}.isdisjoint(laid[edge[4]] for edge in other)
         )
-        assert Counter(graph.cypher(text, limit=100_000).rows) == right, text
+        assert Counter(Cypher(graph).query(text, limit=100_000).rows) == right, text
 
 
 def test_a_condition_on_an_edge_counts_for_all_its_rows(scratch):
@@ -254,7 +255,7 @@ def test_a_condition_on_an_edge_counts_for_all_its_rows(scratch):
         for three, third in numbered
         if third.source == second.target and three not in (one, two) and third.properties["w"] < first.properties["w"]
     )
-    found = graph.cypher(
+    found = Cypher(graph).query(
         "MATCH (a)-[r]->(b)-[]->(c)-[s]->(d) WHERE b.id = 'p3' AND r.w > 1 AND s.w < r.w RETURN a.id, b.id, d.id",
         limit=100_000,
     )
@@ -264,7 +265,7 @@ def test_a_condition_on_an_edge_counts_for_all_its_rows(scratch):
 @pytest.mark.parametrize("condition", ["EXISTS { (a)-[]-(), (b)-[]-() }", "COUNT { (a)-[]-(), (b)-[]-() } > 1"])
 def test_conditions_of_several_parts_are_refused(made, condition):
     with pytest.raises(BadQuery, match="one pattern"):
-        made[0].cypher(f"MATCH (a)-[]-(b) WHERE {condition} RETURN a.id")
+        Cypher(made[0]).query(f"MATCH (a)-[]-(b) WHERE {condition} RETURN a.id")
 
 
 def test_a_condition_that_the_engine_gives_no_order_for_is_noted(made):
@@ -274,9 +275,9 @@ def test_a_condition_that_the_engine_gives_no_order_for_is_noted(made):
         f"{begin} OPTIONAL MATCH {rest} WHERE d.year < a.year RETURN count(*)",
         f"{begin} RETURN a.id, COUNT {{ {rest} WHERE d.year < b.year }} AS k",
     ):
-        assert any("reads what was known before" in note for note in graph.cypher(text).notes)
+        assert any("reads what was known before" in note for note in Cypher(graph).query(text).notes)
     for text in (
         f"{begin} OPTIONAL MATCH {rest} WHERE d.year < c.year RETURN count(*)",
         f"{begin} MATCH {rest} RETURN 1",
     ):
-        assert graph.cypher(text).notes == ()
+        assert Cypher(graph).query(text).notes == ()

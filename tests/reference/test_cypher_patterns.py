@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from orienteer.cypher.session import Cypher
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
@@ -135,7 +136,7 @@ def check_chains(made, how_many, seed):
         if right.total() > 20_000:
             continue
         try:
-            found = graph.cypher(text, limit=100_000, seconds=60)
+            found = Cypher(graph).query(text, limit=100_000, seconds=60)
         except BadQuery as error:
             if not is_impossible(error, right):
                 raise
@@ -168,7 +169,7 @@ def check_anchored(made, how_many, seed):
         right = Counter(walk for walk in walks if all(walk[place] == chosen[place] for place in places))
         asked = ", ".join(f"{one}.id" for one in names)
         text = f"MATCH {written(hops, types)} WHERE {' AND '.join(conditions)} RETURN {asked}"
-        assert Counter(graph.cypher(text, limit=100_000, seconds=60).rows) == right, text
+        assert Counter(Cypher(graph).query(text, limit=100_000, seconds=60).rows) == right, text
         answered += 1
     return answered
 
@@ -191,7 +192,7 @@ def check_conditions(made, how_many, seed):
         if sum(map(len, walks.values())) > 20_000:
             continue
         try:
-            having = graph.cypher(
+            having = Cypher(graph).query(
                 f"MATCH {start} WHERE {pattern.replace('n1', '').replace('n2', '').replace('n3', '')} RETURN a.id"
             )
         except BadQuery as error:
@@ -199,12 +200,12 @@ def check_conditions(made, how_many, seed):
                 raise
             continue
         assert Counter(having.rows) == Counter((one,) for one, found in walks.items() if found), pattern
-        lacking = graph.cypher(f"MATCH {start} WHERE NOT EXISTS {{ MATCH {pattern} }} RETURN a.id")
+        lacking = Cypher(graph).query(f"MATCH {start} WHERE NOT EXISTS {{ MATCH {pattern} }} RETURN a.id")
         assert Counter(lacking.rows) == Counter((one,) for one, found in walks.items() if not found), pattern
-        counted = graph.cypher(f"MATCH {start} RETURN a.id, COUNT {{ {pattern} }} AS k")
+        counted = Cypher(graph).query(f"MATCH {start} RETURN a.id, COUNT {{ {pattern} }} AS k")
         assert dict(counted.rows) == {one: len(found) for one, found in walks.items()}, pattern
         last = f"n{len(hops)}"
-        optional = graph.cypher(f"MATCH {start} OPTIONAL MATCH {pattern} RETURN a.id, {last}.id", limit=100_000)
+        optional = Cypher(graph).query(f"MATCH {start} OPTIONAL MATCH {pattern} RETURN a.id, {last}.id", limit=100_000)
         right = Counter((one, walk[-1]) for one, found in walks.items() for walk in found)
         right.update((one, None) for one, found in walks.items() if not found)
         assert Counter(optional.rows) == right, pattern
@@ -245,7 +246,7 @@ def test_no_edge_stands_twice_whatever_way_the_engine_joins(scratch, condition):
         for designed, x in ends["designed_by"]
         if designed == c
     }
-    found = graph.cypher(f"{pattern} WHERE {condition} RETURN a.id, c.id, x.id")
+    found = Cypher(graph).query(f"{pattern} WHERE {condition} RETURN a.id, c.id, x.id")
     assert sorted(found.rows) == sorted(right)
     assert len(right) == 6
 

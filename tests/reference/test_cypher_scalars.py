@@ -11,6 +11,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from orienteer.cypher.session import Cypher
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
 from orienteer.records import Node
@@ -402,7 +403,7 @@ def test_values_of_nodes(graph):
     for batch in batches(FORMS):
         texts = [form.format(*(f"n.{key}" for key in keys)) for form, keys, _ in batch]
         columns = ", ".join(f"{text} AS c{place}" for place, text in enumerate(texts))
-        table = graph.cypher(f"MATCH (n:T) RETURN {columns}, n.id ORDER BY n.id", limit=None)
+        table = Cypher(graph).query(f"MATCH (n:T) RETURN {columns}, n.id ORDER BY n.id", limit=None)
         assert len(table.rows) == ROWS
         for node, row in zip(NODES, table.rows, strict=True):
             for found, text, (_, keys, meaning) in zip(row, texts, batch, strict=False):
@@ -433,7 +434,7 @@ def test_conditions_of_nodes(graph):
             continue
         for sign, wanted in (("", True), ("NOT ", False)):
             text = f"{sign}({form.format(*(f'n.{key}' for key in keys))})"
-            table = graph.cypher(f"MATCH (n:T) WHERE {text} RETURN n.id ORDER BY n.id", limit=None)
+            table = Cypher(graph).query(f"MATCH (n:T) WHERE {text} RETURN n.id ORDER BY n.id", limit=None)
             right = [f"n{row:03}" for row, node in enumerate(NODES) if meaning(*map(node.get, keys)) is wanted]
             assert [row[0] for row in table.rows] == right, text
 
@@ -460,7 +461,7 @@ def test_values_of_statements(graph, way):
             parameters |= dict(zip(names, given, strict=True))
             words = [f"${name}" for name in names] if way == "parameters" else list(map(literal, given))
             columns.append(f"{form.format(*(f'({word})' for word in words))} AS c{place}")
-        (row,) = graph.cypher(f"RETURN {', '.join(columns)}", parameters if way == "parameters" else {}).rows
+        (row,) = Cypher(graph).query(f"RETURN {', '.join(columns)}", parameters if way == "parameters" else {}).rows
         for found, column, (_, given, right) in zip(row, columns, batch, strict=True):
             assert same(found, right), f"{column} of {given} is {right!r}, not {found!r}"
     assert len(asked) > 1_000
@@ -468,7 +469,7 @@ def test_values_of_statements(graph, way):
 
 @pytest.mark.parametrize(("columns", "right"), EXACT)
 def test_corners(graph, columns, right):
-    (found,) = graph.cypher(f"RETURN {columns}").rows
+    (found,) = Cypher(graph).query(f"RETURN {columns}").rows
     assert len(found) == len(right)
     assert all(map(same, found, right)), found
 
@@ -476,7 +477,7 @@ def test_corners(graph, columns, right):
 @pytest.mark.parametrize(("expression", "advice"), REFUSED)
 def test_what_has_no_answer_is_refused(graph, expression, advice):
     with pytest.raises(BadQuery) as caught:
-        graph.cypher(f"RETURN {expression} AS v")
+        Cypher(graph).query(f"RETURN {expression} AS v")
     assert advice in str(caught.value)
     assert "broke" not in str(caught.value)
     assert "\n" not in str(caught.value)

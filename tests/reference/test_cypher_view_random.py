@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
 from orienteer.records import Edge, Node
@@ -126,7 +127,7 @@ def random_pattern(made, chance, first):
 def asked(made, query):
     """Return the rows of an answer with lists as tuples, None where the pattern fits no types of this graph."""
     try:
-        found = made.graph.cypher(query, view=made.view, limit=None, seconds=60)
+        found = Cypher(made.graph).query(query, view=made.view, limit=None, seconds=60)
     except BadQuery as error:
         if "No edge of this graph fits" not in str(error):
             raise

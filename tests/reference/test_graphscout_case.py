@@ -10,6 +10,7 @@ import ast
 import pytest
 
 from hetionet import hetionet
+from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import Identifiers, View
 from orienteer.errors import BadQuery, MissingExtra, UnknownType, UnsafeSandbox
 from orienteer.tools.code import CodeConfig, CodeInterpreter
@@ -49,7 +50,7 @@ def graph(data_folder, tmp_path_factory):
 
 def rows(graph, query):
     """Return rows as the tool of the paper prints them."""
-    table = graph.cypher(query, view=VIEW, limit=None)
+    table = Cypher(graph).query(query, view=VIEW, limit=None)
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
@@ -109,11 +110,11 @@ def test_turn_6_differs_because_most_of_its_edges_are_not_here(graph):
 def test_the_same_queries_fail_on_the_plain_graph(graph):
     """The view is what makes them run: without it there are other ids, one label, and arrows that mean something."""
     with pytest.raises(UnknownType, match="biomedical"):
-        graph.cypher(RELATIONS)
+        Cypher(graph).query(RELATIONS)
     with pytest.raises(BadQuery, match=r"Disease -presents-> Symptom"):
-        graph.cypher(DISEASES)
-    assert graph.cypher(GENES % "DOID:10652").rows == ((0,),)
-    assert graph.cypher(GENES % "Disease::DOID:10652").rows == ((250,),)
+        Cypher(graph).query(DISEASES)
+    assert Cypher(graph).query(GENES % "DOID:10652").rows == ((0,),)
+    assert Cypher(graph).query(GENES % "Disease::DOID:10652").rows == ((250,),)
 
 
 def test_regulates_alone_went_one_way_in_the_original_too(graph):
@@ -122,9 +123,9 @@ def test_regulates_alone_went_one_way_in_the_original_too(graph):
     edges = [(one.source, one.target) for one in graph.iter_edges() if one.type == "Gr>G"]
     out = {target for source, target in edges if source == "Gene::7157"}
     into = {source for source, target in edges if target == "Gene::7157"}
-    assert graph.cypher(query, view=VIEW).rows == ((len((out | into) - {"Gene::7157"}),),)
+    assert Cypher(graph).query(query, view=VIEW).rows == ((len((out | into) - {"Gene::7157"}),),)
     directed = View(label="biomedical", directed=("GENE_REGULATES_GENE",))
-    assert graph.cypher(query, view=directed).rows == ((len(out - {"Gene::7157"}),),)
+    assert Cypher(graph).query(query, view=directed).rows == ((len(out - {"Gene::7157"}),),)
     assert out
     assert into - out
 

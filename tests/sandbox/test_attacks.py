@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import orienteer
+from orienteer.cypher.session import Cypher
 from orienteer.sandbox.interpreter import Limits
 from orienteer.sandbox.tiers import open_interpreter
 from orienteer.tools.code.cypher import ServedCypher
@@ -109,9 +110,11 @@ class Host:
 
     def graph_state(self):
         """Return what an attack by Cypher could change."""
-        return self.graph.cypher(
-            "MATCH (n) OPTIONAL MATCH (n)-[e]->() RETURN n.id, n.name, count(e) ORDER BY n.id"
-        ).rows
+        return (
+            Cypher(self.graph)
+            .query("MATCH (n) OPTIONAL MATCH (n)-[e]->() RETURN n.id, n.name, count(e) ORDER BY n.id")
+            .rows
+        )
 
     def called(self):
         """Return the servers that somebody has called, or sent to."""

@@ -38,13 +38,13 @@ OPENED = """
     interpreter.run("while True: pass")
 """
 CYPHER = """
-    from orienteer import Graph
+    from orienteer import Cypher, Graph
     from orienteer.ingest.demo import demo_records
     graph = Graph.from_records(*demo_records())
-    graph.cypher("RETURN 1")
-    say(graph.cypher_session.engine.process.worker.pid)
-    graph.cypher("MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name + c.name + d.name + e.name = 'x' RETURN count(*)",
-                 seconds=100)
+    Cypher(graph).query("RETURN 1")
+    say(Cypher(graph).engine.process.worker.pid)
+    slow = "MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name + c.name + d.name + e.name = 'x' RETURN count(*)"
+    Cypher(graph).query(slow, seconds=100)
 """
 CONVERTER = """
     from pathlib import Path
@@ -278,14 +278,14 @@ def test_monty_does_not_start_in_a_process_that_was_forked_from_its_own():
 def test_a_forked_process_does_not_ask_the_engine_of_the_other():
     pytest.importorskip("ladybug")
     source = FORKED.format(
-        setup="""from orienteer import Graph
+        setup="""from orienteer import Cypher, Graph
     from orienteer.ingest.demo import demo_records
     graph = Graph.from_records(*demo_records())
-    graph.cypher("RETURN 1")
-    process = graph.cypher_session.engine.process
+    Cypher(graph).query("RETURN 1")
+    process = Cypher(graph).engine.process
     pid = process.worker.pid""",
-        theirs="print(graph.cypher('RETURN 2').rows, process.worker.pid != pid, flush=True)",
-        ours="print(graph.cypher('RETURN 3').rows, process.worker.pid == pid)",
+        theirs="print(Cypher(graph).query('RETURN 2').rows, process.worker.pid != pid, flush=True)",
+        ours="print(Cypher(graph).query('RETURN 3').rows, process.worker.pid == pid)",
     )
     assert _printed(source) == ["((2,),)", "True", "((3,),)", "True"]
 

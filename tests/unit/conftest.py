@@ -4,7 +4,7 @@ import pytest
 
 from clinic import EDGES, NODES
 from orienteer.graph.store import Graph
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.llm.wire import Asked, request
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import Edge, Message, Node, Question, Reply, Sampling, Step, ToolCall, Trajectory, Usage
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 OPENING = (Message(role="system", content="Find."), Message(role="user", content="Who founded Lund?"))
 QUESTION = Question(text="Who founded Lund?")

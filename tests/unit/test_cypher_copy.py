@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from damages import KINDS, damaged
+from orienteer.cypher.ladybug.database import is_copy_new
+from orienteer.cypher.session import Cypher
 from orienteer.errors import QueryStopped
 from orienteer.graph import damage, pieces
 from orienteer.graph.store import Graph
@@ -45,56 +47,58 @@ DAMAGES = {
 @pytest.mark.parametrize("name", DAMAGES)
 @pytest.mark.parametrize("has_hashes", [True, False])
 def test_a_damaged_copy_is_made_anew_and_answers_as_before(graph, name, has_hashes):
-    right = graph.cypher(QUERY).rows
+    right = Cypher(graph).query(QUERY).rows
     folder = pieces.piece(graph.path, "cypher")
-    graph.cypher_session.close()
+    Cypher(graph).close()
     spoil(folder / "cypher.lbug", DAMAGES[name])
     if not has_hashes:  # as it was published before they were kept
         pointer = json.loads((graph.path / "orienteer.json").read_text())
         pointer["pieces"]["cypher"] = folder.name
         (graph.path / "orienteer.json").write_text(json.dumps(pointer))
     opened = Graph.open(graph.path)
-    assert opened.cypher(QUERY).rows == right
+    assert Cypher(opened).query(QUERY).rows == right
     assert not folder.exists()
-    assert damage.damaged_pieces(graph.path) == {opened.cypher_session.engine.folder: []}
+    assert damage.damaged_pieces(graph.path) == {Cypher(opened).engine.folder: []}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_catalog_is_found_when_it_is_opened(graph, kind):
-    right = graph.cypher(QUERY).rows
+    right = Cypher(graph).query(QUERY).rows
     folder = pieces.piece(graph.path, "cypher")
     spoil(folder / "catalog.json", lambda content: damaged(content, kind, np.random.default_rng(1)))
     opened = Graph.open(graph.path)
-    assert opened.cypher_is_new
-    assert opened.cypher(QUERY).rows == right
+    assert is_copy_new(opened.path)
+    assert Cypher(opened).query(QUERY).rows == right
     assert not folder.exists()
 
 
 def test_a_copy_that_is_whole_is_not_made_again_for_a_query_that_fails(graph):
-    graph.cypher("RETURN 1")
+    Cypher(graph).query("RETURN 1")
     folder = pieces.piece(graph.path, "cypher")
     for _ in range(2):
         with pytest.raises(QueryStopped):
-            graph.cypher("UNWIND range(1, 9999) AS x UNWIND range(1, 9999) AS y RETURN sum(x * y % 7)", seconds=0.05)
+            Cypher(graph).query(
+                "UNWIND range(1, 9999) AS x UNWIND range(1, 9999) AS y RETURN sum(x * y % 7)", seconds=0.05
+            )
     assert pieces.piece(graph.path, "cypher") == folder
 
 
 def test_a_copy_is_made_anew_once(graph):
-    graph.cypher("RETURN 1")
-    session = graph.cypher_session
+    Cypher(graph).query("RETURN 1")
+    session = Cypher(graph)
     session.close()
     spoil(session.engine.folder / "cypher.lbug", DAMAGES["zeros"])
-    assert graph.cypher("RETURN 1").rows == ((1,),)
+    assert Cypher(graph).query("RETURN 1").rows == ((1,),)
     session.close()
     spoil(session.engine.folder / "cypher.lbug", DAMAGES["zeros"])
     with pytest.raises(QueryStopped, match="did not start"):
-        graph.cypher("RETURN 1")
+        Cypher(graph).query("RETURN 1")
 
 
 FULL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))
-from orienteer.serve.cli import main
+from orienteer.serve.cli.app import main
 sys.exit(main(["cypher", sys.argv[1], "RETURN 1", "-q"]))
 """
 
@@ -106,4 +110,4 @@ def test_a_disk_that_takes_no_more_is_told_in_a_line(graph):
     (line,) = ran.stderr.splitlines()
     assert "cypher.lbug" in line
     assert {one.name for one in graph.path.iterdir()} == {".lock", "generations", "orienteer.json"}
-    assert graph.cypher("RETURN 1").rows == ((1,),)
+    assert Cypher(graph).query("RETURN 1").rows == ((1,),)

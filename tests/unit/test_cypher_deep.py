@@ -6,6 +6,7 @@ import pytest
 
 from orienteer.cypher.ladybug.translation import rewrite
 from orienteer.cypher.parser import parse
+from orienteer.cypher.session import Cypher
 from orienteer.cypher.syntax import MOST_DEEP
 from orienteer.cypher.tokens import LONGEST
 from orienteer.errors import BadQuery, Error, QueryStopped
@@ -158,7 +159,7 @@ def test_of_any_length_a_statement_is_read_and_written_or_refused(demo, form):
     for count in COUNTS:
         query = FORMS[form](count)
         try:
-            rewrite(query, demo.cypher_session.names, {})
+            rewrite(query, Cypher(demo).names, {})
         except Error as error:
             assert str(error)  # noqa: PT017  # both ends are right: what matters is that there is no third
             assert "nested too deep to be read" not in str(error), "a bound of ours comes first"  # noqa: PT017
@@ -170,7 +171,7 @@ def test_of_any_length_a_statement_is_read_and_written_or_refused(demo, form):
 def test_what_was_read_never_breaks_the_engine(demo, form):
     for count in (*FEW, MOST_DEEP - 2) if form in LONG else FEW:
         try:
-            json.dumps(demo.cypher(FORMS[form](count), limit=3, seconds=1).rows)
+            json.dumps(Cypher(demo).query(FORMS[form](count), limit=3, seconds=1).rows)
         except QueryStopped as error:
             assert "broke" not in str(error)  # noqa: PT017  # it may be slow: then it is stopped
         except Error:
@@ -196,10 +197,10 @@ def test_a_long_chain_is_told_what_to_write():
 
 def test_chains_below_the_bound_are_answered(demo):
     count = MOST_DEEP - 1
-    sums = demo.cypher(f"RETURN {' + '.join(['1'] * count)} AS v, {' - '.join(['0'] * count)} AS w")
+    sums = Cypher(demo).query(f"RETURN {' + '.join(['1'] * count)} AS v, {' - '.join(['0'] * count)} AS w")
     assert sums.rows == ((count, 0),)
     ids = [f"n.id = 'x{at}'" for at in range(count - 2)]
-    found = demo.cypher(
+    found = Cypher(demo).query(
         f"MATCH (n:language) WHERE {' OR '.join([*ids, 'n.name = $name'])} RETURN n.name", {"name": "C"}
     )
     assert found.rows == (("C",),)

@@ -75,7 +75,7 @@ def graph(scratch):
 
 
 def rows(graph, query, **parameters):
-    return list(graph.cypher(query, parameters).rows)
+    return list(Cypher(graph).query(query, parameters).rows)
 
 
 # -------------------------------------------------------------------------------------------------------------- names
@@ -155,7 +155,7 @@ def test_types_come_back_as_the_graph_spells_them(graph):
 )
 def test_errors_name_what_is_near_and_what_to_do(graph, query, error, said):
     with pytest.raises(error) as caught:
-        graph.cypher(query)
+        Cypher(graph).query(query)
     assert said in str(caught.value)
 
 
@@ -163,7 +163,7 @@ def test_errors_name_what_is_near_and_what_to_do(graph, query, error, said):
 
 
 def test_a_property_is_copied_whole_or_not_at_all(graph):
-    catalog = graph.cypher_session.names.catalog
+    catalog = Cypher(graph).names.catalog
     assert set(catalog.node_columns) == {"Year", "year", "tags", "score", "ok", "order", "Name"}
     assert set(catalog.left_out) == {"text", "mixed", "nested", "big", "blob"}
     assert rows(graph, "MATCH (n:Gene) RETURN n.Year, n.year, n.tags, n.score, n.ok ORDER BY n.id") == [
@@ -201,7 +201,7 @@ def test_symmetric_edges_have_no_arrow_and_loops_are_left_out(graph):
         "(a {id: 'g3'})<-[:interacts]-(b)",
         "(a {id: 'g3'})-[:interacts]-(b)",
     ):
-        found = graph.cypher(f"MATCH {pattern} RETURN b.id ORDER BY b.id")
+        found = Cypher(graph).query(f"MATCH {pattern} RETURN b.id ORDER BY b.id")
         assert list(found.rows) == [("g1",), ("g2",)]
         assert any("itself" in note for note in found.notes)
         assert any("arrow" in note for note in found.notes) == ("]-(b)" not in pattern or "<-" in pattern)
@@ -210,13 +210,13 @@ def test_symmetric_edges_have_no_arrow_and_loops_are_left_out(graph):
 def test_the_copy_is_a_piece_that_is_made_once_and_made_anew_for_another_engine(scratch):
     path = scratch()
     first = Graph.from_records(NODES[:1], path=path, edges=())
-    folder = first.cypher_session.engine.folder
+    folder = Cypher(first).engine.folder
     assert folder == pieces.piece(path, "cypher")
     assert not (folder / DATABASE).stat().st_mode & 0o222
-    assert Graph.open(path).cypher_session.engine.folder == folder
+    assert Cypher(Graph.open(path)).engine.folder == folder
     catalog = json.loads((folder / CATALOG).read_text())
     (folder / CATALOG).write_text(json.dumps({**catalog, "engine": "ladybug 0.0.1"}))
-    again = Graph.open(path).cypher_session
+    again = Cypher(Graph.open(path))
     assert again.engine.folder != folder
     assert not folder.exists()
 
@@ -226,7 +226,7 @@ def test_a_graph_that_was_replaced_meanwhile_still_answers_for_itself(scratch):
     old = Graph.from_records([Node("a", "T", "old")], (), path=path)
     assert rows(old, "MATCH (n) RETURN n.name") == [("old",)]
     new = Graph.from_records([Node("a", "T", "new")], (), path=path, force=True)
-    old.cypher_session.close()  # its next worker finds the copy gone
+    Cypher(old).close()  # its next worker finds the copy gone
     assert rows(old, "MATCH (n) RETURN n.name") == [("old",)]
     assert rows(new, "MATCH (n) RETURN n.name") == [("new",)]
 
@@ -235,7 +235,7 @@ def test_a_graph_without_edges_and_one_without_nodes(build):
     lone = build([Node("a", "T", "A")])
     assert rows(lone, "MATCH (n) RETURN n.name") == [("A",)]
     with pytest.raises(BadQuery, match="No edge"):
-        lone.cypher("MATCH (a)--(b) RETURN a")
+        Cypher(lone).query("MATCH (a)--(b) RETURN a")
 
 
 def test_without_the_engine_the_extra_is_named(graph, monkeypatch):
@@ -244,7 +244,7 @@ def test_without_the_engine_the_extra_is_named(graph, monkeypatch):
 
     monkeypatch.setattr(database.metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
-        Cypher(graph)
+        Cypher(Graph.open(graph.path))
 
 
 class Recording:
@@ -392,7 +392,7 @@ def test_values_are_cyphers(graph, query, right):
 )
 def test_what_would_be_answered_wrongly_is_refused_with_the_form_to_use(graph, query, advice):
     with pytest.raises(BadQuery) as caught:
-        graph.cypher(query)
+        Cypher(graph).query(query)
     assert advice in str(caught.value)
 
 
@@ -431,19 +431,19 @@ def test_many_rows_keep_their_order_in_a_list(build):
 
 
 def test_a_table_says_how_much_there_is(graph):
-    found = graph.cypher("MATCH (n) RETURN n.id ORDER BY n.id", limit=2)
+    found = Cypher(graph).query("MATCH (n) RETURN n.id ORDER BY n.id", limit=2)
     assert (found.columns, list(found.rows), found.total, found.truncated) == (("n.id",), [("g1",), ("g2",)], 7, True)
-    assert not graph.cypher("MATCH (n) RETURN n.id", limit=7).truncated
-    assert graph.cypher("MATCH (n) RETURN n.id", limit=0).total == 7
+    assert not Cypher(graph).query("MATCH (n) RETURN n.id", limit=7).truncated
+    assert Cypher(graph).query("MATCH (n) RETURN n.id", limit=0).total == 7
     with pytest.raises(BadOption, match="limit"):
-        graph.cypher("RETURN 1", limit=-1)
+        Cypher(graph).query("RETURN 1", limit=-1)
     with pytest.raises(BadOption, match="seconds"):
-        graph.cypher("RETURN 1", seconds=0)
+        Cypher(graph).query("RETURN 1", seconds=0)
 
 
 def test_characters_are_bounded(graph, monkeypatch):
     monkeypatch.setattr("orienteer.cypher.session.MOST_CHARACTERS", 15)
-    found = graph.cypher("MATCH (n) RETURN n.id")
+    found = Cypher(graph).query("MATCH (n) RETURN n.id")
     assert (len(found.rows), found.total, found.truncated) == (2, 7, True)
 
 
@@ -464,7 +464,7 @@ def test_parameters_are_values_and_never_text_of_the_query(graph):
     ) == [("s1",)]
     for value in ({"a": 1}, [1, "a"], [None], [[1]], float("nan"), 2**64, "a\0"):
         with pytest.raises(BadQuery, match=r"\$p|the parameter"):
-            graph.cypher("RETURN $p", {"p": value})
+            Cypher(graph).query("RETURN $p", {"p": value})
 
 
 def test_shortest_paths_are_refused_in_large_graphs(graph):
@@ -473,7 +473,7 @@ def test_shortest_paths_are_refused_in_large_graphs(graph):
     query = "MATCH p = shortestPath((a {id: 'g1'})-[*..3]-(b {id: 't1'})) RETURN length(p)"
     assert rows(graph, query) == [(2,)]
     with pytest.raises(BadQuery, match="`paths`"):
-        written(query, graph.cypher_session.names, {}, largest_for_shortest=5)
+        written(query, Cypher(graph).names, {}, largest_for_shortest=5)
 
 
 # ------------------------------------------------------------------------------------------------------------ process
@@ -485,13 +485,13 @@ def test_shortest_paths_are_refused_in_large_graphs(graph):
     ids=lambda line: line["id"],
 )
 def test_every_hostile_statement_is_refused_or_stopped(demo, line, tmp_path):
-    before = (demo.cypher_session.engine.folder / DATABASE).read_bytes()
+    before = (Cypher(demo).engine.folder / DATABASE).read_bytes()
     with pytest.raises((BadQuery, UnknownType, QueryStopped)):
-        demo.cypher(line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.3)
+        Cypher(demo).query(line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.3)
     assert rows(demo, "MATCH (n:language {name: 'C'}) RETURN count(n)") == [(1,)]
     assert not list(tmp_path.iterdir())
-    assert sorted(one.name for one in demo.cypher_session.engine.folder.iterdir()) == [CATALOG, DATABASE]
-    assert (demo.cypher_session.engine.folder / DATABASE).read_bytes() == before
+    assert sorted(one.name for one in Cypher(demo).engine.folder.iterdir()) == [CATALOG, DATABASE]
+    assert (Cypher(demo).engine.folder / DATABASE).read_bytes() == before
 
 
 @pytest.fixture(scope="module")
@@ -503,7 +503,7 @@ def demo(scratch):
 
 @pytest.fixture
 def process(demo):
-    process = Process(demo.cypher_session.engine.folder / DATABASE)
+    process = Process(Cypher(demo).engine.folder / DATABASE)
     yield process
     process.close()
 
@@ -515,7 +515,7 @@ def ask(process, text, seconds=5.0):
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 def test_a_worker_without_the_guard_can_write_nothing(process, demo, tmp_path):
     """What the guard would never let through, straight to the engine."""
-    folder = demo.cypher_session.engine.folder
+    folder = Cypher(demo).engine.folder
     for place in (tmp_path, folder):
         answer = ask(process, f"COPY (MATCH (n) RETURN n.name) TO '{place / 'leak.csv'}'")
         assert answer.error
@@ -537,12 +537,12 @@ def test_a_worker_without_the_guard_can_read_nothing_else(process, tmp_path):
 
 
 def test_a_dead_worker_is_started_again(demo):
-    worker = demo.cypher_session.engine.process.worker
+    worker = Cypher(demo).engine.process.worker
     assert worker is not None
     worker.kill()
     worker.wait()
     assert rows(demo, "RETURN 1") == [(1,)]
-    assert demo.cypher_session.engine.process.worker is not worker
+    assert Cypher(demo).engine.process.worker is not worker
 
 
 def test_a_worker_that_breaks_is_an_error_and_started_again(process):
@@ -560,7 +560,7 @@ def test_a_worker_that_is_late_is_not_said_to_have_died(process, monkeypatch):
 def test_what_takes_too_long_is_stopped(demo):
     begun = time.monotonic()
     with pytest.raises(QueryStopped, match=r"longer than 0\.2 s"):
-        demo.cypher(
+        Cypher(demo).query(
             "MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name + c.name + d.name + e.name = 'x' RETURN count(*)",
             seconds=0.2,
         )
@@ -581,9 +581,9 @@ def test_memory_is_bounded(process):
 
 def test_the_worker_knows_none_of_our_secrets(demo, monkeypatch):
     monkeypatch.setenv("ORIENTEER_API_KEY", "secret")
-    demo.cypher_session.close()
+    Cypher(demo).close()
     assert rows(demo, "RETURN 1") == [(1,)]
-    environment = Path(f"/proc/{demo.cypher_session.engine.process.worker.pid}/environ")
+    environment = Path(f"/proc/{Cypher(demo).engine.process.worker.pid}/environ")
     if not environment.exists() or not os.access(environment, os.R_OK):
         pytest.skip("this system does not show the environment of a process")
     assert b"secret" not in environment.read_bytes()
@@ -604,10 +604,10 @@ def test_threads_take_turns(demo):
 
 
 def test_who_waits_for_a_turn_waits_no_longer_than_a_query_may_take(demo):
-    engine = demo.cypher_session.engine
+    engine = Cypher(demo).engine
     with engine._turn, pytest.raises(QueryStopped, match="other queries kept the Cypher engine busy"):
-        demo.cypher("RETURN 1", seconds=0.05)
-    assert demo.cypher("RETURN 1").rows == ((1,),)
+        Cypher(demo).query("RETURN 1", seconds=0.05)
+    assert Cypher(demo).query("RETURN 1").rows == ((1,),)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="so many descriptors may not be open elsewhere")
@@ -633,15 +633,15 @@ def test_many_descriptors_of_ours_are_no_fault(process):
 @pytest.mark.parametrize("query", ["RETURN {}", "MATCH (n) RETURN n.id SKIP {}", "MATCH (a)-[*1..{}]->(b) RETURN a.id"])
 def test_numbers_of_any_length_are_told(demo, query, digits):
     with pytest.raises(BadQuery, match="too large"):
-        demo.cypher(query.format(digits))
+        Cypher(demo).query(query.format(digits))
     with pytest.raises(BadQuery, match=r"parameter \$x is too large"):
-        demo.cypher("RETURN $x", {"x": 10**5_000})
+        Cypher(demo).query("RETURN $x", {"x": 10**5_000})
 
 
 def test_the_worker_ends_with_its_graph(scratch):
     graph = Graph.from_records([Node("a", "T", "A")], (), path=scratch())
-    graph.cypher("RETURN 1")
-    worker = graph.cypher_session.engine.process.worker
+    Cypher(graph).query("RETURN 1")
+    worker = Cypher(graph).engine.process.worker
     del graph
     assert worker.wait(5) is not None
 
@@ -656,7 +656,7 @@ def test_spoiled_statements_never_break_what_asks(demo):
         query = honest[number % len(honest)]
         query = mutate(query, chance, honest) if number % 4 == 0 else rewrite(query, chance)
         try:
-            demo.cypher(query, given, seconds=1)
+            Cypher(demo).query(query, given, seconds=1)
             ran += 1
         except QueryStopped as error:
             assert "broke" not in str(error), query  # noqa: PT017
@@ -678,7 +678,7 @@ def test_types_of_any_name_are_copied_and_asked_for(build, name):
     nodes = [Node("1", name, "x", properties={name: 1}), Node("2", "other", "y")]
     graph = build(nodes, [Edge("1", name, "2")])
     quoted = name.replace("`", "``")
-    found = graph.cypher(f"MATCH (a:`{quoted}`)-[r:`{quoted}`]->(b) RETURN labels(a), type(r), a.`{quoted}`")
+    found = Cypher(graph).query(f"MATCH (a:`{quoted}`)-[r:`{quoted}`]->(b) RETURN labels(a), type(r), a.`{quoted}`")
     assert found.rows == (([name], name, 1),)
 
 
@@ -700,4 +700,4 @@ def test_another_fault_of_the_disk_is_told(build, monkeypatch):
     graph = build([Node("1", "T", "x")], [])
     monkeypatch.setattr(pieces, "publish_piece", full)
     with pytest.raises(OSError, match="No space"):
-        graph.cypher("RETURN 1")
+        Cypher(graph).query("RETURN 1")

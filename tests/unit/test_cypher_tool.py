@@ -3,8 +3,9 @@
 import pytest
 
 from clinic import EDGES, NODES, ask, members
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.cypher import RunCypher
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 pytest.importorskip("ladybug")
 

@@ -9,7 +9,8 @@ import pytest
 
 from mutations import mutate, rewrite
 from orienteer.cypher.ladybug.database import CATALOG, DATABASE
-from orienteer.cypher.view import Identifiers, View, viewed_schema
+from orienteer.cypher.session import Cypher
+from orienteer.cypher.view import Identifiers, View, identifiers, viewed_schema
 from orienteer.errors import BadOption, BadQuery, Error, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
@@ -84,7 +85,7 @@ def demo(scratch):
 
 
 def rows(graph, query, parameters=None, view=VIEW, **options):
-    return list(graph.cypher(query, parameters, view=view, **options).rows)
+    return list(Cypher(graph).query(query, parameters, view=view, **options).rows)
 
 
 # ---------------------------------------------------------------------------------------------------------------- ids
@@ -152,10 +153,10 @@ def test_an_id_behind_a_type_is_cut_by_code_points(build):
     """What is seen as one character may be several: the engine counts the former."""
     ids = {"Cafe\u0301::x1": "x1", "T::\u0301y": "\u0301y", "T::a": "a", "a.c\\::1": "1", "a.c\\::T::2": "T::2"}
     graph = build([Node(one, one.partition("::")[0]) for one in ids])
-    identifiers = graph.identifiers(VIEW)
-    assert {one: identifiers.of(graph.row(one)) for one in ids} == ids
+    shown = identifiers(graph, VIEW)
+    assert {one: shown.of(graph.row(one)) for one in ids} == ids
     assert sorted(one for (one,) in rows(graph, "MATCH (n) RETURN n.id")) == sorted(ids.values())
-    assert graph.identifiers(View(label="other")) is identifiers
+    assert identifiers(graph, View(label="other")) is shown
 
 
 def test_demo_ids_are_short_in_a_view(demo):
@@ -305,7 +306,7 @@ def test_a_directed_type_keeps_its_arrow_where_it_is_named_alone(graph):
     query = "MATCH (a:Disease {id: 'D1'})-[:DISEASE_RESEMBLES_DISEASE]->(b) RETURN b.id"
     assert rows(graph, query, view=view) == [("other:2",)]
     assert sorted(rows(graph, query)) == [("D3",), ("other:2",)]
-    mixed = graph.cypher("MATCH (a:Disease {id: 'D1'})-[r]->(b:Disease) RETURN b.id", view=view)
+    mixed = Cypher(graph).query("MATCH (a:Disease {id: 'D1'})-[r]->(b:Disease) RETURN b.id", view=view)
     assert sorted(mixed.rows) == [("D3",), ("other:2",)]
     assert mixed.notes == (
         "DISEASE_RESEMBLES_DISEASE keeps its direction only where it is named alone: it was walked both ways",
@@ -404,10 +405,10 @@ def test_what_is_counted_is_a_whole_number(graph, view):
 
 def test_no_limit_is_every_row_that_an_answer_may_hold(graph):
     query = "UNWIND range(1, 400) AS i RETURN i"
-    assert len(graph.cypher(query).rows) == 100
-    everything = graph.cypher(query, limit=None)
+    assert len(Cypher(graph).query(query).rows) == 100
+    everything = Cypher(graph).query(query, limit=None)
     assert (len(everything.rows), everything.total, everything.truncated) == (400, 400, False)
-    most = graph.cypher("UNWIND range(1, 9000) AS i UNWIND range(1, 12) AS j RETURN 1", limit=None)
+    most = Cypher(graph).query("UNWIND range(1, 9000) AS i UNWIND range(1, 12) AS j RETURN 1", limit=None)
     assert (len(most.rows), most.total, most.truncated) == (100_000, 108_000, True)
 
 
@@ -544,7 +545,7 @@ def test_spoiled_statements_never_break_what_asks_through_a_view(demo):
         query = honest[number % len(honest)]
         query = mutate(query, chance, honest) if number % 8 < 4 else rewrite(query, chance)
         try:
-            demo.cypher(query, {"p": 1}, seconds=1, view=VIEW)
+            Cypher(demo).query(query, {"p": 1}, seconds=1, view=VIEW)
             ran += 1
         except QueryStopped as error:
             assert "broke" not in str(error), query  # noqa: PT017
@@ -556,10 +557,12 @@ def test_spoiled_statements_never_break_what_asks_through_a_view(demo):
 
 @pytest.mark.parametrize("line", HOSTILE, ids=lambda line: line["id"])
 def test_every_hostile_statement_is_refused_or_stopped_through_the_view(demo, line, tmp_path, record_property):
-    folder = demo.cypher_session.engine.folder
+    folder = Cypher(demo).engine.folder
     before = (folder / DATABASE).read_bytes()
     with pytest.raises((BadQuery, UnknownType, QueryStopped)):
-        demo.cypher(line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.3, view=VIEW)
+        Cypher(demo).query(
+            line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.3, view=VIEW
+        )
     assert rows(demo, "MATCH (n:language:clinic {name: 'C'}) RETURN count(n)") == [(1,)]
     assert not list(tmp_path.iterdir())
     assert sorted(one.name for one in folder.iterdir()) == [CATALOG, DATABASE]

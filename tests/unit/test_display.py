@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from orienteer.display import clean, escape_json, result_frame, result_html, spent
+from orienteer.display import clean, escape_json
 from orienteer.errors import UsageError
 from orienteer.records import Ranked, Result, Usage
 
@@ -39,7 +39,7 @@ class Reader(HTMLParser):
 
 def test_html_holds_everything_and_runs_nothing():
     reader = Reader()
-    reader.feed(result_html(RESULT))
+    reader.feed(RESULT._repr_html_())
     assert set(reader.tags) == {"div", "p", "b", "small", "br", "table", "thead", "tbody", "tr", "th", "td"}
     assert reader.tags.count("tr") == 3
     for text in (
@@ -56,16 +56,16 @@ def test_html_holds_everything_and_runs_nothing():
 
 def test_html_leaves_colours_and_formulas_to_nobody_but_the_page():
     reader = Reader()
-    reader.feed(result_html(RESULT))
+    reader.feed(RESULT._repr_html_())
     assert set(reader.attributes[0]["class"].split()) == {"mathjax_ignore", "tex2jax_ignore"}
-    assert "color" not in result_html(RESULT)
+    assert "color" not in RESULT._repr_html_()
     cells = [one["style"] for tag, one in zip(reader.tags, reader.attributes, strict=True) if tag in ("td", "th")]
     assert len(cells) == 18
     assert all(style.startswith("text-align:left") for style in cells)
 
 
 def test_html_keeps_the_lines_of_an_answer_and_drops_what_turns_text_around():
-    html = result_html(RESULT.model_copy(update={"answer": "one\ntwo", "question": "abc\u202edcba"}))
+    html = RESULT.model_copy(update={"answer": "one\ntwo", "question": "abc\u202edcba"})._repr_html_()
     assert "pre-wrap" in html
     assert ">one\ntwo<" in html
     assert "<b>abcdcba</b>" in html
@@ -74,20 +74,20 @@ def test_html_keeps_the_lines_of_an_answer_and_drops_what_turns_text_around():
 def test_html_of_nothing_says_so_and_what_ended_it():
     result = Result(question="x", method="ark", stopped_by="error", notes=("3 of 3 agents failed: no key",))
     reader = Reader()
-    reader.feed(result_html(result))
+    reader.feed(result._repr_html_())
     assert "table" not in reader.tags
     assert reader.texts == ["x", "no hits", "ark, 0 ms, ended by error", "3 of 3 agents failed: no key"]
 
 
 def test_what_was_spent_is_one_line():
     usage = Usage(calls=1, prompt_tokens=1200, completion_tokens=34, seconds=2.04, usd=0.01)
-    assert spent(RESULT.model_copy(update={"usage": usage})) == "ark, 2.0 s, 1 call, 1,234 tokens, 0.0100 USD"
-    assert spent(RESULT.model_copy(update={"usage": usage + Usage(usd=None)})) == "ark, 2.0 s, 1 call, 1,234 tokens"
+    assert RESULT.model_copy(update={"usage": usage}).spent == "ark, 2.0 s, 1 call, 1,234 tokens, 0.0100 USD"
+    assert RESULT.model_copy(update={"usage": usage + Usage(usd=None)}).spent == "ark, 2.0 s, 1 call, 1,234 tokens"
 
 
 def test_a_frame_has_a_row_a_hit():
     pandas = pytest.importorskip("pandas")
-    frame = result_frame(RESULT)
+    frame = RESULT.to_frame()
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame["id"]) == ["a&b", "c"]
     assert list(frame["rank"]) == [1, 2]
@@ -106,7 +106,7 @@ def test_a_result_is_a_table_in_a_notebook_and_a_frame_with_pandas(monkeypatch):
     assert [set(row) for row in frame.rows] == [set(frame.columns)] * 2
     assert [(row["rank"], row["id"], row["votes"]) for row in frame.rows] == [(1, "a&b", 1), (2, "c", None)]
     assert Result(question="x", method="bm25").to_frame().rows == []
-    assert RESULT._repr_html_() == result_html(RESULT)
+    assert RESULT._repr_html_() == RESULT._repr_html_()
 
 
 def test_without_pandas_a_frame_says_how_to_get_it(monkeypatch):

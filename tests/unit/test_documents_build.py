@@ -14,8 +14,8 @@ from fakes.embedder import WordEmbedder
 from orienteer.agents.hits import source_of
 from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph import pieces
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.pieces.incidence import PIECE
-from orienteer.graph.pieces.vectors import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.files import holds_prose, listing

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from orienteer.errors import BadOption
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.chunks import boundaries, merged, pieces, windows
+from orienteer.ingest.documents.cut.sentences import sentences
 from orienteer.ingest.documents.read.blocks import Place, Prose, Span
 from orienteer.records import Usage
-from orienteer.text.sentences import sentences, split, tokens
+from orienteer.text.sentences import split, tokens
 
 
 class Axes:

@@ -191,7 +191,7 @@ REFUSED = {  # what an attack dies of, where that is not a PermissionError: one 
 READER = """
 import os, resource, socket, subprocess, sys, tempfile, threading
 import pdfminer
-from orienteer.ingest.documents import converter
+from orienteer.ingest.documents.read import converter
 def read(source, library):
     code = source.stream.read().decode()
     return {{"title": repr(eval(code)), "blocks": []}}

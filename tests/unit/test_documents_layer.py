@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadInput, BadOption
+from orienteer.graph.embedding import give_vectors
 from orienteer.graph.pieces.similar import open_layer
-from orienteer.graph.pieces.vectors import give_vectors
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
 from orienteer.ingest.documents.run import build_graph

@@ -114,23 +114,17 @@ PASSAGES = (
 
 
 def test_mentions_weigh_the_idf_of_the_title_shared_among_those_so_titled():
-    edges = {
-        (edge.source, edge.target): edge
-        for edge in mention_edges(find_names(PASSAGES, BuildConfig(), progress=quietly))
-    }
+    edges = {(edge.source, edge.target): edge for edge in mention_edges(find_names(PASSAGES, progress=quietly))}
     assert set(edges) == {("a", "b"), ("b", "c")}
     assert edges["a", "b"].weight == pytest.approx(math.log(1 + 4 / 2), abs=1e-4)  # in a, and its own in b
     assert edges["b", "c"].properties == {"names": ["Salt Bay"]}
     twice = [*PASSAGES, passage("e", "Noor Vik", "another")]
-    again = {
-        (edge.source, edge.target): edge.weight
-        for edge in mention_edges(find_names(twice, BuildConfig(), progress=quietly))
-    }
+    again = {(edge.source, edge.target): edge.weight for edge in mention_edges(find_names(twice, progress=quietly))}
     assert again["a", "b"] == again["a", "e"] == pytest.approx(math.log(1 + 5 / 3) / 2, abs=1e-4)
 
 
 def test_shared_names_weigh_the_sum_of_their_idf():
-    batch = next(shared_edges(find_names(PASSAGES, BuildConfig(), progress=quietly), BuildConfig()))
+    batch = next(shared_edges(find_names(PASSAGES, progress=quietly), BuildConfig()))
     found = {
         (source, target): extra
         for source, target, extra in zip(batch.sources, batch.targets, batch.extras, strict=True)
@@ -143,7 +137,7 @@ def test_shared_names_weigh_the_sum_of_their_idf():
 
 def test_a_name_in_too_many_chunks_or_in_one_alone_is_no_name():
     many = [passage(f"p{at}", "", "of Tall Pines and Lone Oak" if at == 0 else "of Tall Pines") for at in range(30)]
-    names = find_names(many, BuildConfig(), progress=quietly)
+    names = find_names(many, progress=quietly)
     assert "Tall Pines" not in names.names  # in 30, and 20 is the most of so small a corpus
     assert "Lone Oak" not in names.names
     assert most_chunks(5_000, 0.02) == 100
@@ -153,7 +147,7 @@ def test_a_name_in_too_many_chunks_or_in_one_alone_is_no_name():
 def test_without_titles_the_first_name_of_a_chunk_is_its_title():
     texts = ["Tall Pines stand there.", "they saw Tall Pines", "Low Tide comes near Tall Pines"]
     nodes = [passage(f"p{at}", "", text) for at, text in enumerate(texts)]
-    edges = {(edge.source, edge.target) for edge in mention_edges(find_names(nodes, BuildConfig(), progress=quietly))}
+    edges = {(edge.source, edge.target) for edge in mention_edges(find_names(nodes, progress=quietly))}
     assert ("p2", "p0") in edges
 
 
@@ -163,11 +157,7 @@ def test_a_cell_that_is_a_title_is_a_mention_with_its_row_and_column():
         {"document": "t", "order": 0, "rows": 2, "first_row": 11, "header": ["Year", "Who"]},
     )  # fmt: skip
     nodes = [Node("t", "document", "Winners"), table, *PASSAGES]
-    edges = {
-        edge.target: edge
-        for edge in mention_edges(find_names(nodes, BuildConfig(), progress=quietly))
-        if edge.source == "t#0"
-    }
+    edges = {edge.target: edge for edge in mention_edges(find_names(nodes, progress=quietly)) if edge.source == "t#0"}
     assert set(edges) == {"a", "c"}
     assert edges["a"].properties == {"names": ["Ada Holm"], "rows": [11], "columns": [1]}
     assert edges["c"].properties["rows"] == [12]

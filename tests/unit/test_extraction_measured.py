@@ -12,7 +12,7 @@ from fakes.embedder import WordEmbedder
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder
 from orienteer.index.vectors import VectorIndex, create_halves, write_index

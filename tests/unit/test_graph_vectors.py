@@ -8,7 +8,8 @@ import pytest
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadInput, BadOption, ModelError, NotAGraph, UnknownNode
 from orienteer.graph import pieces
-from orienteer.graph.pieces.vectors import PIECE, embed_graph, give_vectors
+from orienteer.graph.embedding import embed_graph, give_vectors
+from orienteer.graph.pieces.vectors import PIECE
 from orienteer.graph.store import Graph
 from orienteer.index.vector_cache import CacheWriter, VectorCache, folder_of, keys_of
 from orienteer.records import Node

@@ -8,7 +8,6 @@ import pytest
 from fakes.deep_search import CHAIN, EDGES, NODES, QUESTION, Script, Shelf, lean, planned
 from orienteer.agents import replay
 from orienteer.agents.workflow import Workflow
-from orienteer.display import result_html
 from orienteer.errors import BadOption, ModelError
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
@@ -197,7 +196,7 @@ def test_an_interruption_keeps_the_gathers_which_replay(graph):
 
 
 def test_a_person_sees_the_long_answer_beneath_the_short_one():
-    html = result_html(Result(question="q", method="m", answer="22 [c3]", long_answer="It <b>came</b> so."))
+    html = Result(question="q", method="m", answer="22 [c3]", long_answer="It <b>came</b> so.")._repr_html_()
     assert "22 [c3]\n\nIt &lt;b&gt;came&lt;/b&gt; so." in html
 
 

@@ -9,7 +9,7 @@ from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
@@ -17,9 +17,9 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.evidence import UNPAID
 from orienteer.retrieval.query import Query
 from orienteer.tools.evidence import GatherEvidence
-from orienteer.tools.session import UNPAID
 
 QUESTION = "Who founded Acme in Basel?"
 WITH_FACTS = [

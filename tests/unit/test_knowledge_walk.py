@@ -194,7 +194,7 @@ def test_another_fault_of_the_disk_is_no_read_only_folder(graph, monkeypatch):
 
 
 def test_names_are_not_put_beside_a_graph_that_replaced_theirs(graph, tmp_path):
-    names = incidence_module.find_names([], incidence_module.BuildConfig(), progress=lambda *_: None)
+    names = incidence_module.find_names([], progress=lambda *_: None)
     Graph.from_records(PASSAGES[:2], [], path=graph.path, force=True)
     with pytest.raises(NotAGraph, match="was replaced"):
         write_names(graph, names, tmp_path)

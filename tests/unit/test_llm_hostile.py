@@ -19,7 +19,7 @@ from orienteer.llm.calls import MOST_CALLS, arguments_of, call, metered
 from orienteer.llm.spoken import calls_in, object_in
 from orienteer.llm.transport import LARGEST_REPLY
 from orienteer.records import Message, ToolSpec, Usage
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 pytestmark = pytest.mark.corpus("attacks by servers")
 

@@ -21,7 +21,7 @@ from orienteer.options import options_of
 from orienteer.records import Question, Ranked, Result, Sampling, Usage
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 UNSET = Settings()
 

@@ -5,7 +5,7 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadOption
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig

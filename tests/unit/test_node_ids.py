@@ -14,9 +14,10 @@ from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Node, ToolCall
-from orienteer.tools import Session, Toolbox
+from orienteer.retrieval.evidence import UNPAID
 from orienteer.tools.node_ids import MOST_QUERIES, MOST_TOPK, SPEC, NodeIdRetriever
-from orienteer.tools.session import UNPAID
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 NODES = [
     Node("Symptom::D018888", "Symptom", "Aphasia, Primary Progressive", "a loss of speech that grows"),

@@ -13,7 +13,7 @@ from fakes.embedder import WordEmbedder
 from orienteer.agents.replay import replay
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BadOption, BudgetExhausted
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig, Price

@@ -8,15 +8,17 @@ import pytest
 
 from clinic import EDGES, NODES, ask
 from orienteer.agents import replay
+from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
-from orienteer.tools import Session, Toolbox
 from orienteer.tools import code as code_tool
 from orienteer.tools.code import DIALECT, SPEC, CodeConfig, CodeInterpreter, cypher
 from orienteer.tools.code.config import config_of
 from orienteer.tools.node_ids import NodeIdRetriever
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
@@ -189,7 +191,7 @@ def test_a_query_has_no_more_time_than_its_run(make):
     nodes = [Node(f"n{at}", "Town", f"Town {at}") for at in range(60)]
     edges = [Edge(a.id, "near", b.id) for a in nodes for b in nodes if a is not b]
     graph = make(nodes, edges)
-    graph.cypher("RETURN 1")  # the worker runs
+    Cypher(graph).query("RETURN 1")  # the worker runs
     with_code = CodeInterpreter(Session(graph), CodeConfig(seconds=1.0))
     query = "MATCH (a)-[:near*1..4]-(b) RETURN count(*) AS k"
     found = with_code(

@@ -5,10 +5,10 @@ import pytest
 from clinic import EDGES, NODES, ask
 from fakes.embedder import embedded
 from orienteer.graph.store import Graph
-from orienteer.tools import Toolbox
 from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 TOOLS = ("search_in_graph", "search_in_neighborhood")
 

@@ -2,7 +2,7 @@
 
 from clinic import ask, members
 from orienteer.records import Edge, Node
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 
 def test_counts_by_kind_of_edge_come_first(toolbox):

@@ -8,8 +8,9 @@ import pytest
 
 from clinic import ask
 from orienteer.records import Edge, Kind, Node
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.rendering import Match, Reply, Words, arrow, counts_line, edge_note, match_note, state, title
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 
 def test_a_node_is_its_id_name_and_type(graph):

@@ -5,7 +5,8 @@ import pytest
 from clinic import ask
 from orienteer.errors import AmbiguousNode, BadOption, UnknownNode
 from orienteer.records import Edge, Node
-from orienteer.tools import Session, Toolbox
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 
 def rows(graph, reference, **filters):

@@ -10,7 +10,7 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm.calls import left_out, metered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Observed, Question, Reply, Sampling, Step, StoppedBy, Trajectory
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 CALL_A_TOOL = "Nothing was called. Call one of the tools; call finish when the answer is complete."
 LAST_TURN = (

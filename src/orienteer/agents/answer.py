@@ -14,16 +14,17 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm import call
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Result, Sampling, Step, StoppedBy, Trajectory
-from orienteer.retrieval.evidence import PASSAGES, Evidence, Scored
+from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.query import ANSWER_TOKENS
 from orienteer.retrieval.rendering import Rendered, render
+from orienteer.text.lines import one_line
 from orienteer.text.sentences import split
-from orienteer.tools.rendering import one_line
 
 NOT_THERE = "not in the evidence"
 HITS = 20  # of the ranking are shown to the model

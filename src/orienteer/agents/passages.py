@@ -15,9 +15,10 @@ from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.query import ANSWER_TOKENS, AUTO, GatherConfig
 from orienteer.retrieval.rendering import Rendered, render
 from orienteer.retrieval.spaces import Spaces
-from orienteer.tools import Session, Toolbox
 from orienteer.tools import arguments as given
 from orienteer.tools.rendering import Reply, title
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 SEARCH = "search_passages"
 REPLY_TOKENS = 16_000

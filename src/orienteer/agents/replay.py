@@ -20,14 +20,16 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.core_entities import grounding
 from orienteer.protocols import Tool
 from orienteer.records import NOT_RUN, Observed, Record, StoppedBy, ToolCall, Trajectory
-from orienteer.tools import Session, Toolbox, code, node_ids
+from orienteer.retrieval.evidence import UNPAID
+from orienteer.tools import code, node_ids
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.code.config import config_of, lowered
 from orienteer.tools.evidence import GatherEvidence, is_of_method
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import NAME as NODE_IDS
 from orienteer.tools.search import SearchInGraph
-from orienteer.tools.session import REPLY_TOKENS, UNPAID
+from orienteer.tools.session import REPLY_TOKENS, Session
+from orienteer.tools.toolbox import Toolbox
 from orienteer.tools.triples import MatchTriples
 
 STANDARD = Path("-")

@@ -43,8 +43,9 @@ from orienteer.records import (
     ToolCall,
     Trajectory,
 )
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from orienteer.cypher.ladybug.engine import Ladybug
 from orienteer.cypher.names import Names
@@ -12,10 +12,9 @@ from orienteer.cypher.syntax import Statement
 from orienteer.cypher.table import Bounds, Table
 from orienteer.cypher.view import View
 from orienteer.errors import BadOption
+from orienteer.graph.damage import damage_told
+from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
-
-if TYPE_CHECKING:
-    from orienteer.graph.store import Graph
 
 LIMIT = 100  # rows
 SECONDS = 10.0
@@ -42,10 +41,15 @@ class Engine(Protocol):
 
 
 class Cypher:
-    """Read-only Cypher over a graph. As safe among threads as its engine, which is ladybug where none is given."""
+    """Read-only Cypher over a graph. As safe among threads as its engine, which is ladybug where none is given.
+
+    The engine is made once for a graph, with the copy that it reads, and is shared by all that ask over it. Raises
+    `MissingExtra` where it is not installed.
+    """
 
     def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] = Ladybug) -> None:
-        self.engine = engine(graph)
+        self._graph = graph
+        self.engine: Engine = graph.once(("cypher", engine), lambda: engine(graph))
 
     @property
     def names(self) -> Names:
@@ -73,7 +77,8 @@ class Cypher:
         if not 0 < seconds <= 3_600:
             raise BadOption(f"seconds is {seconds:g}: it must be above 0, up to 3,600")
         bounds = Bounds(rows=limit, characters=MOST_CHARACTERS, seconds=seconds)
-        return self.engine.answer(parse(text, view), dict(parameters or {}), bounds)
+        with damage_told(self._graph.path, self._graph.manifest.generation):
+            return self.engine.answer(parse(text, view), dict(parameters or {}), bounds)
 
     def close(self) -> None:
         """Let go of what the engine holds; the next query takes it again."""

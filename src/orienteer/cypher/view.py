@@ -14,15 +14,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from orienteer.errors import BadOption
+from orienteer.graph.nodes import Nodes
 from orienteer.records import Record, Schema, Triple
-
-if TYPE_CHECKING:
-    from orienteer.graph.nodes import Nodes
 
 LONGEST_IDENTIFIER = 200  # characters: a property with longer values is not in the copy that Cypher reads
 _LONGEST_LABEL = 100  # characters
@@ -87,7 +84,7 @@ def _apart(names: dict[str, str]) -> dict[str, str]:
 class Identifiers:
     """The nodes of a graph by what a view shows as their ids. Two nodes of different types may share one.
 
-    Reading them takes time in a large graph: `Graph.identifiers` keeps them.
+    Reading them takes time in a large graph: `identifiers` keeps them.
     """
 
     def __init__(self, graph: Nodes, view: View) -> None:
@@ -139,6 +136,11 @@ class Identifiers:
         having = np.bincount(self._node_types[rows], minlength=wide)
         counts = np.bincount(self._node_types, minlength=wide)
         return frozenset(name for number, name in enumerate(self._type_names) if having[number] == counts[number])
+
+
+def identifiers(graph: Nodes, view: View) -> Identifiers:
+    """Return what leads from nodes to what a view shows as their ids, and back; read once for a property."""
+    return graph.once(("identifiers", view.identifier), lambda: Identifiers(graph, view))
 
 
 def _given(graph: Nodes, name: str) -> dict[int, str]:

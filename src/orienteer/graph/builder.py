@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import orienteer
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
@@ -24,6 +23,7 @@ from orienteer.graph.properties import write as write_properties
 from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.records import JsonValue, Node
 from orienteer.text.tokenizer import Tokenizer
+from orienteer.version import __version__
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 Progress = Callable[[str, int], None]
@@ -183,7 +183,7 @@ class GraphBuilder:
         manifest = Manifest(
             generation=generation,
             created=created,
-            made_by=orienteer.__version__,
+            made_by=__version__,
             tokenizer=self._tokenizer.id,
             nodes=len(ids),
             edges=sum(one.count for one in triples),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import RLock
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from orienteer.errors import AmbiguousNode, NotAGraph, UnknownNode, nearest
 from orienteer.graph.damage import damage_told, telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
 from orienteer.graph.properties import Properties
+from orienteer.graph.reserved import FACT, READ
 from orienteer.graph.types import TypeNames
 from orienteer.index.arrays import Folder
 from orienteer.index.bm25 import Mask, TextIndex
@@ -22,10 +24,8 @@ from orienteer.index.names import NameIndex
 from orienteer.records import Node, Schema, Triple
 from orienteer.text.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from orienteer.cypher.view import Identifiers, View
+Made = TypeVar("Made")
 
-_READ = ("document", "chunk", "table")  # what is read has these types, whoever made the graph of it
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
 
@@ -49,7 +49,8 @@ class Nodes:
         """The nodes by name."""
         self.properties = Properties(folder, manifest.properties, manifest.nodes)
         """The properties of nodes by column."""
-        self._identifiers: dict[str, Identifiers] = {}
+        self._once: dict[Hashable, Any] = {}  # Any: each key has its own type
+        self._locks: dict[Hashable, Any] = {}  # Any: a lock has no type that can be named
         columns = self.ids, self.names, self.texts, self._aliases, self.node_types, self.text_index.lengths
         if any(len(one) != manifest.nodes for one in columns):
             raise ValueError(f"{', '.join(str(len(one)) for one in columns)} entries for {manifest.nodes} nodes")
@@ -61,13 +62,18 @@ class Nodes:
         """Tell whether there is a node of this id."""
         return isinstance(node, str) and self.ids.find(node) is not None
 
-    def identifiers(self, view: View) -> Identifiers:
-        """Return what leads from nodes to what a view shows as their ids, and back; read once for a property."""
-        from orienteer.cypher.view import Identifiers  # who has no view need not load it
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what `make` gives, made at the first call for this key and kept as long as the graph is open.
 
-        if view.identifier not in self._identifiers:
-            self._identifiers[view.identifier] = Identifiers(self, view)
-        return self._identifiers[view.identifier]
+        For what stands above the store and is costly to make, such as an engine over a copy of the graph. Two threads
+        that ask at one time make it once; what `make` raises is raised, and the next call makes it again.
+        """
+        if key not in self._once:
+            with self._locks.setdefault(key, RLock()):
+                if key not in self._once:
+                    self._once[key] = make()
+        made: Made = self._once[key]
+        return made
 
     @cached_property
     def schema(self) -> Schema:
@@ -119,8 +125,8 @@ class Nodes:
     def text_types(self) -> tuple[str, ...]:
         """The node types that hold what was read, where entities and facts were made of it; empty for all types."""
         known = self.manifest.provenance.get(TEXT_TYPES)
-        if known is None and any(one.type == "states" and one.target == "fact" for one in self.manifest.triples):
-            known = _READ
+        if known is None and any(one.type == "states" and one.target == FACT for one in self.manifest.triples):
+            known = READ
         return tuple(name for name in self.manifest.node_types if name in (known or ()))
 
     def _measured(self, manifest: Manifest) -> Mask | None:

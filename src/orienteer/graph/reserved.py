@@ -1,8 +1,9 @@
-"""The types of a chunk graph, and the properties that its nodes and edges carry.
+"""The reserved types of nodes and edges: those of a chunk graph, and of what is extracted from it.
 
     document  a file, or a row of a collection that is cut into several chunks; its text is the list of its headings
     chunk     a piece of prose; also a row of a collection that is short enough to be one chunk
     table     a segment of a table: its title is the name; its text is caption, header and rows, a line each
+    fact      a statement, as a sentence; community  a group of entities, with what is written of it
 
 What a node says depends on its own document alone, so that a change in one file leaves all other nodes as they are.
 What depends on the whole corpus, such as how rare a shared name is, stands on edges.
@@ -12,6 +13,10 @@ from __future__ import annotations
 
 DOCUMENT, CHUNK, TABLE = READ = "document", "chunk", "table"
 """Node types that files are read into; whatever else a knowledge base holds is made of these, all of them together."""
+FACT, COMMUNITY = "fact", "community"
+PASSAGES = frozenset({CHUNK, TABLE})
+RESERVED = frozenset({*READ, FACT, COMMUNITY})
+"""The reserved node types; every other one is an entity's."""
 
 PART_OF = "part_of"
 """Chunk or table to its document."""

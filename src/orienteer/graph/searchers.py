@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format
 from orienteer.index.searchers import Dense, Fusion, Hybrid, Lexical, Mode, Ranking, Searcher, ranking_of
+from orienteer.protocols import OpenEmbedder
 
 if TYPE_CHECKING:
     from orienteer.graph.pieces.vectors import GraphVectors
-    from orienteer.protocols import Embedder
-
-OpenEmbedder: TypeAlias = Callable[[str], "Embedder"]
-"""Gives an embedder by its name."""
 
 _FUSIONS = ("linear", "rrf")
 

@@ -9,29 +9,28 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, NotAGraph
-from orienteer.graph import format, intersection, paths, pieces, properties
+from orienteer.graph import format, intersection, paths, properties
 from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.format import Manifest
 from orienteer.graph.nodes import Nodes
-from orienteer.graph.searchers import OpenEmbedder, Searchers
+from orienteer.graph.searchers import Searchers
 from orienteer.graph.weights import EdgeWeights
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Lexical, Mode
+from orienteer.protocols import OpenEmbedder
 from orienteer.records import (
     Common,
     Direction,
     Edge,
     Hit,
-    JsonValue,
     Kind,
     Neighbor,
     Neighborhood,
@@ -41,11 +40,6 @@ from orienteer.records import (
 from orienteer.records import (
     Path as GraphPath,
 )
-
-if TYPE_CHECKING:
-    from orienteer.cypher.session import Cypher
-    from orienteer.cypher.table import Table
-    from orienteer.cypher.view import View
 
 __all__ = ["LONGEST_PATH", "Graph", "distinct"]
 
@@ -72,7 +66,6 @@ class Graph(Nodes):
         self.adjacency = Adjacency(self._folder)
         if not manifest.edges <= len(self.adjacency.neighbor) <= 2 * manifest.edges:
             raise ValueError(f"{len(self.adjacency.neighbor)} ends of {manifest.edges} edges")
-        self._making = Lock()
         self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
         # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
         lexical = Lexical(self.tokenizer, self.text_index)
@@ -320,45 +313,6 @@ class Graph(Nodes):
                     kind = int(self.adjacency.kind[at])
                     if not kind & 1:
                         yield self.edge(row, int(self.adjacency.neighbor[at]), kind, at)
-
-    # ------------------------------------------------------------------------------------------------------- Cypher
-
-    @telling_damage
-    def cypher(
-        self,
-        text: str,
-        parameters: Mapping[str, JsonValue] | None = None,
-        *,
-        limit: int | None = 100,
-        seconds: float = 10.0,
-        view: View | None = None,
-    ) -> Table:
-        """Return what a read-only Cypher statement finds, at most `limit` rows; the first call makes a copy to query.
-
-        None: as many as an answer may hold. A view names nodes and types as GraphScout's graphs do. Raises `BadQuery`
-        for what is not allowed, `UnknownType`, `UnknownProperty`, `QueryStopped`, `BadOption`, `MissingExtra`.
-        """
-        return self.cypher_session.query(text, parameters, limit=limit, seconds=seconds, view=view)
-
-    @property
-    def cypher_is_new(self) -> bool:
-        """Tell whether the first Cypher statement will have to make the copy that it reads."""
-        from orienteer.cypher.ladybug.database import about_copy
-
-        try:
-            folder = pieces.piece(self.path, "cypher")
-        except NotAGraph:  # damaged: it is made anew
-            return True
-        copy = about_copy(folder) if folder is not None else None
-        return copy is None or copy.is_stale
-
-    @cached_property
-    def cypher_session(self) -> Cypher:
-        """What answers Cypher: the copy and the process over it. Raises `MissingExtra`."""
-        from orienteer.cypher.session import Cypher  # who asks no Cypher need not load it
-
-        with self._making:
-            return self.__dict__.get("cypher_session") or Cypher(self)
 
     # ----------------------------------------------------------------------------------- between several given nodes
 

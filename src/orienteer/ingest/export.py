@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
-import orienteer
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.format import is_link
 from orienteer.graph.store import Graph
 from orienteer.ingest import portable
 from orienteer.ingest.formats.exported import JSON, PROPERTY, is_json
 from orienteer.records import Edge, JsonValue, Node
+from orienteer.version import __version__
 
 Target = Literal["jsonl", "graphml"]
 
@@ -66,7 +66,7 @@ def _meta(graph: Graph) -> dict[str, Any]:
     return {
         "format": portable.KIND,
         "version": portable.VERSION,
-        "made_by": orienteer.__version__,
+        "made_by": __version__,
         "symmetric": sorted(schema.symmetric),
         "labels": dict(schema.labels),
         "also_called": {name: list(words) for name, words in schema.also_called.items()},

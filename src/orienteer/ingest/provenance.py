@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-import orienteer
 from orienteer.graph.format import GENERATIONS, MANIFEST, Manifest, damaged
 from orienteer.ingest.formats import RDF, format_of
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.tables.plan import listing
+from orienteer.version import __version__
 
 _T = TypeVar("_T")
 
@@ -23,7 +23,7 @@ def describe(given: Iterable[Path], files: Iterable[Path], options: Mapping[str,
     given = [path.resolve() for path in given]
     return {
         "made_by": "import",
-        "version": orienteer.__version__,
+        "version": __version__,
         "given": list(map(str, given)),
         "sources": [
             _stamp(path)._asdict() for path in sorted({*_readable(given), *(file.resolve() for file in files)})
@@ -35,12 +35,8 @@ def describe(given: Iterable[Path], files: Iterable[Path], options: Mapping[str,
 def is_stale(manifest: Manifest) -> bool:
     """Say whether a source of the graph has changed, is gone, or has been joined by another since it was made.
 
-    A graph that was not made from files is never stale.
+    For a graph that an import made; one that was not made from files is never stale.
     """
-    if manifest.provenance.get("made_by") == "build":
-        from orienteer.ingest.documents import stamps  # of documents; whoever opens a graph of tables needs none of it
-
-        return stamps.is_stale(manifest)
     recorded = listed(manifest, "sources", _Stamp)
     paths = {Path(one.path) for one in recorded}
     if any(not path.is_file() for path in paths):

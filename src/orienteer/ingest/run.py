@@ -14,6 +14,7 @@ import numpy as np
 
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.reserved import CHUNK
 from orienteer.ingest import layouts
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
@@ -23,7 +24,7 @@ from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import Columns, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import CHUNK_TYPE, DEFAULT_TYPE, NodeMaker, explode
+from orienteer.ingest.tables.nodes import DEFAULT_TYPE, NodeMaker, explode
 from orienteer.ingest.tables.plan import Plan, Table, asks, left_over, links_out, plan, refuse_links, table_of
 from orienteer.ingest.tables.values import identifier
 
@@ -156,7 +157,7 @@ class _Reading:
         for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(file)):
             for node, line in maker.of_batch(batch, id_column=id_column, file=file):
                 if table.is_corpus and node.type == DEFAULT_TYPE:
-                    node = replace(node, type=CHUNK_TYPE)
+                    node = replace(node, type=CHUNK)
                 try:
                     is_new = builder.add_node(node)
                 except DuplicateNode as error:

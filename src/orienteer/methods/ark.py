@@ -35,11 +35,12 @@ from orienteer.index.fusion import Voted, concatenate, shuffle, vote
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import LanguageModel, Run, Tool
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
 from orienteer.tools.read_node import schema_lines
 from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 Tools = Literal["all", "paper", "global-only", "no-query", "no-filters"]
 Fusion = Literal["vote", "order", "random"]

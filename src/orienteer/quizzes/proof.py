@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from orienteer.cypher.session import Cypher
 from orienteer.cypher.table import Table
 from orienteer.cypher.tokens import tokenize
 from orienteer.errors import BadOption, BadQuery, QueryStopped, Unknown
@@ -91,10 +92,10 @@ def _asked(graph: Graph, query: str, parameters: Mapping[str, JsonValue]) -> Tab
     What the queries before it left behind decides whether the memory is enough, and no item may hang on that.
     """
     try:
-        return graph.cypher(query, parameters, limit=2, seconds=SECONDS)
+        return Cypher(graph).query(query, parameters, limit=2, seconds=SECONDS)
     except QueryStopped:
-        graph.cypher_session.close()
-        return graph.cypher(query, parameters, limit=2, seconds=SECONDS)
+        Cypher(graph).close()
+        return Cypher(graph).query(query, parameters, limit=2, seconds=SECONDS)
 
 
 def _of_number(answer_type: AnswerType, row: tuple[JsonValue, ...]) -> Proof | Fault:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from orienteer.cypher.parser import parse
+from orienteer.cypher.session import Cypher
 from orienteer.cypher.syntax import (
     Binary,
     Call,
@@ -180,14 +181,14 @@ def read_shape(text: str) -> Shape:
 
 def edge_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
     """Return the edge types that a query names, as the graph spells them. Raises `UnknownType`."""
-    names = graph.cypher_session.names
+    names = Cypher(graph).names
     asked = dict.fromkeys(one for edge in shape.edges for one in edge.types)
     return tuple(dict.fromkeys(triple.type for one in asked for triple in sorted(names.edge_triples(one))))
 
 
 def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
     """Return the node types that a query names, or that edges which it names join. Raises `UnknownType`."""
-    names = graph.cypher_session.names
+    names = Cypher(graph).names
     named = [found for one in shape.labels for found in sorted(names.node_types(one))]
     joined = [triple for edge in shape.edges for one in edge.types for triple in sorted(names.edge_triples(one))]
     return tuple(dict.fromkeys([*named, *(end for triple in joined for end in (triple.source, triple.target))]))
@@ -198,7 +199,7 @@ def rows_of(graph: Graph, given: Given) -> list[int]:
     if given.key == "id":
         row = graph.ids.find(given.value)
         return [] if row is None else [row]
-    names = graph.cypher_session.names
+    names = Cypher(graph).names
     types = {found for one in given.types for found in names.node_types(one)}
     called = [link.row for link in graph.name_index.called(given.value) if graph.names[link.row] == given.value]
     return sorted({row for row in called if not types or graph.type_at(row) in types})

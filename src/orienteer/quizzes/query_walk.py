@@ -15,6 +15,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from orienteer.cypher.parser import parse
+from orienteer.cypher.session import Cypher
 from orienteer.cypher.syntax import (
     Binary,
     Call,
@@ -172,7 +173,7 @@ class _Walker:
         """Return the nodes that an edge leads to from a row, and the edges walked."""
         if pattern.hops is not None or pattern.properties or pattern.variable is not None:
             _refused()
-        names, schema = self.graph.cypher_session.names, self.graph.schema
+        names, schema = Cypher(self.graph).names, self.graph.schema
         triples = {triple for one in pattern.types for triple in names.edge_triples(one)}
         for neighbor, kind, passed in self._entries(row):
             self._steps += 1
@@ -202,7 +203,7 @@ class _Walker:
 
     def _fits(self, patterns: Sequence[NodePattern], row: int) -> bool:
         """Tell whether a row is of the types, and has the id, that all mentions of its node ask for."""
-        names = self.graph.cypher_session.names
+        names = Cypher(self.graph).names
         for one in patterns:
             if one.types and not any(self.graph.type_at(row) in names.node_types(name) for name in one.types):
                 return False

@@ -19,12 +19,12 @@ from typing import Any, Literal, get_args
 
 from orienteer.errors import BadOption
 from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Recent
 from orienteer.llm.asking import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
-from orienteer.retrieval.evidence import PASSAGES, RESERVED
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
 from orienteer.text.proper_names import Case, Finder
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
+from orienteer.graph.reserved import DOCUMENT, PASSAGES
 from orienteer.records import Edge, Node, Trajectory
 
-DOCUMENT, CHUNK, TABLE, FACT, COMMUNITY = "document", "chunk", "table", "fact", "community"
-"""The reserved node types; every other one is an entity's."""
-PASSAGES = frozenset({CHUNK, TABLE})
-RESERVED = frozenset({DOCUMENT, CHUNK, TABLE, FACT, COMMUNITY})
+UNPAID = "The budget has no call left for a search by meaning: ranked by words."
 
 _T = TypeVar("_T")
 
@@ -84,3 +82,8 @@ def _joined(
         reasons = dict.fromkeys(filter(None, (known.why, one.why)))
         found[key(one.item)] = Scored(known.item, max(known.score, one.score), "; ".join(reasons))
     return tuple(found.values() if in_order else sorted(found.values(), key=lambda one: -one.score))
+
+
+def unpaid(evidence: Evidence) -> Evidence:
+    """Return evidence with the reason that the budget could not pay for vectors."""
+    return replace(evidence, reason="; ".join(filter(None, (UNPAID, evidence.reason))))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
-from orienteer.retrieval.evidence import PASSAGES, Evidence, Path
+from orienteer.retrieval.evidence import Evidence, Path
 from orienteer.text.sentences import tokens as count_tokens
 
 TOKENS = 6_000

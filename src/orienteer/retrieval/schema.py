@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.cypher.names import Catalog
-from orienteer.cypher.view import View, viewed_schema
+from orienteer.cypher.session import Cypher
+from orienteer.cypher.view import View, identifiers, viewed_schema
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, Triple
-from orienteer.tools.rendering import one_line
+from orienteer.text.lines import one_line
 
 _TYPES = 60  # node types that are listed
 _TRIPLES = 200  # and ways in which an edge type joins two of them: a prompt has to end
@@ -48,7 +49,7 @@ def describe(graph: Graph, view: View | None, *, has_code: bool) -> Description:
     Raises `MissingExtra` with code and without the extra `cypher`.
     """
     wording = Wording(graph, view)
-    catalog = graph.cypher_session.names.catalog if has_code else None
+    catalog = Cypher(graph).names.catalog if has_code else None
     return Description(
         scope=wording.scope,
         node_types="\n".join(_node_types(wording)),
@@ -64,7 +65,7 @@ class Wording:
     def __init__(self, graph: Graph, view: View | None) -> None:
         self.graph, self.view = graph, view
         self.schema = graph.schema if view is None else viewed_schema(graph.schema, view)
-        self._identifiers = None if view is None else graph.identifiers(view)
+        self._identifiers = None if view is None else identifiers(graph, view)
 
     @property
     def scope(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.reserved import COMMUNITY, FACT, PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -15,7 +16,7 @@ from orienteer.index.bm25 import Scored as ScoredRows
 from orienteer.index.searchers import ranking_of
 from orienteer.protocols import Run
 from orienteer.records import Edge, Node
-from orienteer.retrieval.evidence import COMMUNITY, FACT, PASSAGES, RESERVED, Scored
+from orienteer.retrieval.evidence import Scored
 from orienteer.retrieval.query import AUTO, GatherConfig
 
 

@@ -1,12 +1,9 @@
-"""Prose -> sentences, with the place of each, and how many tokens a text has."""
+"""Texts -> sentences, and how many tokens a text has."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-from orienteer.ingest.documents.read.blocks import Place, Prose
 
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[^\W\d_{_CJK}]{{1,8}}|\d{{1,4}}|[{_CJK}]|[^\w\s]|_+")
@@ -29,38 +26,9 @@ _TAIL = 24
 """Characters before a full stop that are looked at, to tell an abbreviation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence, or a line of code."""
-
-    text: str
-    place: Place
-    tokens: int
-    joint: str
-    """What stands between it and the sentence before it: a space, or the end of a line."""
-    links: tuple[str, ...] = ()
-    """Of its paragraph; on the first sentence alone."""
-
-
 def tokens(text: str) -> int:
     """Count tokens: words, parts of eight letters of longer ones, marks, characters of scripts without spaces."""
     return len(_TOKEN.findall(text))
-
-
-def sentences(block: Prose, *, most: int) -> Iterator[Sentence]:
-    """Return the sentences of a block; one of more than `most` tokens comes in pieces."""
-    parts = block.text.split("\n") if block.is_code else list(split(block.text))
-    is_first = True
-    for part in parts:
-        for piece in _pieces(part, most):
-            if not piece.strip():
-                continue
-            joint = "\n" if is_first or block.is_code else " "
-            links = block.links if is_first else ()
-            yield Sentence(piece if block.is_code else piece.strip(), block.place, tokens(piece), joint, links)
-            is_first = False
-    if is_first and block.links:
-        yield Sentence("", block.place, 0, "\n", block.links)
 
 
 def split(text: str) -> Iterator[str]:
@@ -87,7 +55,7 @@ def _ends(text: str, mark: re.Match[str]) -> bool:
     return short is None or not (len(short[1]) == 1 and short[1].isupper() or short[1].casefold() in _ABBREVIATIONS)
 
 
-def _pieces(text: str, most: int) -> Iterator[str]:
+def pieces(text: str, most: int) -> Iterator[str]:
     """Cut a text of too many tokens, between words where there are any."""
     if len(text) <= most or tokens(text) <= most:
         yield text

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from orienteer.cypher.session import MOST_ROWS
+from orienteer.cypher.session import MOST_ROWS, Cypher
 from orienteer.cypher.table import Table
 from orienteer.records import JsonValue, Observation
+from orienteer.text.lines import one_line
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counted, one_line, title
+from orienteer.tools.rendering import Reply, counted, title
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (
@@ -37,7 +38,7 @@ class RunCypher:
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the rows that fit, how many there are, and a set of the nodes in the first column that has any."""
         query = given.text(arguments, "query") or ""
-        table = self._session.graph.cypher(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
+        table = Cypher(self._session.graph).query(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
         rows = self._nodes(table)
         reply = Reply(self._session)
         reply.say_all(map(flat, table.notes))

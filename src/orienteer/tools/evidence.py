@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, cast, get_args
 
 from orienteer.errors import BadOption
@@ -13,10 +13,10 @@ from orienteer.llm.budget import Allowance
 from orienteer.llm.schema import decode
 from orienteer.records import JsonValue, Observation, ToolCall, ToolSpec
 from orienteer.retrieval.bases.table import BASES, open_base
-from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.evidence import UNPAID, Evidence, unpaid
 from orienteer.retrieval.query import OF_ANSWERS, GatherConfig, Part, Query
 from orienteer.retrieval.rendering import TOKENS, render
-from orienteer.tools.session import UNPAID, Session
+from orienteer.tools.session import Session
 
 GATHER = "gather_evidence"
 _ASK = (("filter", True), ("reports", "model"))
@@ -66,11 +66,6 @@ class GatherEvidence:
         found = unpaid(found) if by_words else found
         part = part_of(found, cast(Part, arguments.get("part", "all")))
         return observed(part, self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
-
-
-def unpaid(evidence: Evidence) -> Evidence:
-    """Return evidence with the reason that the budget could not pay for vectors."""
-    return replace(evidence, reason="; ".join(filter(None, (UNPAID, evidence.reason))))
 
 
 def is_of_method(call: ToolCall) -> bool:

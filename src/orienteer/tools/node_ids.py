@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.names import NameKind
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
+from orienteer.text.lines import one_line
 from orienteer.tools.arguments import number
-from orienteer.tools.rendering import Words, one_line
+from orienteer.tools.rendering import Words
 from orienteer.tools.session import Session
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class NodeIdRetriever:
         if view is not None:
             from orienteer.cypher.view import viewed_schema  # who has no view goes without
 
-            self._identifiers, self._schema = session.graph.identifiers(view), viewed_schema(self._schema, view)
+            self._identifiers, self._schema = identifiers(session.graph, view), viewed_schema(self._schema, view)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes of each query; what could not be done as asked is said beneath them."""

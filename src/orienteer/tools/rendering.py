@@ -11,6 +11,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Posting
 from orienteer.records import Edge, Kind
+from orienteer.text.lines import one_line
 from orienteer.text.snippet import snippet
 from orienteer.tools.session import Session
 
@@ -19,7 +20,6 @@ _SNIPPET = 160  # characters
 _SHORTEST_SNIPPET = 40
 _LINE = 100  # characters of a line of a reply besides its snippet
 _REST = 80  # characters kept for saying what did not fit
-_NAME = 200  # characters of a name in a reply; the id is whole
 _COMMON = 0.4  # a word that this share of all nodes has says nothing when it is missing
 
 
@@ -155,12 +155,6 @@ def title(graph: Graph, row: int) -> str:
     """Return a node as every reply shows it: `[id] name (Type)`."""
     node_id, name = graph.ids[row], one_line(graph.names[row])
     return f"[{node_id}] {name} ({graph.type_at(row)})" if name != node_id else f"[{node_id}] ({graph.type_at(row)})"
-
-
-def one_line(text: str, longest: int = _NAME) -> str:
-    """Return a name as a line may hold it: one with line breaks in it could feign lines of its own."""
-    text = " ".join(text.splitlines())
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def match_note(match: Match) -> str:

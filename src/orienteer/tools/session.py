@@ -17,10 +17,10 @@ from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode
 from orienteer.protocols import Run
 from orienteer.records import Usage
+from orienteer.retrieval.evidence import UNPAID
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
-UNPAID = "The budget has no call left for a search by meaning: ranked by words."
 """What an observation says where that was so."""
 _SET = re.compile(r"@\d+", re.ASCII)
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it

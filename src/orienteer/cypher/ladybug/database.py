@@ -22,8 +22,9 @@ from pydantic import ValidationError
 
 from orienteer.cypher.ladybug.kinds import quoted, rendered
 from orienteer.cypher.names import Catalog, Column, engine_names
-from orienteer.errors import MissingExtra
+from orienteer.errors import MissingExtra, NotAGraph
 from orienteer.graph.format import damaged
+from orienteer.graph.pieces import piece
 from orienteer.records import JsonValue, Triple
 
 if TYPE_CHECKING:
@@ -118,6 +119,16 @@ class CopyAbout(NamedTuple):
     """Bytes."""
     left_out: Mapping[str, str]
     """Properties of nodes that are not in it, each with the reason."""
+
+
+def is_copy_new(path: Path) -> bool:
+    """Tell whether the first Cypher statement over the graph at a path will have to make the copy that it reads."""
+    try:
+        folder = piece(path, "cypher")
+    except NotAGraph:  # damaged: it is made anew
+        return True
+    copy = about_copy(folder) if folder is not None else None
+    return copy is None or copy.is_stale
 
 
 def about_copy(folder: Path) -> CopyAbout | None:

@@ -19,7 +19,7 @@ from orienteer.cypher.ladybug.translation import Rewritten, written_for_engine
 from orienteer.cypher.names import Catalog, Names
 from orienteer.cypher.syntax import Statement
 from orienteer.cypher.table import Bounds, Table
-from orienteer.cypher.view import View
+from orienteer.cypher.view import View, identifiers
 from orienteer.cypher.viewed_names import ViewedNames
 from orienteer.errors import BadQuery, QueryStopped
 from orienteer.graph.pieces import is_damaged, piece_or_made
@@ -135,9 +135,9 @@ class Ladybug:
         if view not in self._viewed:
             graph = self._held
             assert view is not None, "the graph's own names are there from the start"
-            identifiers = graph.identifiers(view)
-            names = ViewedNames(graph.schema, self.names.catalog, view, identifiers)
-            self._viewed[view] = Results(graph, names, identifiers)
+            shown = identifiers(graph, view)
+            names = ViewedNames(graph.schema, self.names.catalog, view, shown)
+            self._viewed[view] = Results(graph, names, shown)
         return self._viewed[view]
 
 

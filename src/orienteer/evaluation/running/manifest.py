@@ -59,10 +59,10 @@ def _bears(file_name: str, names: Iterable[str]) -> bool:
 
 def versions() -> dict[str, str | None]:
     """Return the fields of a manifest that tell with what, and when, figures were made."""
-    import orienteer
+    from orienteer.version import __version__
 
     return {
-        "orienteer": orienteer.__version__,
+        "orienteer": __version__,
         "python": platform.python_version(),
         "commit": _commit(),
         "created": now(),

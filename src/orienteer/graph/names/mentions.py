@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from orienteer.graph.names.chunk_titles import Part, parts_of
 from orienteer.graph.reserved import CELLS, CHUNK, TABLE
-from orienteer.ingest.documents.config import BuildConfig
 from orienteer.records import JsonValue, Node
 from orienteer.text.proper_names import Case, Finder, Found, idf, most_chunks, surfaces
 
 Progress = Callable[[str, int], None]
 _EVERY = 2_000
+NAME_SHARE = 0.02
+"""Of the chunks: a name in more of them says nothing of any. A common word of a corpus is in more, a name seldom is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,11 @@ class Names:
         return self.members[self.begins[part] : self.begins[part + 1]]
 
 
-def find_names(nodes: Iterable[Node], config: BuildConfig, *, progress: Progress) -> Names:
-    """Read all nodes twice: for how words are written, then for names. The nodes can be iterated again."""
+def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME_SHARE) -> Names:
+    """Read all nodes twice: for how words are written, then for names. The nodes can be iterated again.
+
+    A name in more than this share of the chunks, and in more than 20, is left out.
+    """
     case = Case()
     parts: list[Part] = []
     for part, node in parts_of(nodes):
@@ -75,7 +79,7 @@ def find_names(nodes: Iterable[Node], config: BuildConfig, *, progress: Progress
         else:
             gathered.add(number, finder.find(f"{node.name}\n{node.text}"), parts[number].titles)
         _tell(progress, "finding names", number + 1)
-    return gathered.settled(parts, config)
+    return gathered.settled(parts, share)
 
 
 def _name_untitled(nodes: Iterable[Node], parts: Sequence[Part], case: Case) -> None:
@@ -149,13 +153,13 @@ class _Gathered:
         self._members.extend(sorted(held))
         self._begins.append(len(self._members))
 
-    def settled(self, parts: Sequence[Part], config: BuildConfig) -> Names:
+    def settled(self, parts: Sequence[Part], share: float) -> Names:
         """Keep the names that say something: in two chunks at least or a title, and not in too many."""
         members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
         counts = np.bincount(members, minlength=len(self._numbers))
         is_title = np.zeros(len(counts), np.bool_)
         is_title[list(self._titled)] = True
-        keep = ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(len(parts), config.name_share))
+        keep = ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(len(parts), share))
         renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
         kept = keep[members]
         begins = np.concatenate([[0], np.cumsum(kept)])[np.frombuffer(self._begins, np.int64)]

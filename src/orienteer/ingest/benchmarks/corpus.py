@@ -13,11 +13,11 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.benchmarks.described import described
 from orienteer.ingest.formats.files import opened_text, stem, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import CHUNK_TYPE
 from orienteer.ingest.tables.plan import listing
 from orienteer.records import Node
 
@@ -63,7 +63,7 @@ class Corpus:
 
 
 def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
-    return described(node_id, CHUNK_TYPE, {key: value for key, value in fields.items() if key != "idx"})
+    return described(node_id, CHUNK, {key: value for key, value in fields.items() if key != "idx"})
 
 
 def found(source: Path) -> Corpus | None:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from orienteer.errors import BadOption
+from orienteer.graph.names.mentions import NAME_SHARE
 
 Chunking = Literal["semantic", "tokens"]
 SIMILARITIES = ("topic", "content", "title", "column", "entities")
@@ -44,7 +45,7 @@ class BuildConfig:
     """A table file is a collection, a document a row, or a table in segments; auto tells by its columns."""
     names: bool = True
     """Join chunks by titles that stand in texts and cells, and by rare names that they share."""
-    name_share: float = 0.02
+    name_share: float = NAME_SHARE
     """A name in more than this share of the chunks, and in more than 20, says nothing."""
     shared_most: int = 100
     """Chunks that a name may stand in to join them."""

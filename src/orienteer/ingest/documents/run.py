@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.pieces.vectors import embed_graph
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orienteer
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.format import Manifest
 from orienteer.ingest import provenance
 from orienteer.ingest.documents.read import known_sources
 from orienteer.ingest.documents.read.files import File, listing
+from orienteer.version import __version__
 
 MADE_BY = "build"
 
@@ -49,7 +49,7 @@ def describe(
     """Return the provenance of a chunk graph."""
     return {
         "made_by": MADE_BY,
-        "version": orienteer.__version__,
+        "version": __version__,
         "given": [str(path.resolve()) for path in given],
         "sources": [one._asdict() for one in sorted(stamps)],
         "options": dict(options),

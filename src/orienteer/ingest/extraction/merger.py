@@ -19,9 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from orienteer.graph.reserved import MENTIONS
+from orienteer.graph.reserved import FACT, MENTIONS
 from orienteer.ingest.extraction.records import (
-    FACT,
     LONGEST_NAME,
     MEMBER,
     RELATED_TO,

@@ -10,20 +10,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.graph.reserved import (
-    CHUNK,
-    DOCUMENT,
     LINKS_TO,
     MENTIONS,
     NEXT,
     PART_OF,
+    RESERVED,
     SHARES_NAMES,
     SIMILAR,
-    TABLE,
 )
 
-FACT, COMMUNITY = "fact", "community"
-RESERVED = frozenset({DOCUMENT, CHUNK, TABLE, FACT, COMMUNITY})
-"""Node types that no entity has; an entity of such a type is a `document_entity`."""
 UNTYPED = "name"
 """The type of an entity of which no type is known."""
 _UNKNOWN = frozenset({"", "unknown", "none", "null", "other", "entity"})

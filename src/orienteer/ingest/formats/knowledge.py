@@ -23,19 +23,9 @@ from dataclasses import dataclass, field, replace
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.reserved import CHUNK, DOCUMENT, MENTIONS, NEXT, PART_OF, READ
+from orienteer.graph.reserved import CHUNK, COMMUNITY, DOCUMENT, FACT, MENTIONS, NEXT, PART_OF, READ
 from orienteer.ingest.extraction.merger import Key
-from orienteer.ingest.extraction.records import (
-    COMMUNITY,
-    FACT,
-    MEMBER,
-    OBJECT,
-    RELATED_TO,
-    STATES,
-    SUBJECT,
-    entity_type,
-    folded,
-)
+from orienteer.ingest.extraction.records import MEMBER, OBJECT, RELATED_TO, STATES, SUBJECT, entity_type, folded
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import Place, Tally
 from orienteer.ingest.tables.labels import Labels

@@ -17,7 +17,6 @@ from orienteer.ingest.tables.values import identifier, items, number, opened, pl
 from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "node"
-CHUNK_TYPE = "chunk"
 """What a row of a corpus is where it says nothing else."""
 
 

@@ -13,7 +13,7 @@ from orienteer.methods.anchor.finding import Finding
 from orienteer.methods.anchor.reach import Reached, Way
 from orienteer.protocols import Run
 from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 _MOST_ANCHORS = 4
 _SHOWN = 5

@@ -18,10 +18,11 @@ from orienteer.index.searchers import Mode
 from orienteer.protocols import Tool
 from orienteer.retrieval.analysis import NameAnalyzer
 from orienteer.retrieval.matching.slots import TypeWords
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import MOST_TOPK, NAME, NodeIdRetriever, called
 from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 REPLY_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""

@@ -15,14 +15,15 @@ from orienteer.agents.hits import present
 from orienteer.agents.passages import REPLY_TOKENS, SEARCH, SearchPassages
 from orienteer.agents.workflow import WorkflowConfig
 from orienteer.display import counted
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run, Tool
 from orienteer.records import Message, Question, Ranked, Sampling, Trajectory
-from orienteer.retrieval.evidence import PASSAGES
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.search import SearchInGraph
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

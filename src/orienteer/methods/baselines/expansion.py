@@ -16,7 +16,8 @@ from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.records import Ranked, Result
-from orienteer.tools.rendering import Match, Words, one_line
+from orienteer.text.lines import one_line
+from orienteer.tools.rendering import Match, Words
 
 LONGEST = 8_000  # characters of what a model wrote that a search takes: some 1,300 words
 _NAMED = 6  # words of either kind that a reason names

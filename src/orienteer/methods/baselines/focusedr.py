@@ -33,8 +33,8 @@ from orienteer.methods.baselines.grounding import Pattern, fitting, resolved
 from orienteer.methods.baselines.listwise import reranked
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.text.lines import one_line
 from orienteer.tools.read_node import schema_lines
-from orienteer.tools.rendering import one_line
 
 _SAMPLES = 5  # names of each node type in the prompt; AF-Retriever
 _SAMPLED = 40  # node types that are shown with them

@@ -15,8 +15,8 @@ from orienteer.errors import nearest
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import ARGUMENTS, Call, names_function, parse, split
 from orienteer.records import JsonValue, Observation
+from orienteer.text.lines import one_line
 from orienteer.tools.read_node import schema_lines
-from orienteer.tools.rendering import one_line
 
 LAST = "LAST"
 """Stands for the nodes that the action before has given, where functions may stand inside one another."""

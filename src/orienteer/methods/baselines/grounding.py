@@ -22,8 +22,8 @@ from orienteer.graph.properties import Condition
 from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction
-from orienteer.tools import Session
 from orienteer.tools.rendering import edge_note
+from orienteer.tools.session import Session
 
 MOST_SYMBOLS = 24
 """Symbols, and triplets, of a pattern at the most: no question has more."""

@@ -23,7 +23,7 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import expanded, type_names
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 MOST_PASSAGES = 63
 """With the question they are what a server embeds in one request: one call of the budget."""

@@ -33,8 +33,8 @@ from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.text.lines import one_line
 from orienteer.text.sentences import split
-from orienteer.tools.rendering import one_line
 
 STOP = "answer is"
 """What a sentence says that ends the chain."""

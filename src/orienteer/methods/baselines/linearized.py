@@ -27,15 +27,16 @@ import numpy as np
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.adjacency import Entries, span
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Kind, Node, Result
 from orienteer.retrieval.analysis import STOP
-from orienteer.retrieval.evidence import PASSAGES
 from orienteer.retrieval.matching.slots import phrases
 from orienteer.retrieval.rendering import Rendered
+from orienteer.text.lines import one_line
 from orienteer.text.sentences import tokens as count_tokens
-from orienteer.tools.rendering import arrow, one_line
+from orienteer.tools.rendering import arrow
 
 _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
 _ALIASES = 400  # characters of all other names together, as `read_node` shows them

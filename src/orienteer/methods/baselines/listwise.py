@@ -16,7 +16,8 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
-from orienteer.tools.rendering import edge_note, one_line
+from orienteer.text.lines import one_line
+from orienteer.tools.rendering import edge_note
 
 DOCUMENTS = 20
 """Documents that the model is shown; AF-Retriever."""

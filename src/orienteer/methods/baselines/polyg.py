@@ -38,9 +38,9 @@ from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Observation, Question, Ranked, Result, Sampling
-from orienteer.tools import Toolbox
 from orienteer.tools.read_node import schema_lines
 from orienteer.tools.rendering import title
+from orienteer.tools.toolbox import Toolbox
 
 Pattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]
 PLAN = {

@@ -26,7 +26,7 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.episode import EpisodeConfig, Searcher
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result, Trajectory
-from orienteer.tools.rendering import one_line
+from orienteer.text.lines import one_line
 
 VERDICT = {
     "type": "object",

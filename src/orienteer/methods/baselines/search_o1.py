@@ -44,7 +44,7 @@ from orienteer.graph.store import Graph
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
-from orienteer.tools.rendering import one_line
+from orienteer.text.lines import one_line
 
 EMPTY = "The search found nothing."
 AGAIN = "You have searched for this before: see above."

@@ -37,7 +37,8 @@ from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Kind, Question, Ranked, Result
-from orienteer.tools.rendering import arrow, one_line
+from orienteer.text.lines import one_line
+from orienteer.tools.rendering import arrow
 
 Scorer = Literal["model", "bm25"]
 _NUMBERED: dict[str, Any] = {

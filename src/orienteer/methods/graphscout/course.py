@@ -13,7 +13,7 @@ from orienteer.llm.calls import left_out, metered
 from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import NOT_RUN, Message, Observation, Observed, Reply, Step, StoppedBy, ToolCall, Trajectory
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 NO_ANSWER = (
     "No tool was called, and no answer given. Call a tool, or end your reply with your answer in this form: "

@@ -23,6 +23,8 @@ from typing import NamedTuple
 from orienteer.agents.dialect import harmless
 from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.cypher.session import Cypher
+from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.prompts import prompt_of
@@ -32,10 +34,11 @@ from orienteer.methods.graphscout.linker import Linker, shown_nodes
 from orienteer.protocols import LanguageModel, Run, Tool
 from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
 from orienteer.retrieval.schema import describe
-from orienteer.tools import Session, Toolbox
+from orienteer.text.lines import one_line
 from orienteer.tools.code import DIALECT, CodeInterpreter
 from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.rendering import one_line
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
@@ -54,7 +57,7 @@ class GraphScout:
         graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
         graph.searcher(self.mode)
         if self.config.has_code and self.config.directed:
-            graph.cypher("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
+            Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
         tools = self._tools()
         self._specs, self._tier = tools.toolbox.specs, tools.code.tier if tools.code else None
         self._marks = tools.marks or self.config.code.marks  # without code too: the retriever has the view
@@ -130,7 +133,7 @@ class GraphScout:
     @cached_property
     def _linker(self) -> Linker:
         view = self.config.naming
-        return Linker(self._graph, None if view is None else self._graph.identifiers(view))
+        return Linker(self._graph, None if view is None else identifiers(self._graph, view))
 
     def _tools(self) -> _Tools:
         """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
@@ -139,7 +142,7 @@ class GraphScout:
         retriever = NodeIdRetriever(session, view=config.naming)
         if not config.has_code:
             return _Tools(Toolbox(session, (retriever,)), None)
-        _ = self._graph.cypher_session  # the extra, before a model is paid
+        _ = Cypher(self._graph)  # the extra, before a model is paid
         code = CodeInterpreter(session, config.code)
         tools: tuple[Tool, ...] = (code, retriever)
         return _Tools(Toolbox(session, tools), code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BudgetExhausted
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.methods.graphsearch.conclusion import Conclusion, conclude, ranking
 from orienteer.methods.graphsearch.concurrency import Task, side_by_side
@@ -19,10 +20,10 @@ from orienteer.protocols import LanguageModel, Run, Strategy
 from orienteer.records import Message, Question, Ranked, Result, Trajectory
 from orienteer.retrieval.bases.ranked import RankedBase
 from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.evidence import PASSAGES
 from orienteer.retrieval.query import OverBase
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.evidence import GatherEvidence
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 from orienteer.tools.triples import MatchTriples
 
 

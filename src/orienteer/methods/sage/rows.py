@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.adjacency import Entries
+from orienteer.graph.reserved import TABLE
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Recent
 from orienteer.records import JsonValue
 
-TABLE = "table"
 """The node type of a table, or of a segment of one: its last lines are its rows."""
 _REMEMBERED = 4096  # tables whose words are kept at hand
 

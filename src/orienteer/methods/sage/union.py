@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.reserved import DOCUMENT
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -17,7 +18,6 @@ from orienteer.index.title_bonus import Titled
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
 from orienteer.methods.sage.hop import Floats, Reached, Walk
 
-DOCUMENT = "document"
 """The node type of a whole document, whose text lists what its parts are called."""
 _TITLES = 0.2  # in graphs of documents: elsewhere what a question names is seldom what it asks for
 _TEXT_TRUST, _GRAPH_TRUST = 0.3, 1.0  # of documents, whose edges lead to much that is not meant; of other graphs

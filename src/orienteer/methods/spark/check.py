@@ -12,14 +12,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import ValidationError
 
+from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, MissingExtra, UnknownProperty, UnknownType, nearest
 from orienteer.graph.store import Graph
-from orienteer.methods.spark.plan import KINDS, Cypher, Filter, Find, Intersect, Match, Order, Plan, Step, reads
+from orienteer.methods.spark.plan import KINDS, CypherStep, Filter, Find, Intersect, Match, Order, Plan, Step, reads
 from orienteer.records import Direction
-from orienteer.tools import Session
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.comparisons import ORDERED, quantity
 from orienteer.tools.select import property_of
+from orienteer.tools.session import Session
 
 ErrorKind: TypeAlias = Literal["plan", "constraint", "structure", "semantic", "over-retrieval"]
 """What went wrong: the form of the plan, or one of the paper's kinds of error that a program can tell (table 7)."""
@@ -149,7 +150,7 @@ class _Checker:
         starts = [self._types_of(one) for one in reads(step)]
         if isinstance(step, Find):
             return self._find(step, starts)
-        if isinstance(step, Cypher):
+        if isinstance(step, CypherStep):
             self._cypher(step)
             return step, None
         if isinstance(step, Match):
@@ -191,12 +192,12 @@ class _Checker:
             self.notes.append(f"k of {step.into!r} is {step.k}: read as {most}")
         return step.model_copy(update={"node_types": tuple(types or ()), "k": most}), self._common([types, *starts])
 
-    def _cypher(self, step: Cypher) -> None:
+    def _cypher(self, step: CypherStep) -> None:
         from orienteer.cypher.ladybug.translation import rewrite  # as above
 
         if not self._offers_cypher and has_cypher():
             raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
-        rewrite(step.query, self._graph.cypher_session.names, {})
+        rewrite(step.query, Cypher(self._graph).names, {})
 
     def _match(self, step: Match, starts: Types | None) -> tuple[Step, Types]:
         edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
@@ -309,14 +310,14 @@ def types_with(graph: Graph, name: str) -> Types:
 
 def walks(step: Step) -> bool:
     """Tell whether a step goes along edges that the plan names: what SAGE's policy without edges looks at."""
-    if isinstance(step, Cypher):
+    if isinstance(step, CypherStep):
         return _has_edge(_statement(step.query))
     return isinstance(step, Match) or (isinstance(step, Order) and step.aggregate is not None)
 
 
 def puts_in_order(step: Step) -> bool:
     """Tell whether the order of the set that a step makes is the plan's own, not to be changed by the question."""
-    if isinstance(step, Cypher):
+    if isinstance(step, CypherStep):
         return bool(_statement(step.query).queries[-1][-1].order)
     return isinstance(step, Order)
 

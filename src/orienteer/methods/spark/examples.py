@@ -13,11 +13,11 @@ from orienteer.errors import Error
 from orienteer.graph.store import Graph
 from orienteer.methods.spark.check import check
 from orienteer.methods.spark.execution import Execution
-from orienteer.methods.spark.plan import Cypher, Filter, Find, Plan, Step
+from orienteer.methods.spark.plan import CypherStep, Filter, Find, Plan, Step
 from orienteer.methods.spark.profile import PropertyUse, property_uses, triples_by_size
 from orienteer.records import JsonValue, ToolCall, Triple
-from orienteer.tools import Toolbox
-from orienteer.tools.rendering import one_line
+from orienteer.text.lines import one_line
+from orienteer.tools.toolbox import Toolbox
 
 MOST_EXAMPLES = 5
 _TRIPLES = 6  # of the largest ones that are tried
@@ -48,7 +48,7 @@ class Example(NamedTuple):
             return step.model_copy(update={"query": words.get(step.query, step.query)})
         if isinstance(step, Filter):
             return step.model_copy(update={"value": words.get(str(step.value), "<value>")})
-        if isinstance(step, Cypher):
+        if isinstance(step, CypherStep):
             query = step.query
             for value, word in self.values:
                 query = query.replace(json.dumps(value, ensure_ascii=False), json.dumps(word))

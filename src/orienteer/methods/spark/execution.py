@@ -11,7 +11,7 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.methods.spark.check import ErrorKind, Fault, meaning, puts_in_order, walks
 from orienteer.methods.spark.plan import (
-    Cypher,
+    CypherStep,
     Filter,
     Find,
     Intersect,
@@ -24,8 +24,8 @@ from orienteer.methods.spark.plan import (
     told,
 )
 from orienteer.records import JsonValue, Observation
-from orienteer.tools import Session
 from orienteer.tools.comparisons import ORDERED, is_date, quantity
+from orienteer.tools.session import Session
 
 MOST_ROWS = 100_000
 """Nodes that a step may leave."""
@@ -108,7 +108,7 @@ class Execution:
         name = self._run(step)
         spent = time.monotonic() - started
         # The engine stops Cypher at a limit of its own; the copy made first, and other questions' turns, do not count.
-        if spent > self._seconds and not isinstance(step, Cypher):
+        if spent > self._seconds and not isinstance(step, CypherStep):
             raise _Ended("plan", f"it took {spent:.1f} s, more than {self._seconds:g}")
         size = len(self._session.rows(name, []))
         if size > MOST_ROWS:
@@ -127,7 +127,7 @@ class Execution:
         """Run a step and return the session's name of what it makes. Raises `_Ended`."""
         if isinstance(step, Find):
             return self._find(step)
-        if isinstance(step, Cypher):
+        if isinstance(step, CypherStep):
             return self._call(step, "cypher", query=step.query, k=1)
         if isinstance(step, Match):
             return self._match(step)

@@ -38,7 +38,7 @@ from orienteer.methods.spark.plan import SCHEMA, Plan
 from orienteer.methods.spark.prompt import Prompt, prompt_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Result
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 EDGES = "edges"
 """Mark of a ranking that a plan came to along edges that it names: SAGE's policy `-Edge` expands no such one."""

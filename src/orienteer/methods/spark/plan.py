@@ -30,7 +30,7 @@ class Find(_Step):
     k: int = 20
 
 
-class Cypher(_Step):
+class CypherStep(_Step):
     """The nodes in the first column of a read-only statement that holds any."""
 
     op: Literal["cypher"]
@@ -85,11 +85,11 @@ class Limit(_Step):
     k: int = Field(ge=1)
 
 
-Step: TypeAlias = Find | Cypher | Match | Intersect | Filter | Order | Limit
+Step: TypeAlias = Find | CypherStep | Match | Intersect | Filter | Order | Limit
 KINDS: Mapping[str, type[Step]] = {
     "vector_search": Find,
     "lexical_search": Find,
-    "cypher": Cypher,
+    "cypher": CypherStep,
     "match": Match,
     "intersect": Intersect,
     "filter": Filter,
@@ -109,7 +109,7 @@ class Plan(Record):
 
 def reads(step: Step) -> tuple[str, ...]:
     """Return what a step begins with: sets, nodes or types by their names."""
-    if isinstance(step, Cypher):
+    if isinstance(step, CypherStep):
         return ()
     if isinstance(step, Match):
         return (step.start,)

@@ -11,8 +11,8 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue, Triple
+from orienteer.text.lines import one_line
 from orienteer.tools.comparisons import is_date, is_price, quantity
-from orienteer.tools.rendering import one_line
 
 _LOOKED_AT = 60  # nodes of a type whose values are read
 _SAMPLES = 2

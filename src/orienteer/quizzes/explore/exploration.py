@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Literal
 
+from orienteer.cypher.session import Cypher
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, ModelRefused
 from orienteer.evaluation.grid import Cell
 from orienteer.evaluation.running.manifest import graph_hash
@@ -88,7 +89,7 @@ def explore(
     config = ExploreConfig() if config is None else config
     if count < 0 or random_seed < 0:
         raise BadOption(f"the number of questions is {count} and the seed {random_seed}: both must be 0 or more")
-    graph.cypher("MATCH (n) RETURN count(n)")  # an engine that is missing is told before a model is paid
+    Cypher(graph).query("MATCH (n) RETURN count(n)")  # an engine that is missing is told before a model is paid
     maker = Maker(config.quizzer, random_seed, graph_hash(graph))
     conditions = Conditions(
         graph_sha256=maker.graph_sha256,

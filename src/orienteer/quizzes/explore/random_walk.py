@@ -22,7 +22,7 @@ from orienteer.quizzes.explore.report import Checked, Order
 from orienteer.quizzes.explore.scout import Conversation, Episode, handed_in, recorded, report_prompt, sampling_of
 from orienteer.records import Message
 from orienteer.retrieval.schema import describe
-from orienteer.tools.rendering import one_line
+from orienteer.text.lines import one_line
 
 STEPS = 20
 """Steps of a walk; ours."""

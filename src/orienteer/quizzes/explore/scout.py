@@ -32,9 +32,10 @@ from orienteer.quizzes.proof import FORMS, Fault
 from orienteer.records import NOT_RUN, JsonValue, Message, Observed, Question, Reply, Sampling, Step, Trajectory
 from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
-from orienteer.tools import Session, Toolbox
 from orienteer.tools.code import DIALECT, CodeConfig, CodeInterpreter
 from orienteer.tools.node_ids import NodeIdRetriever
+from orienteer.tools.session import Session
+from orienteer.tools.toolbox import Toolbox
 
 MAX_CALLS = 10  # GraphScout, 3.3.3: T
 NO_MORE = "Not run: there are no calls left."

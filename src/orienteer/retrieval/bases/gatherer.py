@@ -11,10 +11,9 @@ from typing import ClassVar, Generic, TypeVar
 from orienteer.errors import BudgetExhausted
 from orienteer.protocols import Run
 from orienteer.retrieval.analysis import AnalyzedConfig, open_analyzer
-from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.evidence import Evidence, unpaid
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
 from orienteer.retrieval.spaces import Spaces
-from orienteer.tools.evidence import unpaid
 
 _C = TypeVar("_C", bound=GatherConfig)
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption
 from orienteer.graph.adjacency import KindMask
+from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Scored as ScoredRows
@@ -35,7 +36,7 @@ from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
-from orienteer.retrieval.evidence import RESERVED, Evidence, Scored
+from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.bipartite import Bipartite, EdgesAsFacts, Handed, NamesInPassages, added
 from orienteer.retrieval.expansion.incidence import open_incidence
 from orienteer.retrieval.expansion.seeds import NONE, Seeds

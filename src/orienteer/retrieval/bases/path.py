@@ -27,6 +27,7 @@ import numpy as np
 
 from orienteer.errors import BadOption
 from orienteer.graph.adjacency import Entries, KindMask
+from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.index.bm25 import Scored as ScoredRows
@@ -34,7 +35,7 @@ from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
-from orienteer.retrieval.evidence import RESERVED, Evidence, Scored
+from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion import flow
 from orienteer.retrieval.expansion.bipartite import Handed, added
 from orienteer.retrieval.expansion.seeds import NONE, SEEDS, Seeds

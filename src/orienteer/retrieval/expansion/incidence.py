@@ -30,12 +30,11 @@ from orienteer.graph.pieces.incidence import (
     read_names,
     write_names,
 )
+from orienteer.graph.reserved import DOCUMENT
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.ingest.documents.config import BuildConfig
 from orienteer.records import Node
-from orienteer.retrieval.evidence import DOCUMENT
 from orienteer.retrieval.spaces import Spaces
 from orienteer.text.proper_names import LEAST_CHUNKS, LONGEST
 
@@ -166,7 +165,7 @@ def _incidence(graph: Graph, passages: Mask, found: Found, note: str = "") -> In
 
 
 def _names_of(graph: Graph, passages: Mask) -> Names:
-    return find_names(_Ordered(graph, passages), BuildConfig(), progress=_silent)
+    return find_names(_Ordered(graph, passages), progress=_silent)
 
 
 class _Ordered:

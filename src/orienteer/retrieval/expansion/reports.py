@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.reserved import COMMUNITY
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Recent
 from orienteer.llm.asking import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
-from orienteer.retrieval.evidence import COMMUNITY
 from orienteer.retrieval.expansion.communities import LEVELS, open_communities
 from orienteer.retrieval.spaces import Spaces
 

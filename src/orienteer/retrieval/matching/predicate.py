@@ -19,10 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.reserved import LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES, SIMILAR
+from orienteer.graph.reserved import LINKS_TO, MENTIONS, NEXT, PART_OF, PASSAGES, RESERVED, SHARES_NAMES, SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
-from orienteer.retrieval.evidence import PASSAGES, RESERVED
 from orienteer.retrieval.matching.slots import phrases
 from orienteer.text.tokenizer import Tokenizer
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orienteer.display import spent
 from orienteer.errors import UsageError
 from orienteer.serve.cli import rendering
 from orienteer.serve.cli.arguments import (
@@ -252,7 +251,7 @@ def _tell(out: Output, found: Result) -> None:
         for note in found.notes:
             if failed is None or str(failed) not in note:
                 out.note(f"note: {note}")
-        out.note(spent(found))
+        out.note(found.spent)
         if not out.as_json:
             rendering.result(out, found)
     if failed is not None:

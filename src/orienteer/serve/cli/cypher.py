@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orienteer.cypher.ladybug.database import is_copy_new
+from orienteer.cypher.session import Cypher
 from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.serve.cli.arguments import Directory, open_graph
@@ -37,12 +39,12 @@ def cypher(
     """Ask a graph in Cypher, read-only. Needs the extra `cypher`."""
     graph = open_graph(directory, out)
     given = dict(map(_parameter, parameters or ()))
-    if graph.cypher_is_new:
+    if is_copy_new(graph.path):
         out.note("making the copy that Cypher reads; this happens once for a graph")
     from orienteer.cypher.view import View  # who asks nothing need not load it
 
     view = None if label is None else View(label=label)
-    table = graph.cypher(query, given, limit=limit, seconds=seconds, view=view)
+    table = Cypher(graph).query(query, given, limit=limit, seconds=seconds, view=view)
     for note in table.notes:
         out.note(f"note: {note}")
     if out.as_json:

@@ -12,7 +12,7 @@ from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, s
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.graph.pieces.vectors import Made
+    from orienteer.graph.embedding import Made
 
 GROUPS: Mapping[str, str] = {}
 
@@ -37,7 +37,7 @@ def embed(
     What is embedded is kept in the cache as it comes: run it again after a break, or after the graph was made anew, and
     only what is missing is embedded.
     """
-    from orienteer.graph.pieces.vectors import embed_graph
+    from orienteer.graph.embedding import embed_graph
 
     configured = settings()
     opened = configured.open_embedder(embedder or configured.embedder, threads=threads)

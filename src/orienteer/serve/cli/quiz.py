@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from orienteer.cypher.session import Cypher
 from orienteer.display import counted, escape_json
 from orienteer.errors import BadInput, UsageError
 from orienteer.serve.cli.arguments import Directory, TotalBudgetFlags, file_trouble, open_graph, settings
@@ -88,7 +89,7 @@ def quiz(
     limits = budget.limits()
     model = explorer.open(limits)
     graph = open_graph(directory, out)
-    _ = graph.cypher_session  # and so is an extra that is missing
+    _ = Cypher(graph)  # and so is an extra that is missing
     avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, flags.avoid)
     if model is None:
         made = generate(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)

@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from orienteer.cypher.session import SECONDS
+from orienteer.cypher.session import SECONDS, Cypher
 from orienteer.cypher.table import Table
 from orienteer.errors import BadOption, QueryStopped
 from orienteer.graph.store import Graph
@@ -27,7 +27,7 @@ class ServedCypher:
 
     def __init__(self, graph: Graph, *, rows: int, view: View | None) -> None:
         """Raises `MissingExtra` without the extra `cypher`."""
-        _ = graph.cypher_session  # before a model is paid; the graph keeps it
+        _ = Cypher(graph)  # before a model is paid; the graph keeps it
         self._graph, self._rows, self._view = graph, rows, view
         self._ends = 0.0
         self._number = self._characters = 0
@@ -53,7 +53,7 @@ class ServedCypher:
         rest = self._ends - time.monotonic()
         if rest < _LEAST_SECONDS:
             raise QueryStopped("the code has no time left for a query")
-        table = self._graph.cypher(
+        table = Cypher(self._graph).query(
             _text(query), _parameters(params), limit=wanted, seconds=min(rest * _SHARE, SECONDS), view=self._view
         )
         self._note(table, wanted, is_own=limit is not None and wanted < self._rows)

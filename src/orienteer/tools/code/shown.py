@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from orienteer.cypher.table import Table
+from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
 
@@ -30,7 +31,7 @@ class Shown:
 
     def __init__(self, graph: Graph, view: View | None) -> None:
         self._ids = graph.ids
-        self._identifiers = None if view is None else graph.identifiers(view)
+        self._identifiers = None if view is None else identifiers(graph, view)
 
     def nodes(self, printed: str, returned: Sequence[Table]) -> tuple[str, ...]:
         """Return ids of nodes: those printed, in order, then those of the rows where these are few; 100 at the most.

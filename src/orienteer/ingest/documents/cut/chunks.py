@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.sentences import Sentence, sentences
 from orienteer.ingest.documents.read.blocks import Prose, Span
-from orienteer.text.sentences import Sentence, sentences
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder

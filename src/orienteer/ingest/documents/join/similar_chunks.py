@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.embedding import embedded_text
 from orienteer.graph.names.chunk_titles import parts_of
 from orienteer.graph.names.mentions import Names, whole
-from orienteer.graph.pieces.vectors import embedded_text
 from orienteer.graph.reserved import CELLS, SIMILAR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.pairs import LEAST_HOLDERS, SHOWN, Pairs, rare, shared_pairs

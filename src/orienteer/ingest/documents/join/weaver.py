@@ -64,7 +64,7 @@ class Weaving:
     @cached_property
     def names(self) -> Names:
         """The names of the corpus, found once."""
-        return find_names(self._shelf, self._config, progress=self._progress)
+        return find_names(self._shelf, progress=self._progress, share=self._config.name_share)
 
     def publish_names(self, target: Path) -> None:
         """Put the names beside the graph that was published, where they were found for its edges.

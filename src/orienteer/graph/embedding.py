@@ -1,0 +1,221 @@
+"""Vectors for a graph: texts are embedded, or vectors that somebody has made are taken, and both are published."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from orienteer.errors import BadInput, Error, NotAGraph
+from orienteer.graph import format, pieces
+from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Folder
+from orienteer.index.quantize import blocks
+from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
+from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, write_index
+from orienteer.protocols import Embedder
+from orienteer.records import Usage
+
+_BLOCK = 64  # texts that are embedded and kept at a time: what a kill costs at the most, a thread
+_TELL_SECONDS = 5.0  # between two rates
+
+Progress = Callable[[str, int], None]
+
+
+class Made(NamedTuple):
+    """What embedding a graph has done."""
+
+    about: VectorsAbout
+    embedded: int
+    """Texts that were embedded."""
+    cached: int
+    """Texts whose vectors were in the cache."""
+    cut: int
+    """Texts that are longer than what was read of them."""
+    seconds: float
+    usage: Usage
+
+
+def embedded_text(name: str, text: str) -> str:
+    """Return what is embedded of a node: a name it always has."""
+    return f"{name}. {text}" if text else name
+
+
+def embed_graph(
+    graph: Graph,
+    embedder: Embedder,
+    *,
+    cache: Path,
+    is_parts: bool = False,
+    node_types: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Made:
+    """Embed every node, or those of some types, and publish the vectors with their recall.
+
+    Vectors in the cache are not made again. What is embedded is kept as it comes: after a kill, or a server that
+    failed, the same call goes on where it was. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
+    """
+    started, before = time.perf_counter(), embedder.usage
+    texts = _Texts(graph, embedder, is_parts=is_parts, node_types=node_types)
+    folder = folder_of(cache, embedder.fingerprint)
+    unique = np.unique(texts.keys, axis=0, return_index=True)[1]
+    missing = np.sort(unique[VectorCache(folder).find(texts.keys[unique]) < 0])
+    _embed_missing(texts, missing, embedder, CacheWriter(folder), progress or _silent)
+    done = VectorCache(folder)
+
+    def take(part: slice) -> NDArray[np.float16]:
+        places = done.find(texts.keys[part])
+        if (places < 0).any():
+            raise Error(f"{folder} lost vectors while they were being made: was it cleared? Run it again")
+        return done.take(places)
+
+    about = _about(graph, embedder=embedder.name, dimension=done.dimension, nodes=texts.nodes, vectors=len(texts))
+    about = about.model_copy(update={"fingerprint": embedder.fingerprint, "is_parts": is_parts})
+    about = _publish(graph, about, texts.first, take)
+    seconds, spent = time.perf_counter() - started, _spent(before, embedder.usage)
+    return Made(about, len(missing), len(unique) - len(missing), texts.cut, seconds, spent)
+
+
+def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, embedder: str | None) -> VectorsAbout:
+    """Publish vectors that somebody has made, one for each id; an id that stands several times has several.
+
+    `embedder` names what embeds queries for them: `openai:text-embedding-ada-002` for STaRK's, for one. Raises
+    `UnknownNode`, and `BadInput` for vectors that are none.
+    """
+    given = np.asarray(vectors, np.float32)
+    if given.ndim != 2 or len(given) != len(node_ids) or not given.size or not np.isfinite(given).all():
+        raise BadInput(f"vectors of the shape {given.shape} for {len(node_ids)} ids: give a line of numbers for each")
+    lengths = np.linalg.norm(given, axis=1)
+    if not lengths.all():
+        raise BadInput(f"the vector of {node_ids[int(lengths.argmin())]!r} is all zeros: it points nowhere")
+    rows = np.array([graph.row(one) for one in node_ids])
+    order = np.argsort(rows, kind="stable")
+    first = np.zeros(len(graph) + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(graph)), out=first[1:])
+    nodes = len(np.unique(rows))
+    about = _about(graph, embedder=embedder, dimension=given.shape[1], nodes=nodes, vectors=len(given))
+    return _publish(graph, about, first, lambda part: (given / lengths[:, None])[order[part]].astype(np.float16))
+
+
+def _about(graph: Graph, *, embedder: str | None, dimension: int, nodes: int, vectors: int) -> VectorsAbout:
+    """Return what vectors say of themselves before they are written and measured."""
+    return VectorsAbout(
+        generation=graph.manifest.generation,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        embedder=embedder,
+        dimension=dimension,
+        nodes=nodes,
+        vectors=vectors,
+        recall=1.0,
+        is_exact=False,
+        files={},
+    )
+
+
+def _publish(
+    graph: Graph, about: VectorsAbout, first: NDArray[np.int64], take: Callable[[slice], NDArray[np.float16]]
+) -> VectorsAbout:
+    """Write the vectors, measure how well they are found, and make them the graph's."""
+    published = [about]
+
+    def write(folder: Path) -> None:
+        if format.read_pointer(graph.path).generation != about.generation:
+            raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: embed it again")
+        halves = create_halves(folder, about.vectors, about.dimension)
+        for part in blocks(about.vectors):
+            halves[part] = take(part)
+        write_index(folder, first, halves)
+        recall = VectorIndex(Folder(folder), about.dimension).measure(np.random.default_rng(0))
+        files = {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
+        published[0] = about.model_copy(update={"recall": recall, "is_exact": recall < LEAST_RECALL, "files": files})
+        (folder / ABOUT).write_text(published[0].model_dump_json(indent=1), encoding="utf-8")
+
+    pieces.publish_piece(graph.path, PIECE, write)
+    return published[0]
+
+
+class _Texts:
+    """What is embedded of a graph, by place: never all of it in memory."""
+
+    def __init__(self, graph: Graph, embedder: Embedder, *, is_parts: bool, node_types: Sequence[str]) -> None:
+        self._graph, self._embedder, self._is_parts = graph, embedder, is_parts
+        self.cut = 0
+        counts = np.zeros(len(graph), np.int64)
+        keys: list[Keys] = []
+        mask = graph.mask(list(node_types) or None)
+        for row in range(len(graph)) if mask is None else np.flatnonzero(mask).tolist():
+            text = self._text(row)
+            parts = embedder.parts(text)
+            if not is_parts:
+                self.cut += len(parts) > 1
+                parts = (text,)
+            counts[row] = len(parts)
+            keys.append(keys_of(parts))
+        self.keys = np.concatenate(keys) if keys else keys_of([])
+        self.nodes = int(np.count_nonzero(counts))
+        self.first = np.zeros(len(graph) + 1, np.int64)
+        np.cumsum(counts, out=self.first[1:])
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, place: int) -> str:
+        row = int(self.first.searchsorted(place, side="right")) - 1
+        text = self._text(row)
+        return self._embedder.parts(text)[place - int(self.first[row])] if self._is_parts else text
+
+    def _text(self, row: int) -> str:
+        return embedded_text(self._graph.names[row], self._graph.texts[row])
+
+
+def _embed_missing(
+    texts: _Texts, missing: NDArray[np.int64], embedder: Embedder, writer: CacheWriter, progress: Progress
+) -> None:
+    started = told = time.monotonic()
+    stage, done = f"embedding {len(missing):,} texts", 0
+
+    def embed(part: slice) -> int:
+        some = [texts[int(place)] for place in missing[part]]
+        writer.add(texts.keys[missing[part]], embedder.embed(some, kind="document"))
+        return len(some)
+
+    for count in _in_threads(embed, list(blocks(len(missing), _BLOCK)), embedder.concurrency):
+        done += count
+        now = time.monotonic()
+        if now - told >= _TELL_SECONDS or done == len(missing):
+            told, stage = now, f"embedding {len(missing):,} texts, {done / (now - started):.1f} a second"
+        progress(stage, done)
+
+
+def _in_threads(work: Callable[[slice], int], parts: Sequence[slice], threads: int) -> Iterator[int]:
+    """Yield what comes of each part; what is under way when one fails is finished, the rest is not begun."""
+    if threads == 1:
+        yield from map(work, parts)
+        return
+    pool = ThreadPoolExecutor(threads, "embed")
+    try:
+        yield from pool.map(work, parts)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _spent(before: Usage, after: Usage) -> Usage:
+    if before == after:
+        return Usage()
+    return Usage(
+        calls=after.calls - before.calls,
+        prompt_tokens=after.prompt_tokens - before.prompt_tokens,
+        seconds=after.seconds - before.seconds,
+        usd=None if before.usd is None or after.usd is None else after.usd - before.usd,
+    )
+
+
+def _silent(stage: str, count: int) -> None:
+    """Take no notice of progress."""
