@@ -108,7 +108,7 @@ def test_methods_and_their_options(name):
     row = re.search(rf"^\| `{name}` \| (.*) \|$", section("## Settings"), re.MULTILINE)
     assert row, f"docs/interface.md has no options of {name}"
     assert re.findall(r"`(\w+)`", row[1]) == [one.name for one in options_of(METHODS[name].config())]
-    assert f"| `{name}` |" in README
+    assert f"| `{name}` |" in (DOCS / "methods.md").read_text(encoding="utf-8")
 
 
 def test_options_of_build():
@@ -194,10 +194,11 @@ def test_extras():
     assert set(upkeep._EXTRAS) == extras - {"all"}  # those that `doctor` tells of
 
 
-def test_the_picture_is_of_the_demo():
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_picture_is_of_the_demo(theme):
     """The picture shows the demo's second question with all that answers it; `scripts/record-demo` draws it anew."""
     asked = demo_questions()[1].question
-    picture = (DOCS / "demo.svg").read_text(encoding="utf-8").replace("&#160;", " ")
+    picture = (DOCS / f"demo-{theme}.svg").read_text(encoding="utf-8").replace("&#160;", " ")
     words = re.sub(r"<[^>]+>", "\n", picture)
     assert asked in words
     nodes, edges = demo_records()
@@ -219,3 +220,14 @@ def test_security_names_tests_that_are_there():
         assert list(tests.glob(name)) or list(tests.glob(f"unit/{name}")), (
             f"SECURITY.md names {name}, which is not there"
         )
+
+
+def test_the_readme_is_short():
+    """Two commands, a picture, ten lines of Python, six methods in four columns; the rest stands on pages of its own."""
+    assert README.count("\n") <= 120
+    table = README.split("## Six methods")[1].split("\n\n")[1]
+    rows = [row for row in table.split("\n") if row.startswith("| `")]
+    assert [row.count(" | ") for row in rows] == [3] * 6
+    [python] = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert python.count("\n") <= 12
+    assert len(METHODS) == 34, "the README says thirty-four"
