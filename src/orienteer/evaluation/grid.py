@@ -6,8 +6,8 @@ from itertools import product
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from orienteer.evaluation.examples import AnswerType
-from orienteer.quizzes.questions.draft import Difficulty
 
+Difficulty: TypeAlias = Literal["simple", "medium", "hard"]
 QuizPattern: TypeAlias = Literal["<h,_,_>", "<h,r,_>", "<h,*,t>", "<h,r,t>", "hybrid"]
 """What of a triple is given: `_` is asked for, `*` is a relation that is asked for between two that are given."""
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from orienteer.evaluation.examples import AnswerType
-from orienteer.evaluation.grid import Cell, QuizPattern
-from orienteer.quizzes.questions.draft import Difficulty
+from orienteer.evaluation.grid import Cell, Difficulty, QuizPattern
 from orienteer.records import JsonValue, Record
 
 

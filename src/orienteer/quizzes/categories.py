@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import get_args
 
 from orienteer.evaluation.examples import AnswerType
-from orienteer.evaluation.grid import QuizPattern
+from orienteer.evaluation.grid import Difficulty, QuizPattern
 from orienteer.llm.prompts import prompt_of
-from orienteer.quizzes.questions.draft import Difficulty
 
 PACKAGE = "orienteer.quizzes"
 """Where the prompts of the quiz lie."""

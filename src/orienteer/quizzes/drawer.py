@@ -13,12 +13,12 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from orienteer.evaluation.examples import AnswerType
-from orienteer.evaluation.grid import Cell, QuizPattern
+from orienteer.evaluation.grid import Cell, Difficulty, QuizPattern
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.quizzes.plan import Plan, fits, solve
 from orienteer.quizzes.proof import MOST_IN_SET
-from orienteer.quizzes.questions.draft import Condition, Difficulty, Step
+from orienteer.quizzes.questions.draft import Condition, Step
 from orienteer.quizzes.questions.gold import of_type, take
 from orienteer.quizzes.questions.rejection import anchor_fault
 from orienteer.quizzes.questions.steps import Steps

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BudgetExhausted, ModelError
 from orienteer.evaluation.examples import AnswerType
-from orienteer.evaluation.grid import QuizPattern
+from orienteer.evaluation.grid import Difficulty, QuizPattern
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.runs import append, mend, read_lines
 from orienteer.llm import call
@@ -26,7 +26,6 @@ from orienteer.llm.recorded import Request
 from orienteer.llm.schema import JsonSchema, decode, faults
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.categories import AXES, PACKAGE, listed
-from orienteer.quizzes.questions.draft import Difficulty
 from orienteer.records import Message, Record, Sampling
 
 WORKERS = 8

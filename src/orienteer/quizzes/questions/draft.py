@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from orienteer.errors import BadOption, nearest
+from orienteer.evaluation.grid import Difficulty
 
 MOST_ANSWERS = 20
 """A question with more gold nodes is oversized: Recall@20 could not be 1."""
 CONSTRAINED = "_constrained"
-
-Difficulty: TypeAlias = Literal["simple", "medium", "hard"]
 
 
 @dataclass(frozen=True, slots=True)

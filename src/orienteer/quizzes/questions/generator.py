@@ -12,11 +12,12 @@ import numpy as np
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import AnswerType
+from orienteer.evaluation.grid import Difficulty
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.quizzes.questions import constraints, gold, rejection
-from orienteer.quizzes.questions.draft import PATTERNS, Difficulty, Draft, Pattern, difficulty, pattern_of
+from orienteer.quizzes.questions.draft import PATTERNS, Draft, Pattern, difficulty, pattern_of
 from orienteer.quizzes.questions.phrasing import Phrasing
 from orienteer.quizzes.questions.sampler import Sampler
 from orienteer.quizzes.questions.steps import Steps
