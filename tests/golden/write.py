@@ -1,8 +1,8 @@
 """Write the golden files anew: `PYTHONPATH=tests python -m golden.write [WORLD ...]`.
 
-Without a world, all of them: the rankings, the help and the table of methods. Worlds of real data are written where
-the folder of it is there (ORIENTEER_DATA, else ../shared/data), else left as they are. Read the diff before it is
-committed: whatever it shows has changed for whoever uses the methods or the command line.
+Without a world, all of them: the rankings, the questions, the help and the table of methods. Worlds of real data are
+written where the folder of it is there (ORIENTEER_DATA, else ../shared/data), else left as they are. Read the diff
+before it is committed: whatever it shows has changed for whoever uses the methods or the command line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from golden import commands, rankings
+from golden import commands, quizzes, rankings
 from golden.worlds import WORLDS
 
 HERE = Path(__file__).parent
@@ -31,6 +31,8 @@ def main(chosen: list[str]) -> None:
         rankings.write(name, lines)
         sys.stderr.write(f"{name}: {len(lines)} lines\n")
     if not chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            quizzes.write(Path(folder))
         HELP.write_text(commands.help_tree(), encoding="utf-8")
         METHODS.write_text(commands.methods(), encoding="utf-8")
 

@@ -1,46 +1,19 @@
 """Every generated question against brute force over the edges, and its Cypher against a reading of it by hand."""
 
-import random
 import re
 
 import networkx
 import pytest
 
+import towns
 from orienteer.quizzes.questions import PATTERNS, generate
 from orienteer.quizzes.questions.draft import Condition, Draft, Step
 from orienteer.quizzes.questions.gold import answers, gold_query
-from orienteer.records import Edge, Node
-
-_TOPICS = ["river", "mountain", "forest", "harbour", "castle", "garden", "bridge", "market", "tower", "valley"]
-
-
-def _records(seed, types, edge_types, *, nodes=80, edges=340):
-    """Return a graph with parallel edges, mutual edges and loops; names hold a quote and a backslash here and there."""
-    chance = random.Random(seed)
-    made = []
-    for number in range(nodes):
-        kind = types[number % len(types)]
-        words = " ".join(chance.sample(_TOPICS, 3))
-        mark = "'" if number % 17 == 0 else "\\" if number % 19 == 0 else ""
-        syllables = "".join(chance.choice(["ba", "ko", "li", "mu", "ne", "ra", "tos"]) for _ in range(4))
-        properties = {"area": chance.choice(["northern", "southern"])} if number % 2 else {}
-        name = f"{syllables}{chr(97 + number % 26)}{chr(97 + number // 26)}"
-        made.append(Node(f"n{mark}{number}", kind, name, f"Known for its {words}.", (), properties))
-    joined = []
-    for _ in range(edges):
-        source, target = chance.choice(made), chance.choice(made)
-        joined.append(Edge(source.id, chance.choice(edge_types), target.id))
-        if chance.random() < 0.1:
-            joined.append(joined[-1])
-        if chance.random() < 0.1:
-            joined.append(Edge(target.id, joined[-1].type, source.id))
-    return made, joined
-
 
 GRAPHS = [
-    pytest.param(_records(1, ["town", "person", "club"], ["located in", "member of", "knows"]), id="three types"),
-    pytest.param(_records(2, ["node"], ["is_a"]), id="one type"),
-    pytest.param(_records(3, ["a b", "c`d"], ["has tag", "odd`type", "cites"]), id="odd names"),
+    pytest.param(towns.records(1, ["town", "person", "club"], ["located in", "member of", "knows"]), id="three types"),
+    pytest.param(towns.records(2, ["node"], ["is_a"]), id="one type"),
+    pytest.param(towns.records(3, ["a b", "c`d"], ["has tag", "odd`type", "cites"]), id="odd names"),
 ]
 
 
