@@ -22,9 +22,9 @@ from orienteer.cypher.session import Cypher
 from orienteer.evaluation.grid import Cell
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
+from orienteer.quizzes.generator import Quiz
 from orienteer.quizzes.proof import Fault, prove
-from orienteer.quizzes.quiz import Quiz, balance, written
-from orienteer.quizzes.templates import generate
+from orienteer.quizzes.quiz import balance, generate_quiz
 from report import Report, Target
 
 TESTS = Path(__file__).parent.parent / "tests"
@@ -50,7 +50,7 @@ def main() -> None:
         report.add(f"{name}, load of the machine", getattr(os, "getloadavg", lambda: (0.0,))()[0], "")
         Cypher(graph).query("RETURN 1")  # the copy that queries read is made once a graph
         begun = time.perf_counter()
-        quiz = generate(graph, options.count, random_seed=options.seed)
+        quiz = generate_quiz(graph, options.count, random_seed=options.seed)
         report.add(f"{name}, made", time.perf_counter() - begun, "s")
         measure(report, name, graph, quiz, oracle)
     if options.json:
@@ -92,7 +92,7 @@ def print_balance(quiz: Quiz) -> None:
     values = Counter(item.answers[0] for item in quiz.items if item.answer_type == "boolean")
     print(f"  booleans: {dict(values)}; rejected: {dict(quiz.rejected.most_common())}")
     if quiz.exhausted:
-        print(f"  exhausted: {', '.join(map(written, quiz.exhausted))}")
+        print(f"  exhausted: {', '.join(map(' '.join, quiz.exhausted))}")
 
 
 if __name__ == "__main__":

@@ -17,14 +17,13 @@ from orienteer.errors import BadOption
 from orienteer.evaluation.grid import CELLS, Cell
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.avoided import nodes_of
-from orienteer.quizzes.drawer import MOST_EDGES, Drawer
-from orienteer.quizzes.plan import Plan, fits
-from orienteer.quizzes.proof import MOST_IN_SET, Fault, prove
-from orienteer.quizzes.questions.draft import Condition, Step
-from orienteer.quizzes.quiz import balance
-from orienteer.quizzes.rules import REASONS, Kept, faults
-from orienteer.quizzes.templates import generate
+from orienteer.quizzes.checks import MOST_EDGES, REASONS, Ledger, faults, node_fault
+from orienteer.quizzes.drawer import Drawer
+from orienteer.quizzes.file import nodes_of
+from orienteer.quizzes.gold import MOST_IN_SET
+from orienteer.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition, fits
+from orienteer.quizzes.proof import Fault, prove
+from orienteer.quizzes.quiz import balance, generate_quiz
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
@@ -39,7 +38,7 @@ def languages(scratch):
 @pytest.fixture(scope="module")
 def quiz(languages):
     """Give two rounds of the grid."""
-    return generate(languages, 2 * len(CELLS), random_seed=7)
+    return generate_quiz(languages, 2 * len(CELLS), random_seed=7)
 
 
 def of(quiz, **wanted):
@@ -66,7 +65,7 @@ def test_cells_take_turns_and_what_the_graph_cannot_give_is_said(quiz):
 
 
 def test_a_short_quiz_has_as_many_of_each_answer_type(languages):
-    items = generate(languages, 12, random_seed=3).items
+    items = generate_quiz(languages, 12, random_seed=3).items
     assert Counter(item.answer_type for item in items) == {"entity": 3, "boolean": 3, "number": 3, "set": 3}
 
 
@@ -106,8 +105,8 @@ def test_medium_is_two_to_four_hops_and_two_types_at_least(quiz):
 
 @pytest.mark.parametrize(("second", "difficulty"), [("has tag", "simple"), ("made for", "medium")])
 def test_two_steps_along_one_named_type_are_simple_and_along_two_medium(second, difficulty):
-    steps = [Step("tag", name, False, "package") for name in ("has tag", second)]
-    plan = Plan("<h,r,t>", tuple(Condition(row, (step,)) for row, step in enumerate(steps)))
+    steps = [EdgeStep("tag", name, False, "package") for name in ("has tag", second)]
+    plan = QuestionPlan("<h,r,t>", tuple(WalkCondition(row, (step,)) for row, step in enumerate(steps)))
     fitting = [one for one in ("simple", "medium", "hard") if fits(plan, Cell("set", "<h,r,t>", one))]
     assert fitting == [difficulty]
 
@@ -220,13 +219,12 @@ def test_no_question_begins_from_a_hub(build):
         *(Node(f"t{at}", "train", f"Train Number {at}") for at in range(MOST_EDGES + 1)),
     ]
     wheel = build(nodes, [Edge(node.id, "calls at", "hub") for node in nodes[1:]])
-    drawer = Drawer(wheel, np.random.default_rng(5))
-    assert drawer.node_fault(wheel.row("hub")) == "hub"
-    assert drawer.node_fault(wheel.row("t1")) is None
+    assert node_fault(wheel, wheel.row("hub"), ()) == "hub"
+    assert node_fault(wheel, wheel.row("t1"), ()) is None
 
 
 def test_a_node_that_is_described_is_not_named(build, monkeypatch):
-    monkeypatch.setattr("orienteer.quizzes.templates._PATIENCE", 60)
+    monkeypatch.setattr("orienteer.quizzes.quiz._PATIENCE", 60)
     cities = ("Bonn", "Graz", "Lund", "Pisa", "Brno", "Metz")
     nodes = [Node(city, "city", f"{city} am Fluss", aliases=(city,)) for city in cities]
     nodes += [Node(f"{city} {what}", "club", f"{city} {what}") for city in cities for what in ("Rowers", "Fencers")]
@@ -235,7 +233,7 @@ def test_a_node_that_is_described_is_not_named(build, monkeypatch):
     clubs = [edge.source for edge in edges]
     edges += [Edge(f"m{at}", "member of", clubs[at * step % 12]) for at in range(24) for step in (1, 5)]
     graph = build(nodes, edges)
-    found = generate(graph, len(CELLS), random_seed=2)
+    found = generate_quiz(graph, len(CELLS), random_seed=2)
     assert found.rejected["leaking"] > 0
     for item in of(found, pattern="hybrid"):
         (described,) = oracle.described(graph, item.gold_query, item.gold_parameters)
@@ -262,7 +260,7 @@ def test_a_named_node_that_would_answer_as_well_is_ruled_out_by_words(languages)
     """What the query leaves out and the question does not, a reader would take for an answer: then it says `other`."""
     left_out = 0
     for seed in range(3):
-        for item in generate(languages, len(CELLS), random_seed=seed).items:
+        for item in generate_quiz(languages, len(CELLS), random_seed=seed).items:
             if "x.id = $node" in item.gold_query:  # whether two named nodes are joined
                 continue
             gold = oracle.answered(languages, item.gold_query, item.gold_parameters)
@@ -289,7 +287,7 @@ def test_no_question_and_no_query_comes_twice(quiz):
 
 def test_nodes_that_are_to_be_avoided_are_no_clues(languages, quiz):
     avoid = frozenset(node for item in quiz.items[:8] for node in item.clue_nodes)
-    others = generate(languages, 16, random_seed=7, avoid=avoid)
+    others = generate_quiz(languages, 16, random_seed=7, avoid=avoid)
     assert len(others.items) == 16
     assert not any(avoid & set(item.clue_nodes) for item in others.items)
 
@@ -311,7 +309,7 @@ def test_what_is_avoided_is_named_or_answers_or_is_a_clue(languages, tmp_path, l
 
 
 def test_the_same_seed_gives_the_same_quiz_and_another_seed_another(languages, quiz):
-    again, other = (generate(languages, 12, random_seed=seed).items for seed in (7, 8))
+    again, other = (generate_quiz(languages, 12, random_seed=seed).items for seed in (7, 8))
     assert again == quiz.items[:12]
     assert not {item.question for item in other} & {item.question for item in again}
 
@@ -326,9 +324,9 @@ def test_what_the_engine_and_the_arrays_see_differently_is_never_kept(languages,
         proof = prove(graph, answer_type, query, parameters)
         return proof if isinstance(proof, Fault) else proof._replace(number=proof.number + 1)
 
-    monkeypatch.setattr("orienteer.quizzes.rules.prove", wrong)
-    monkeypatch.setattr("orienteer.quizzes.templates._PATIENCE", 3)
-    found = generate(languages, 4, random_seed=7)
+    monkeypatch.setattr("orienteer.quizzes.checks.prove", wrong)
+    monkeypatch.setattr("orienteer.quizzes.quiz._PATIENCE", 3)
+    found = generate_quiz(languages, 4, random_seed=7)
     assert found.rejected["mismatch"] > 0
     assert not [item for item in found.items if item.answer_type == "number"]
 
@@ -339,7 +337,7 @@ def test_a_graph_of_two_nodes_gives_little_and_says_so(scratch):
         [Edge("a", "twinned with", "b")],
         path=scratch(),
     )
-    found = generate(graph, 5)
+    found = generate_quiz(graph, 5)
     assert len(found.items) <= 5
     assert len(found.exhausted) > 50
     assert all(cell.answer_type == "boolean" for cell in {item.cell for item in found.items})
@@ -348,7 +346,7 @@ def test_a_graph_of_two_nodes_gives_little_and_says_so(scratch):
 @pytest.mark.parametrize(("count", "seed"), [(-1, 0), (1, -1)])
 def test_a_count_or_a_seed_below_nothing_is_told(languages, count, seed):
     with pytest.raises(BadOption, match="0 or more"):
-        generate(languages, count, random_seed=seed)
+        generate_quiz(languages, count, random_seed=seed)
 
 
 # ---------------------------------------------------------------------------------------- what is wrong with an item
@@ -413,7 +411,7 @@ def test_clues_that_are_no_nodes_and_clues_to_be_avoided_are_told(languages, qui
 
 
 def test_what_was_asked_before_is_told(quiz):
-    kept, item = Kept(), quiz.items[0]
+    kept, item = Ledger(), quiz.items[0]
     assert kept.fault(item) is None
     kept.keep(item)
     assert kept.fault(item).reason == "repeated"
@@ -422,7 +420,7 @@ def test_what_was_asked_before_is_told(quiz):
 
 
 def test_booleans_of_a_value_that_is_ahead_by_two_are_told(quiz):
-    kept, booleans = Kept(), of(quiz, answer_type="boolean")
+    kept, booleans = Ledger(), of(quiz, answer_type="boolean")
     true = [item for item in booleans if item.answers == ("True",)]
     false = next(item for item in booleans if item.answers == ("False",))
     for item in true[:2]:

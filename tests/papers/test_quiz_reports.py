@@ -11,12 +11,12 @@ from mutations import mutate
 from orienteer.cypher.session import Cypher
 from orienteer.evaluation.grid import Cell
 from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.drawer import MOST_EDGES
+from orienteer.quizzes.checks import MOST_EDGES
 from orienteer.quizzes.explore.objectives import Objectives
 from orienteer.quizzes.explore.report import Maker, Order, check, report_of
 from orienteer.quizzes.query_shape import read_shape
 from orienteer.quizzes.query_walk import walked
-from orienteer.quizzes.templates import generate
+from orienteer.quizzes.quiz import generate_quiz
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
@@ -320,7 +320,7 @@ def test_what_is_wrong_is_never_kept_and_told(graph, reason, kind, report):
 def test_what_templates_make_passes_as_a_report_too(build):
     """Two readers of one query: the templates know what they put into it, the shape is read off the text."""
     graph = build(*demo_records())
-    made = generate(graph, 16, random_seed=3).items
+    made = generate_quiz(graph, 16, random_seed=3).items
     assert len({item.cell for item in made}) >= 12
     for one in made:
         text = one.gold_query

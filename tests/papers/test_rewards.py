@@ -31,7 +31,7 @@ from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.graphscout import GraphScout
 from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.quizzes.templates import generate
+from orienteer.quizzes.quiz import generate_quiz
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
 
 CLUES = ("Disease::DOID:10652", "Gene::3064")
@@ -320,7 +320,7 @@ def test_calls_that_could_not_be_read_are_failed_ones():
 def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
     pytest.importorskip("ladybug")
     nodes, edges = demo_records()
-    quiz = generate(build(nodes, edges), 24, random_seed=3)
+    quiz = generate_quiz(build(nodes, edges), 24, random_seed=3)
     assert {one.answer_type for one in quiz.items} == {"entity", "boolean", "number", "set"}
     for one in quiz.items:
         said = ends(", ".join(one.answers) if one.answer_type == "set" else one.answers[-1])

@@ -13,7 +13,7 @@ import pytest
 from orienteer.cypher.session import Cypher
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.questions import generate
+from orienteer.quizzes.questions import generate_questions
 
 pytest.importorskip("ladybug")
 
@@ -320,9 +320,9 @@ def test_most_queries_find_something():
 
 
 def test_the_gold_queries_of_generated_questions_give_their_nodes(demo):
-    made = generate(demo, 80, random_seed=3)
+    made = generate_questions(demo, 80, random_seed=3)
     checked = 0
-    for question in made.questions:
+    for question in made.items:
         if question.constraint is not None and "terms" in question.constraint:
             continue
         found = Cypher(demo).query(question.gold_query, limit=10_000)

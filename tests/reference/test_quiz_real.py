@@ -5,7 +5,7 @@ import pytest
 import quiz_oracle as oracle
 from hetionet import hetionet
 from orienteer.evaluation.grid import CELLS
-from orienteer.quizzes.templates import generate
+from orienteer.quizzes.quiz import generate_quiz
 
 pytest.importorskip("ladybug")
 pytestmark = pytest.mark.data
@@ -14,7 +14,7 @@ METAEDGES = ("DaG", "DlA", "DpS", "DrD", "CtD", "CpD", "CrC", "PCiC", "GpCC", "C
 
 def test_every_gold_query_gives_its_answer_over_the_stores_own_arrays(data_folder, tmp_path_factory):
     graph = hetionet(data_folder, tmp_path_factory.mktemp("quiz"), METAEDGES)
-    quiz = generate(graph, len(CELLS), random_seed=7)
+    quiz = generate_quiz(graph, len(CELLS), random_seed=7)
     assert len(quiz.items) == len(CELLS)
     assert "mismatch" not in quiz.rejected
     for item in quiz.items:

@@ -14,9 +14,11 @@ from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.quizzes.questions import PATTERNS, as_lines, generate
-from orienteer.quizzes.questions.paraphrase import paraphrase
-from orienteer.quizzes.questions.rejection import anchor_fault, is_leaking
+from orienteer.quizzes.checks import anchor_fault, is_leaking
+from orienteer.quizzes.file import as_lines
+from orienteer.quizzes.paraphrase import paraphrase
+from orienteer.quizzes.plan import PATTERNS
+from orienteer.quizzes.questions import generate_questions
 from orienteer.records import Edge, Node
 from orienteer.serve.cli.output import Output
 from orienteer.serve.cli.questions import questions as command
@@ -60,13 +62,14 @@ def library(build):
 
 @pytest.fixture(scope="module")
 def generated(library):
-    return generate(library, 60, random_seed=7)
+    return generate_questions(library, 60, random_seed=7)
 
 
 def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
     code = (
-        "import sys; from orienteer.graph.store import Graph; from orienteer.quizzes.questions import *;"
-        "sys.stdout.buffer.write(as_lines(generate(Graph.open(sys.argv[1]), 60, random_seed=7).questions).encode())"
+        "import sys; from orienteer.graph.store import Graph; from orienteer.quizzes.file import as_lines;"
+        "from orienteer.quizzes.questions import generate_questions as ask; graph = Graph.open(sys.argv[1]);"
+        "sys.stdout.buffer.write(as_lines(ask(graph, 60, random_seed=7).items).encode())"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, str(library.path)],
@@ -74,36 +77,36 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
         capture_output=True,
         check=True,
     )
-    assert ran.stdout.decode() == as_lines(generated.questions)
+    assert ran.stdout.decode() == as_lines(generated.items)
 
 
 def test_other_seeds_give_other_questions(library, generated):
-    others = generate(library, 60, random_seed=8)
-    assert {one.question for one in others.questions} != {one.question for one in generated.questions}
+    others = generate_questions(library, 60, random_seed=8)
+    assert {one.question for one in others.items} != {one.question for one in generated.items}
 
 
 def test_the_same_sources_give_the_same_hash(library, generated):
     again = Graph.from_records(*_library())
-    assert as_lines(generate(again, 60, random_seed=7).questions) == as_lines(generated.questions)
-    assert {one.graph_sha256 for one in generated.questions} == {graph_hash(again)}  # as a run's manifest has it
+    assert as_lines(generate_questions(again, 60, random_seed=7).items) == as_lines(generated.items)
+    assert {one.graph_sha256 for one in generated.items} == {graph_hash(again)}  # as a run's manifest has it
 
 
 def test_patterns_get_their_turn(generated):
-    counts = Counter(one.pattern for one in generated.questions)
+    counts = Counter(one.pattern for one in generated.items)
     fed = [counts[name] for name in PATTERNS if name not in generated.exhausted]
     assert len(fed) >= 4
     assert max(fed) - min(fed) <= 1
 
 
 def test_a_rare_edge_type_gets_its_turn(library):
-    made = generate(library, 8, random_seed=1, patterns=["one_hop"]).questions
+    made = generate_questions(library, 8, random_seed=1, patterns=["one_hop"]).items
     assert "illustrates" in {name for one in made for name in one.edge_types}
 
 
 def test_no_question_is_asked_twice_or_names_its_answer(library, generated):
-    texts = [one.question.casefold() for one in generated.questions]
+    texts = [one.question.casefold() for one in generated.items]
     assert len(set(texts)) == len(texts)
-    for one in generated.questions:
+    for one in generated.items:
         assert not [name for name in one.answers if name.casefold() in one.question.casefold()]
         for anchor in one.anchors:
             assert library.node(anchor).name in one.question
@@ -112,7 +115,7 @@ def test_no_question_is_asked_twice_or_names_its_answer(library, generated):
 
 
 def test_constraints_are_in_the_question_and_in_the_answers(library, generated):
-    bound = [one for one in generated.questions if one.constraint]
+    bound = [one for one in generated.items if one.constraint]
     assert bound
     for one in bound:
         assert str(one.constraint["phrase"]) in one.question
@@ -121,33 +124,33 @@ def test_constraints_are_in_the_question_and_in_the_answers(library, generated):
 
 
 def test_difficulty_counts_what_must_come_together(generated):
-    for one, draft in zip(generated.questions, generated.drafts, strict=True):
-        things = sum(len(condition.steps) for condition in draft.conditions)
-        things += (one.constraint is not None) + (len(one.nodes) > 5)
-        assert one.difficulty == {1: "simple", 2: "medium"}.get(things, "hard")
-        assert (one.hops, one.anchor_count) == (max(PATTERNS[one.pattern].hops), len(one.anchors))
+    for question, plan in zip(generated.items, generated.plans, strict=True):
+        things = sum(len(condition.steps) for condition in plan.conditions)
+        things += (question.constraint is not None) + (len(question.nodes) > 5)
+        assert question.difficulty == {1: "simple", 2: "medium"}.get(things, "hard")
+        assert (question.hops, question.anchor_count) == (max(PATTERNS[question.pattern].hops), len(question.anchors))
 
 
 def test_filters(library):
-    made = generate(library, 10, random_seed=1, patterns=["two_hops"], answer_types=["person"]).questions
+    made = generate_questions(library, 10, random_seed=1, patterns=["two_hops"], answer_types=["person"]).items
     assert made
     assert {(one.pattern, one.node_type) for one in made} == {("two_hops", "person")}
     with pytest.raises(BadOption, match="two_hops"):
-        generate(library, 1, patterns=["two_hop"])
+        generate_questions(library, 1, patterns=["two_hop"])
     with pytest.raises(UnknownType):
-        generate(library, 1, answer_types=["persons"])
+        generate_questions(library, 1, answer_types=["persons"])
     with pytest.raises(BadOption):
-        generate(library, -1)
+        generate_questions(library, -1)
 
 
 def test_a_graph_that_gives_no_more_says_why(build):
     graph = build([Node("a", "x", "Alpha"), Node("b", "x", "Beta"), Node("c", "y", "Gamma")], [Edge("a", "sees", "c")])
-    found = generate(graph, 50)
-    assert len(found.questions) < 50
+    found = generate_questions(graph, 50)
+    assert len(found.items) < 50
     assert set(found.exhausted) == set(PATTERNS)
     assert found.rejected["trivial"]  # the only node of its type
-    assert generate(build([Node("a", "x", "Alpha")]), 5).questions == ()
-    assert generate(graph, 0).questions == ()
+    assert generate_questions(build([Node("a", "x", "Alpha")]), 5).items == ()
+    assert generate_questions(graph, 0).items == ()
 
 
 def test_of_documents_nobody_asks_for_the_edges_that_a_program_made(tmp_path):
@@ -158,7 +161,7 @@ def test_of_documents_nobody_asks_for_the_edges_that_a_program_made(tmp_path):
         (tmp_path / "notes" / f"{name.lower().replace(' ', '-')}.md").write_text(f"# {name}\n\nNo. {number}\n{parts}")
     build_graph([tmp_path / "notes"], tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
-    asked = {edge_type for one in generate(graph, 100).questions for edge_type in one.edge_types}
+    asked = {edge_type for one in generate_questions(graph, 100).items for edge_type in one.edge_types}
     assert {"part_of", "mentions"} <= set(graph.types.edges)
     assert asked <= {"mentions", "links_to"}
     assert asked
@@ -202,9 +205,9 @@ def _said(policy):
 
 
 def test_a_paraphrase_keeps_the_plain_words(library, generated):
-    found = paraphrase(library, generated.questions, model=_said(lambda text: f"Say: {text}"), run=Allowance(reserve=0))
+    found = paraphrase(library, generated.items, model=_said(lambda text: f"Say: {text}"), run=Allowance(reserve=0))
     assert found.stopped is None
-    assert [one.plain for one in found.questions] == [one.question for one in generated.questions]
+    assert [one.plain for one in found.questions] == [one.question for one in generated.items]
     assert {one.question.startswith("Say: ") for one in found.questions} == {True}
 
 
@@ -217,18 +220,18 @@ def test_a_paraphrase_keeps_the_plain_words(library, generated):
     ],
 )
 def test_an_unsound_paraphrase_is_dropped(library, generated, reply, reason):
-    found = paraphrase(library, generated.questions[:5], model=_said(reply), run=Allowance(reserve=0))
-    assert found.questions == generated.questions[:5]
+    found = paraphrase(library, generated.items[:5], model=_said(reply), run=Allowance(reserve=0))
+    assert found.questions == generated.items[:5]
     assert found.kept_plain == {reason: 5}
 
 
 def test_a_paraphrase_may_not_name_an_answer_or_lose_the_constraint(library, generated):
-    first = generated.questions[0]
+    first = generated.items[0]
     leaks = paraphrase(
         library, [first], model=_said(lambda text: f"{text} {first.answers[0]}"), run=Allowance(reserve=0)
     )
     assert leaks.kept_plain == {"an answer is named": 1}
-    bound = next(one for one in generated.questions if one.constraint)
+    bound = next(one for one in generated.items if one.constraint)
     phrase = str(bound.constraint["phrase"])
     lost = paraphrase(library, [bound], model=_said(lambda text: text.replace(phrase, "")), run=Allowance(reserve=0))
     assert lost.kept_plain == {"the words of the constraint are lost": 1}
@@ -236,7 +239,7 @@ def test_a_paraphrase_may_not_name_an_answer_or_lose_the_constraint(library, gen
 
 def test_the_budget_of_paraphrases_is_kept(library, generated):
     run = Allowance(Budget(calls=3), reserve=0)
-    found = paraphrase(library, generated.questions, model=_said(lambda text: f"Say: {text}"), run=run)
+    found = paraphrase(library, generated.items, model=_said(lambda text: f"Say: {text}"), run=run)
     assert sum(one.plain is not None for one in found.questions) == 3
     assert found.stopped is not None
     assert run.usage().calls == 3
@@ -246,8 +249,8 @@ def test_a_dead_model_leaves_the_questions_plain(library, generated):
     def fail(text):
         raise ModelError("gone")
 
-    found = paraphrase(library, generated.questions, model=_said(fail), run=Allowance(reserve=0))
-    assert found.questions == generated.questions
+    found = paraphrase(library, generated.items, model=_said(fail), run=Allowance(reserve=0))
+    assert found.questions == generated.items
     assert str(found.stopped) == "gone"
 
 
@@ -260,7 +263,7 @@ def test_the_command_writes_a_file_and_says_what_it_did(library, generated, tmp_
     captured = capsys.readouterr()
     summary = json.loads(captured.out)
     lines = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
-    assert target.read_text(encoding="utf-8") == escape_json(as_lines(generated.questions))
+    assert target.read_text(encoding="utf-8") == escape_json(as_lines(generated.items))
     assert [file.name for file in tmp_path.iterdir()] == ["q.jsonl"]
     assert summary["questions"] == len(lines) == sum(summary["patterns"].values())
     assert summary["rejected"] == dict(generated.rejected)
@@ -283,7 +286,7 @@ def test_the_command_writes_to_standard_output(library, generated, capsys):
 
     command(Output(quiet=True), library.path, Path("-"), count=60, random_seed=7)
     captured = capsys.readouterr()
-    assert captured.out == escape_json(as_lines(generated.questions))
+    assert captured.out == escape_json(as_lines(generated.items))
     assert captured.err == ""
     with pytest.raises(UsageError, match="-o"):
         command(Output(as_json=True), library.path, Path("-"))

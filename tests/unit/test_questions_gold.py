@@ -1,14 +1,16 @@
 """Every generated question against brute force over the edges, and its Cypher against a reading of it by hand."""
 
 import re
+from dataclasses import replace
 
 import networkx
 import pytest
 
 import towns
-from orienteer.quizzes.questions import PATTERNS, generate
-from orienteer.quizzes.questions.draft import Condition, Draft, Step
-from orienteer.quizzes.questions.gold import answers, gold_query
+from orienteer.quizzes.gold import solve
+from orienteer.quizzes.plan import PATTERNS, EdgeStep, QuestionPlan, WalkCondition
+from orienteer.quizzes.query import literal_query
+from orienteer.quizzes.questions import generate_questions
 
 GRAPHS = [
     pytest.param(towns.records(1, ["town", "person", "club"], ["located in", "member of", "knows"]), id="three types"),
@@ -24,7 +26,7 @@ def graph(request, build):
 
 @pytest.fixture(scope="module")
 def generated(graph):
-    return generate(graph, 50, random_seed=3)
+    return generate_questions(graph, 50, random_seed=3)
 
 
 def _network(graph):
@@ -62,17 +64,17 @@ def _holds(graph, constraint, node):
     return set(constraint.terms) <= set(graph.tokenizer.terms(" ".join([found.name, *found.aliases, found.text])))
 
 
-def _by_hand(graph, network, draft):
-    sets = [_walks(network, graph.ids[one.anchor], one.steps) for one in draft.conditions]
-    found = set.intersection(*sets) - {graph.ids[row] for row in draft.anchors}
-    return {one for one in found if _holds(graph, draft.constraint, one)}
+def _by_hand(graph, network, plan):
+    sets = [_walks(network, graph.ids[one.anchor], one.steps) for one in plan.conditions]
+    found = set.intersection(*sets) - {graph.ids[row] for row in plan.anchors}
+    return {one for one in found if _holds(graph, plan.constraint, one)}
 
 
 def test_gold_is_complete(graph, generated):
     network = _network(graph)
-    assert len(generated.questions) > 20
-    for question, draft in zip(generated.questions, generated.drafts, strict=True):
-        assert set(question.nodes) == _by_hand(graph, network, draft), question
+    assert len(generated.items) > 20
+    for question, plan in zip(generated.items, generated.plans, strict=True):
+        assert set(question.nodes) == _by_hand(graph, network, plan), question
         assert list(question.nodes) == sorted(question.nodes)
         assert 1 <= len(question.nodes) <= 20
         assert len(set(question.anchors)) == len(PATTERNS[question.pattern].hops)
@@ -84,16 +86,16 @@ def test_gold_is_complete(graph, generated):
 
 def test_every_condition_is_needed(graph, generated):
     network = _network(graph)
-    for question, draft in zip(generated.questions, generated.drafts, strict=True):
+    for question, plan in zip(generated.items, generated.plans, strict=True):
         gold = set(question.nodes)
         of_type = {one for one, kind in network.nodes(data="type") if kind == question.node_type}
         assert gold != of_type - set(question.anchors)
-        if draft.constraint is not None:
-            assert gold < _by_hand(graph, network, Draft(draft.pattern, draft.conditions))
-            assert gold < {one for one in of_type if _holds(graph, draft.constraint, one)}
-        for left_out in range(len(draft.conditions)) if len(draft.conditions) > 1 else ():
-            rest = (*draft.conditions[:left_out], *draft.conditions[left_out + 1 :])
-            assert gold < _by_hand(graph, network, Draft(draft.pattern, rest, draft.constraint))
+        if plan.constraint is not None:
+            assert gold < _by_hand(graph, network, replace(plan, constraint=None))
+            assert gold < {one for one in of_type if _holds(graph, plan.constraint, one)}
+        for left_out in range(len(plan.conditions)) if len(plan.conditions) > 1 else ():
+            rest = (*plan.conditions[:left_out], *plan.conditions[left_out + 1 :])
+            assert gold < _by_hand(graph, network, replace(plan, conditions=rest))
 
 
 # ------------------------------------------------------------------------- Cypher, as far as these questions use it
@@ -160,28 +162,27 @@ def _run(graph, network, query):
 
 def test_the_query_proves_the_answers(graph, generated):
     network = _network(graph)
-    for question, draft in zip(generated.questions[:25], generated.drafts[:25], strict=True):
+    for question, plan in zip(generated.items[:25], generated.plans[:25], strict=True):
         found = _run(graph, network, question.gold_query)
-        if draft.constraint is not None and draft.constraint.property is None:
-            found = {one for one in found if _holds(graph, draft.constraint, one)}
+        if plan.constraint is not None and plan.constraint.property is None:
+            found = {one for one in found if _holds(graph, plan.constraint, one)}
         assert found == set(question.nodes), question.gold_query
 
 
 def test_directions_loops_and_parallel_edges(small):
     anchor = small.row("p1")
-    both = Step("person", "admires", None, "person")
-    out = Step("person", "wrote", True, "film")
-    back = Step("film", "wrote", False, "person")
-    pattern = PATTERNS["one_hop"]
+    both = EdgeStep("person", "admires", None, "person")
+    out = EdgeStep("person", "wrote", True, "film")
+    back = EdgeStep("film", "wrote", False, "person")
 
     def found(*conditions):
-        return [small.ids[row] for row in answers(small, Draft(pattern, conditions))]
+        return [small.ids[row] for row in solve(small, QuestionPlan("one_hop", conditions)).rows]
 
-    assert found(Condition(anchor, (both,))) == ["p2"]
-    assert found(Condition(anchor, (out,))) == ["f2"]
-    assert found(Condition(small.row("f2"), (back,))) == ["p1"]
-    assert found(Condition(small.row("c1"), (Step("place", "twinned with", None, "place"),))) == []
-    assert found(Condition(anchor, (out, back))) == []
-    assert gold_query(small, Draft(pattern, (Condition(anchor, (out,)),))) == (
+    assert found(WalkCondition(anchor, (both,))) == ["p2"]
+    assert found(WalkCondition(anchor, (out,))) == ["f2"]
+    assert found(WalkCondition(small.row("f2"), (back,))) == ["p1"]
+    assert found(WalkCondition(small.row("c1"), (EdgeStep("place", "twinned with", None, "place"),))) == []
+    assert found(WalkCondition(anchor, (out, back))) == []
+    assert literal_query(small, QuestionPlan("one_hop", (WalkCondition(anchor, (out,)),))) == (
         "MATCH (a1:`person` {id: 'p1'})-[:`wrote`]->(x:`film`) WHERE a1.id <> x.id RETURN DISTINCT x.id"
     )

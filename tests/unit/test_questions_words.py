@@ -2,8 +2,8 @@
 
 import pytest
 
-from orienteer.quizzes.questions.relations import relation
-from orienteer.quizzes.questions.words import base_of, participle_of, plural, words_of
+from orienteer.quizzes.english import base_of, participle_of, plural, words_of
+from orienteer.quizzes.relations import relation
 
 
 @pytest.mark.parametrize(

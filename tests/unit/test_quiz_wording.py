@@ -5,9 +5,8 @@ import pytest
 
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.plan import Plan
-from orienteer.quizzes.questions.draft import Condition, Step
-from orienteer.quizzes.wording import Wording, singular, whether
+from orienteer.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition
+from orienteer.quizzes.wording import QuestionWording, singular, whether
 from orienteer.records import Edge, Node
 
 
@@ -19,11 +18,11 @@ def languages(scratch):
 
 def test_two_walks_of_two_steps_need_not_meet_in_one_node(languages):
     chance = np.random.default_rng(1)
-    steps = (Step("award", "received", False, "person"), Step("person", "designed_by", False, "language"))
+    steps = (EdgeStep("award", "received", False, "person"), EdgeStep("person", "designed_by", False, "language"))
     awards = [languages.row(name) for name in ("Turing Award", "Grace Murray Hopper Award")]
-    plan = Plan("<h,r,t>", tuple(Condition(row, steps) for row in awards))
+    plan = QuestionPlan("<h,r,t>", tuple(WalkCondition(row, steps) for row in awards))
     for _ in range(6):
-        question = Wording(languages, chance).question(plan, "set")
+        question = QuestionWording(languages, chance).question(plan, "set")
         assert "both" not in question
         assert question.count("people that received") == 2
 
@@ -32,8 +31,10 @@ def test_a_name_that_two_types_have_is_said_with_its_type_whatever_the_name_hold
     nodes = [Node("p", "package", "Git-Buildpackage"), Node("s", "source", "Git-Buildpackage")]
     graph = build([*nodes, Node("t", "tag", "Useful Tools")], [Edge("p", "has", "t"), Edge("s", "has", "t")])
     for node in nodes:
-        condition = Condition(graph.row(node.id), (Step(node.type, None, None, "tag"),))
-        question = Wording(graph, np.random.default_rng(1)).question(Plan("<h,_,_>", (condition,)), "entity")
+        condition = WalkCondition(graph.row(node.id), (EdgeStep(node.type, None, None, "tag"),))
+        question = QuestionWording(graph, np.random.default_rng(1)).question(
+            QuestionPlan("<h,_,_>", (condition,)), "entity"
+        )
         assert f"the {node.type} Git-Buildpackage" in question
 
 
@@ -61,11 +62,15 @@ def test_what_is_said_of_several_is_said_of_one(several, one):
 
 
 def test_a_thing_is_it_and_a_person_is_them(languages):
-    steps = (Step("language", "influenced_by", True, "language"), Step("language", "designed_by", True, "person"))
-    onward = (*steps[:1], Step("language", "developed_at", True, "organization"))
-    wording = Wording(languages, np.random.default_rng(1))
+    steps = (
+        EdgeStep("language", "influenced_by", True, "language"),
+        EdgeStep("language", "designed_by", True, "person"),
+    )
+    onward = (*steps[:1], EdgeStep("language", "developed_at", True, "organization"))
+    wording = QuestionWording(languages, np.random.default_rng(1))
     asked = [
-        wording.question(Plan("<h,r,_>", (Condition(languages.row("C"), one),)), "entity") for one in (steps, onward)
+        wording.question(QuestionPlan("<h,r,_>", (WalkCondition(languages.row("C"), one),)), "entity")
+        for one in (steps, onward)
     ]
     assert "designed by them" in asked[0]
     assert "developed at it" in asked[1]

@@ -8,32 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from orienteer.evaluation.examples import AnswerType
 from orienteer.evaluation.grid import Cell, Difficulty, QuizPattern
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.quizzes.plan import Plan, fits, solve
-from orienteer.quizzes.proof import MOST_IN_SET
-from orienteer.quizzes.questions.draft import Condition, Step
-from orienteer.quizzes.questions.gold import of_type, take
-from orienteer.quizzes.questions.rejection import anchor_fault
-from orienteer.quizzes.questions.steps import Steps
+from orienteer.quizzes.checks import is_hub, node_fault
+from orienteer.quizzes.gold import MANY, Sizes, ends, of_type, solve, take
+from orienteer.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition, fits
+from orienteer.quizzes.steps import Steps
 
 _T = TypeVar("_T")
-MOST_EDGES = 1_000
-"""A node with more is a hub: no question names it, nor goes on from it."""
-MOST_COUNTED = 100
-"""A count above this is no number that a reader could check."""
 _MOST_BETWEEN = 200  # nodes halfway along a walk
 _MOST_ENDS = 50_000  # edges that are looked at in one step
 _SEEDS = 20  # nodes of a type that are looked at for one that can be named
 _LOOKS = 6  # second nodes that are tried for one first walk
 _WAYS = 12  # steps that are tried for the end of one walk
-_MANY = 10**9
 
 Shape: TypeAlias = tuple[int, ...]
 """How long each walk is; a second one of 0 is a node that the first has to end in."""
@@ -73,24 +65,6 @@ SECONDS: Mapping[QuizPattern, tuple[Shape, ...]] = {
 }
 
 
-class Sizes(NamedTuple):
-    """How many nodes may answer."""
-
-    least: int
-    most: int
-
-    @classmethod
-    def of(cls, answer_type: AnswerType, is_true: bool) -> Sizes:
-        """Return how many may answer a question of a type; of a boolean, for its answer to be so."""
-        if answer_type == "boolean":
-            return cls(1, _MANY) if is_true else cls(0, 0)
-        return {"entity": cls(1, 1), "set": cls(2, MOST_IN_SET), "number": cls(2, MOST_COUNTED)}[answer_type]
-
-    def hold(self, number: int) -> bool:
-        """Tell whether so many may answer."""
-        return self.least <= number <= self.most
-
-
 class Drawer:
     """Draws plans of one graph. The same generator state gives the same ones."""
 
@@ -103,8 +77,8 @@ class Drawer:
         self._named = _by_start(self._steps.named)
         self._unnamed = _by_start(self._steps.unnamed)
 
-    def draw(self, cell: Cell, is_true: bool) -> Plan | str:
-        """Return a plan for a place in the grid, or why the seed gave none, by `checking.REASONS`.
+    def draw(self, cell: Cell, is_true: bool) -> QuestionPlan | str:
+        """Return a plan for a place in the grid, or why the seed gave none, by `checks.REASONS`.
 
         `is_true` is what a boolean's answer should be.
         """
@@ -127,33 +101,26 @@ class Drawer:
         rows = self._one_of(self._types)
         *others, last = (int(row) for row in self._chance.choice(rows, _SEEDS))
         for seed in others:
-            if self.node_fault(seed) is None:
+            if node_fault(self._graph, seed, self._avoid) is None:
                 return seed, None
-        return last, self.node_fault(last)
-
-    def node_fault(self, row: int) -> str | None:
-        """Return why a node can be named in no question; None where it can."""
-        if row in self._avoid:
-            return "avoided"
-        return "hub" if self._is_hub(row) else anchor_fault(self._graph, row)
-
-    def _is_hub(self, row: int) -> bool:
-        return int(self._graph.adjacency.degree(np.array([row]))[0]) > MOST_EDGES
+        return last, node_fault(self._graph, last, self._avoid)
 
     # ------------------------------------------------------------------------------------------------------- shapes
 
-    def _shaped(self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_plain: bool) -> Plan | None:
+    def _shaped(
+        self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_plain: bool
+    ) -> QuestionPlan | None:
         is_named = pattern in ("<h,r,_>", "<h,r,t>")
         if len(shape) == 1:
             condition = self._chain(start, shape[0], sizes, is_named=is_named, is_plain=is_plain)
-            return None if condition is None else Plan(pattern, (condition,))
+            return None if condition is None else QuestionPlan(pattern, (condition,))
         if shape[1] == 0:
             return self._joined(start, pattern, sizes, is_named=is_named)
         return self._meeting(start, pattern, shape, sizes, is_named=is_named, is_plain=is_plain)
 
-    def _chain(self, start: int, length: int, sizes: Sizes, *, is_named: bool, is_plain: bool) -> Condition | None:
+    def _chain(self, start: int, length: int, sizes: Sizes, *, is_named: bool, is_plain: bool) -> WalkCondition | None:
         """Draw a walk that ends in a fitting number of nodes."""
-        rows, steps = np.array([start], np.int32), list[Step]()
+        rows, steps = np.array([start], np.int32), list[EdgeStep]()
         for hop in range(1, length + 1):
             fitting = sizes if hop == length else Sizes(1, _MOST_BETWEEN)
             for step in islice(self._onward(rows, is_named=is_named), _WAYS):
@@ -166,9 +133,9 @@ class Drawer:
             else:
                 return None
             rows, steps = onward, [*steps, step]
-        return Condition(start, tuple(steps))
+        return WalkCondition(start, tuple(steps))
 
-    def _onward(self, rows: Rows, *, is_named: bool) -> Iterator[Step]:
+    def _onward(self, rows: Rows, *, is_named: bool) -> Iterator[EdgeStep]:
         """Return the steps that the schema knows from nodes of one type, in chance order; none from too many edges."""
         if int(self._graph.adjacency.degree(rows).sum()) > _MOST_ENDS:
             return
@@ -177,55 +144,55 @@ class Drawer:
         for at in self._chance.permutation(len(steps)).tolist():
             yield steps[at]
 
-    def _joined(self, start: int, pattern: QuizPattern, sizes: Sizes, *, is_named: bool) -> Plan | None:
+    def _joined(self, start: int, pattern: QuizPattern, sizes: Sizes, *, is_named: bool) -> QuestionPlan | None:
         """Draw two nodes that one step joins, or that it might have joined."""
-        condition = self._chain(start, 1, Sizes(1, _MANY), is_named=is_named, is_plain=True)
+        condition = self._chain(start, 1, Sizes(1, MANY), is_named=is_named, is_plain=True)
         if condition is None:
             return None
-        ends = take(self._graph, np.array([start], np.int32), condition.steps[0])
+        targets = ends(self._graph, condition)
         if sizes.most == 0:
-            ends = self._near_misses(start, condition.steps[0], ends)
-        target = self._nameable(ends[ends != start])
-        return None if target is None else Plan(pattern, (condition,), target=target)
+            targets = self._near_misses(start, condition.steps[0], targets)
+        target = self._nameable(targets)
+        return None if target is None else QuestionPlan(pattern, (condition,), target=target)
 
-    def _near_misses(self, start: int, step: Step, ends: Rows) -> Rows:
+    def _near_misses(self, start: int, step: EdgeStep, reached: Rows) -> Rows:
         """Return nodes that a step does not lead to, and might have: those it leads to from a node that shares an end.
 
         Where there are none: those beside an end that the step leads to from anywhere; then any that it leads to.
         """
-        some = ends[:_MOST_BETWEEN]
+        some = reached[:_MOST_BETWEEN]
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
         known = self._steps.table(step.turned).rows
         beside = np.intersect1d(self._graph.adjacency.around(some), known) if len(some) else known
         ways = (take(self._graph, alike, step), beside, known)
-        misses = (np.setdiff1d(way, [*ends, start]).astype(np.int32) for way in ways)
+        misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
         return next((rows for rows in misses if len(rows)), np.array([], np.int32))
 
     def _meeting(
         self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_named: bool, is_plain: bool
-    ) -> Plan | None:
+    ) -> QuestionPlan | None:
         """Draw a walk, and a second node whose own walk ends in some of the same nodes, or in none of them."""
-        first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, _MANY), is_named=is_named, is_plain=True)
+        first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, MANY), is_named=is_named, is_plain=True)
         if first is None:
             return None
-        ends = self._ends(first)
-        common = ends
+        reached = ends(self._graph, first)
+        common = reached
         if sizes.most == 0:
-            common = self._near_misses(start, first.steps[-1], ends)
+            common = self._near_misses(start, first.steps[-1], reached)
         for _ in range(_LOOKS if len(common) else 0):
             middle = int(common[int(self._chance.integers(len(common)))])
             only = first.steps[-1].turned if is_plain and is_named else None
             second = self._second(middle, shape[1], only, is_named=is_named)
             if second is None or second.anchor in (start, middle):
                 continue
-            met = np.intersect1d(ends, self._ends(second), assume_unique=True)
+            met = np.intersect1d(reached, ends(self._graph, second), assume_unique=True)
             if sizes.hold(len(met[(met != start) & (met != second.anchor)])):
-                return Plan(pattern, (first, second))
+                return QuestionPlan(pattern, (first, second))
         return None
 
-    def _second(self, middle: int, length: int, only: Step | None, *, is_named: bool) -> Condition | None:
+    def _second(self, middle: int, length: int, only: EdgeStep | None, *, is_named: bool) -> WalkCondition | None:
         """Draw a walk out of a node, one node after another, and return it the other way round."""
-        row, steps = middle, list[Step]()
+        row, steps = middle, list[EdgeStep]()
         for _ in range(length):
             here = np.array([row], np.int32)
             ways = [only] if only is not None else islice(self._onward(here, is_named=is_named), _WAYS)
@@ -237,40 +204,34 @@ class Drawer:
             else:
                 return None
             row, steps = after, [step.turned, *steps]
-        return Condition(row, tuple(steps))
+        return WalkCondition(row, tuple(steps))
 
-    def _hybrid(self, seed: int, cell: Cell, sizes: Sizes) -> Plan | None:
+    def _hybrid(self, seed: int, cell: Cell, sizes: Sizes) -> QuestionPlan | None:
         """Draw a plan that one node answers, and go on from that node by another pattern."""
         patterns = list(FIRSTS)
         own = self._one_of(patterns)
-        other = self._one_of([one for one in patterns if one != own])
+        other = self._one_of([pattern for pattern in patterns if pattern != own])
         first = self._shaped(seed, own, self._one_of(FIRSTS[own]), Sizes(1, 1), is_plain=False)
         if first is None:
             return None
-        found = solve(self._graph, first)
-        if found is None or len(found.rows) != 1 or self._is_hub(int(found.rows[0])):
+        solution = solve(self._graph, first)
+        if solution is None or len(solution.rows) != 1 or is_hub(self._graph, int(solution.rows[0])):
             return None
         is_joined = cell.answer_type == "boolean" and len(SECONDS[other][0]) == 2
         shapes = ((1, 0), *SECONDS[other]) if is_joined else SECONDS[other]
-        plan = self._shaped(int(found.rows[0]), other, self._one_of(shapes), sizes, is_plain=False)
+        plan = self._shaped(int(solution.rows[0]), other, self._one_of(shapes), sizes, is_plain=False)
         if plan is None or set(first.named) & {*plan.named[1:]}:
             return None
-        return Plan(plan.pattern, plan.conditions, plan.target, first)
+        return QuestionPlan(plan.pattern, plan.conditions, plan.target, first)
 
     # ------------------------------------------------------------------------------------------------------ chances
-
-    def _ends(self, condition: Condition) -> Rows:
-        rows = np.array([condition.anchor], np.int32)
-        for step in condition.steps:
-            rows = take(self._graph, rows, step)
-        return np.setdiff1d(rows, [condition.anchor]).astype(np.int32)
 
     def _nameable(self, rows: Rows) -> int | None:
         """Return one of some rows that a question can name, looked for a few times."""
         if not len(rows):
             return None
         for row in self._chance.choice(rows, _LOOKS).tolist():
-            if self.node_fault(row) is None:
+            if node_fault(self._graph, row, self._avoid) is None:
                 return int(row)
         return None
 
@@ -278,8 +239,8 @@ class Drawer:
         return ways[int(self._chance.integers(len(ways)))]
 
 
-def _by_start(steps: Sequence[Step]) -> dict[str, tuple[Step, ...]]:
-    found = dict[str, list[Step]]()
+def _by_start(steps: Sequence[EdgeStep]) -> dict[str, tuple[EdgeStep, ...]]:
+    steps_by_start = dict[str, list[EdgeStep]]()
     for step in steps:
-        found.setdefault(step.start, []).append(step)
-    return {start: tuple(ways) for start, ways in found.items()}
+        steps_by_start.setdefault(step.start, []).append(step)
+    return {start: tuple(onward) for start, onward in steps_by_start.items()}

@@ -1,13 +1,30 @@
-"""The file of a quiz, read again as items."""
+"""Files of questions: their lines, the items that are read from them, the nodes that they keep others away from."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput
+from orienteer.evaluation.datasets import load
+from orienteer.evaluation.examples import Example
 from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.graph.store import Graph
+from orienteer.records import Record
+
+_FIELDS = ("anchors", "clue_nodes")
+"""Fields of a question in which ids of nodes stand that it was made of."""
+_LONGEST = 12  # words of a name
+_SHORT = 3  # letters of a word in small letters that is a word, and no name
+
+
+def as_lines(items: Iterable[Record]) -> str:
+    """Return questions as JSON lines, what does not apply left out."""
+    records = (item.model_dump(mode="json", exclude_none=True) for item in items)
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def read_quiz(path: Path) -> tuple[QuizItem, ...]:
@@ -16,17 +33,56 @@ def read_quiz(path: Path) -> tuple[QuizItem, ...]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read as a quiz ({error}): name what orienteer quiz -o wrote") from error
-    found: dict[str, QuizItem] = {}
+    items: dict[str, QuizItem] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             item = QuizItem.model_validate_json(line)
         except ValidationError as error:
-            said = error.errors()[0]
-            place = ".".join(map(str, said["loc"]))
-            raise BadInput(f"{path}, line {number}, is no item of a quiz: {place} {said['msg']}") from error
-        if item.id in found:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise BadInput(f"{path}, line {number}, is no item of a quiz: {place} {first['msg']}") from error
+        if item.id in items:
             raise BadInput(f"{path}, line {number}: a second item has the id {item.id!r}")
-        found[item.id] = item
-    return tuple(found.values())
+        items[item.id] = item
+    return tuple(items.values())
+
+
+def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
+    """Return the ids of nodes that questions of a file name, or that answer them. Raises `BadInput`, `BadOption`.
+
+    Gold nodes and fields of ids are taken as they are; names in the answers' and the questions' texts are looked up,
+    the longest first, and every node of a name counts.
+    """
+    nodes = set[str]()
+    for example in load(path, graph=graph).examples:
+        nodes.update(_ids(graph, example))
+        for text in (example.question.text, *example.gold.answers):
+            nodes.update(graph.ids[row] for row in _named_in(graph, text))
+    return frozenset(nodes)
+
+
+def _ids(graph: Graph, example: Example) -> Iterator[str]:
+    lists: list[Iterable[object]] = [example.gold.nodes]
+    lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
+    for ids in lists:
+        yield from (node for node in ids if isinstance(node, str) and graph.ids.find(node) is not None)
+
+
+def _named_in(graph: Graph, text: str) -> set[int]:
+    """Return the rows of all nodes whose names or aliases a text holds, no word in two names."""
+    words = graph.tokenizer.words(text)
+    written = set(text.replace(",", " ").replace("?", " ").split())
+    named, at = set[int](), 0
+    while at < len(words):
+        for length in range(min(_LONGEST, len(words) - at), 0, -1):
+            name = words[at : at + length]
+            if length == 1 and len(name[0]) <= _SHORT and name[0] in written:
+                continue
+            if rows := {link.row for link in graph.name_index.called(" ".join(name))}:
+                named |= rows
+                at += length - 1
+                break
+        at += 1
+    return named

@@ -1,6 +1,6 @@
-"""A gold query run again, and what it proves. GraphScout (003), appendix B.3.3.
+"""A gold query run, and what it proves. GraphScout (003), appendix B.3.3.
 
-A query has one form an answer type, and gives one row:
+The query of an item has one form an answer type, and gives one row:
 
 - `entity`, `set`: `RETURN count(DISTINCT x) AS number, collect(DISTINCT x.id) AS ids`: the size is counted, never read
   off a list that may have been cut.
@@ -22,11 +22,11 @@ from orienteer.cypher.tokens import tokenize
 from orienteer.errors import BadOption, BadQuery, QueryStopped, Unknown
 from orienteer.evaluation.examples import AnswerType
 from orienteer.graph.store import Graph
+from orienteer.quizzes.gold import MOST_IN_SET
 from orienteer.records import JsonValue
 
 SECONDS = 30.0
 """A gold query that takes longer proves nothing."""
-MOST_IN_SET = 10  # 003, B.3.3: "a predefined threshold (e.g., 10)"
 FORMS: Mapping[AnswerType, str] = {
     "entity": "RETURN count(DISTINCT x) AS number, collect(DISTINCT x.id) AS ids",
     "set": "RETURN count(DISTINCT x) AS number, collect(DISTINCT x.id) AS ids",
@@ -41,7 +41,7 @@ class Fault(NamedTuple):
     """Why an item is not kept."""
 
     reason: str
-    """One of `checking.REASONS`."""
+    """One of `checks.REASONS`."""
     detail: str
     """What is wrong with this one, for whoever may mend it."""
 

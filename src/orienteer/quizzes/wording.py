@@ -1,97 +1,139 @@
-"""A plan in words: the clauses of `orienteer questions` in sentences that ask for one, several, how many, whether."""
+"""A plan in words, by rules: the schema's labels, and a few sentences among which chance chooses.
+
+A condition becomes a clause. An open question asks for all that meet the clauses; one of the grid asks for one, for
+several, how many there are, or whether there is any.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.evaluation.examples import AnswerType
 from orienteer.graph.store import Graph
-from orienteer.quizzes.plan import Plan, meets_itself
-from orienteer.quizzes.questions import words as english
-from orienteer.quizzes.questions.phrasing import Clause, Phrasing, comes_back
+from orienteer.ingest.tables.labels import PHRASE
+from orienteer.quizzes import english
+from orienteer.quizzes.gold import meets_itself
+from orienteer.quizzes.plan import Constraint, EdgeStep, QuestionPlan, WalkCondition
+from orienteer.quizzes.relations import EdgePhrase, relation
 
+_NAMELESS = frozenset({"node", "vertex", "item", "thing"})
+"""Node types that say nothing: what is of them is a thing."""
+_CONNECTED = ("are connected to {}", "are directly linked to {}")
 _LINKED = ("are directly linked to {}",)
-"""How any edge is said: `connected` would hold of nodes that lie further apart too."""
+"""How a question of the grid says any edge: `connected` would hold of nodes that lie further apart too."""
 _PEOPLE = ("er", "or", "ist", "person", "man")
 """Ends of nouns for someone of whom a question says `them`; of a thing it says `it`."""
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
+class _Slot(NamedTuple):
+    """What stands in a slot: `BRCA1`, `both BRCA1 and TP53`, `genes that bind BRCA1`."""
+
+    text: str
+    typed: str
+    """The same with its node type before it, where its name alone may mean others."""
+    is_several: bool = False
+    """Several names, or a plural with a clause of its own."""
+    is_clause: bool = False
+    is_described: bool = False
+    """One node that is not named: `the only gene that binds BRCA1`."""
+
+
+class _Clause(NamedTuple):
+    """One condition on the answers, filled. None where there is no way to say it so."""
+
+    predicate: str | None
+    """Of several answers: `bind BRCA1`, `are part of BRCA1`."""
+    relative: str | None
+    """`BRCA1 binds`."""
+    asked: str | None
+    """`does BRCA1 bind`."""
+    is_long: bool
+    """The slot holds a clause of its own: a relative clause around it would be hard to read."""
+
+
 @dataclass(frozen=True, slots=True)
-class Wording:
+class QuestionWording:
     """Puts plans into words. The same generator state gives the same words."""
 
     graph: Graph
     chance: np.random.Generator
 
-    @property
-    def _phrasing(self) -> Phrasing:
-        return Phrasing(self.graph, self.chance, _LINKED)
+    def open_question(self, plan: QuestionPlan) -> str:
+        """Return a plan as a question for all that its conditions lead to, however many these are."""
+        nouns = english.plural(self._noun(plan.answer_type))
+        if _comes_back(plan.conditions):
+            nouns = f"other {nouns}"
+        clauses = self._clauses(plan.conditions, _CONNECTED)
+        if plan.constraint is not None:
+            clauses.append(_Clause(self._constraint(plan.constraint), None, None, is_long=False))
+        return _capital(self._chosen(_open_frames(nouns, clauses)))
 
-    def question(self, plan: Plan, answer_type: AnswerType) -> str:
+    def question(self, plan: QuestionPlan, answer_type: AnswerType) -> str:
         """Return a plan as a question for an answer of a type; what a hybrid goes on from is told in a sentence first.
 
         Where one clause is enough to describe it, the description stands in place of its name.
         """
         described, opening = _NOTHING, ""
         if plan.first is not None:
-            told = self._described(plan.first)
-            noun = self._phrasing.noun(plan.first.conditions[0].steps[-1].end)
+            described_first = self._described(plan.first)
+            noun = self._noun(plan.first.answer_type)
             is_short = plan.first.hops == 1 and len(plan.conditions) == 1
-            opening = "" if is_short else self._phrasing.chosen([f"consider {told}. ", f"take {told}. "])
-            described = {plan.conditions[0].anchor: told if is_short else f"this {noun}"}
+            opening = "" if is_short else self._chosen([f"consider {described_first}. ", f"take {described_first}. "])
+            described = {plan.conditions[0].anchor: described_first if is_short else f"this {noun}"}
         ways = self._joined(plan, described) if plan.target is not None else self._asked(plan, answer_type, described)
-        text = self._phrasing.chosen(ways)
+        text = self._chosen(ways)
         return f"{_capital(opening)}{_capital(text)}"
 
-    def _asked(self, plan: Plan, answer_type: AnswerType, described: Mapping[int, str]) -> list[str]:
+    def _asked(self, plan: QuestionPlan, answer_type: AnswerType, described: Mapping[int, str]) -> list[str]:
         """Return the ways to ask for what the conditions of a plan lead to."""
-        noun = self._noun(plan)
+        noun = self._asked_noun(plan)
         nouns = english.plural(noun)
-        clauses = sorted(self._phrasing.clauses(plan.conditions, described), key=lambda clause: clause.is_long)
-        several, one = _told(clauses), _told(clauses, noun)
+        clauses = sorted(self._clauses(plan.conditions, _LINKED, described), key=lambda clause: clause.is_long)
+        several, single = _relative(clauses), _relative(clauses, noun)
         asked = [clause.asked for clause in clauses if clause.asked is not None and len(clauses) == 1]
         # `that bind X` is also said as `which genes bind X?`; a clause in which X is the subject is not.
-        bare = [told.removeprefix("that ") for told in (several, one)] if _is_bare(clauses) else []
+        bare = [relative.removeprefix("that ") for relative in (several, single)] if _is_bare(clauses) else []
         if answer_type == "boolean":
-            ways = [f"is there any {noun} {one}?"]
-            return ways if noun == nouns else [*ways, f"is there {_with_article(noun)} {one}?"]
+            ways = [f"is there any {noun} {single}?"]
+            return ways if noun == nouns else [*ways, f"is there {_with_article(noun)} {single}?"]
         if answer_type == "entity":
             ways = [
-                f"which is the only {noun} {one}?",
-                f"find the only {noun} {one}.",
-                f"what is the only {noun} {one}?",
+                f"which is the only {noun} {single}?",
+                f"find the only {noun} {single}.",
+                f"what is the only {noun} {single}?",
             ]
-            return ways + [f"which {noun} {told}?" for told in (*bare[1:], *asked)]
+            return ways + [f"which {noun} {predicate}?" for predicate in (*bare[1:], *asked)]
         if answer_type == "number":
             ways = [] if asked and not bare else [f"what is the number of {nouns} {several}?"]
-            return ways + [f"how many {nouns} {told}?" for told in (*bare[:1], *asked)]
+            return ways + [f"how many {nouns} {predicate}?" for predicate in (*bare[:1], *asked)]
         ways = [f"find the {nouns} {several}.", f"list the {nouns} {several}."]
-        return ways + [f"{which} {nouns} {told}?" for told in (*bare[:1], *asked) for which in ("which", "what")]
+        predicates = (*bare[:1], *asked)
+        return ways + [f"{which} {nouns} {predicate}?" for predicate in predicates for which in ("which", "what")]
 
-    def _noun(self, plan: Plan) -> str:
-        noun = self._phrasing.noun(plan.conditions[0].steps[-1].end)
-        is_other = comes_back(plan.conditions) or meets_itself(self.graph, plan)
+    def _asked_noun(self, plan: QuestionPlan) -> str:
+        noun = self._noun(plan.answer_type)
+        is_other = _comes_back(plan.conditions) or meets_itself(self.graph, plan)
         return f"other {noun}" if is_other else noun
 
-    def _described(self, first: Plan) -> str:
+    def _described(self, first: QuestionPlan) -> str:
         """Return a node by what leads to it alone: `the only gene that binds BRCA1`."""
-        clauses = sorted(self._phrasing.clauses(first.conditions), key=lambda clause: clause.is_long)
-        return f"the only {self._noun(first)} {_told(clauses, self._noun(first))}"
+        clauses = sorted(self._clauses(first.conditions, _LINKED), key=lambda clause: clause.is_long)
+        return f"the only {self._asked_noun(first)} {_relative(clauses, self._asked_noun(first))}"
 
-    def _joined(self, plan: Plan, described: Mapping[int, str]) -> list[str]:
+    def _joined(self, plan: QuestionPlan, described: Mapping[int, str]) -> list[str]:
         """Return the ways to ask whether a step joins two nodes."""
         condition, target = plan.conditions[0], plan.target
         assert target is not None
-        phrasing, start = self._phrasing, condition.anchor
-        clause = phrasing.clauses([condition], described)[0]
-        name = phrasing.named(target)
+        clause = self._clauses([condition], _LINKED, described)[0]
+        name = self._named(target)
         if condition.steps[0].edge_type is None:
-            head = described.get(start) or phrasing.named(start)
+            head = described.get(condition.anchor) or self._named(condition.anchor)
             return [f"is {head} directly linked to {name}?", f"is {name} directly linked to {head}?"]
         ways = list[str]()
         if clause.asked is not None and " as a" not in clause.asked:
@@ -100,24 +142,168 @@ class Wording:
             ways.append(whether(name, clause.predicate))
         return ways or [f"{clause.asked} {name}?"]
 
+    def _clauses(
+        self, conditions: Sequence[WalkCondition], links: Sequence[str], described: Mapping[int, str] = _NOTHING
+    ) -> list[_Clause]:
+        """Return a clause a condition; conditions by the same steps share one, where those are one hop.
 
-def _is_bare(clauses: Sequence[Clause]) -> bool:
+        `links` are the ways to say that any edge joins two nodes; `described` holds what stands for a row in place of
+        its name.
+        """
+        groups: dict[tuple[object, ...], list[WalkCondition]] = {}
+        for condition in conditions:
+            # `genes that both A and B bind` are bound by both: two walks by such genes need not meet in one.
+            key = condition.steps if len(condition.steps) == 1 else (condition,)
+            groups.setdefault(key, []).append(condition)
+        return [
+            self._clause(group[0].steps, [self._anchor(condition.anchor, described) for condition in group], links)
+            for group in groups.values()
+        ]
+
+    def _clause(self, steps: Sequence[EdgeStep], anchors: Sequence[_Slot], links: Sequence[str]) -> _Clause:
+        phrase = self._phrase(steps[-1], links)
+        if len(steps) == 1:
+            return _filled(phrase, _together(anchors))
+        inner = self._clause(steps[:-1], anchors, links)
+        relative = self._chosen([way for way in (inner.predicate, inner.relative) if way is not None])
+        text = f"{english.plural(self._noun(steps[-1].start))} that {relative}"
+        return _filled(phrase, _Slot(text, text, is_several=True, is_clause=True))
+
+    def _phrase(self, step: EdgeStep, links: Sequence[str]) -> EdgePhrase:
+        """Return how nodes are told of to which a step leads; what it leads from stands in the slot."""
+        if step.edge_type is None:
+            return EdgePhrase(self._chosen(links))
+        source, target = (step.end, step.start) if step.is_forward is False else (step.start, step.end)
+        label, is_mutual = self._label(step.edge_type), step.is_forward is None
+        phrases = relation(label, self._noun(source), self._noun(target), is_mutual=is_mutual)
+        return phrases.of_sources if step.is_forward is False else phrases.of_targets
+
+    def _anchor(self, row: int, described: Mapping[int, str]) -> _Slot:
+        if row in described:
+            return _Slot(described[row], described[row], is_described=True)
+        return _Slot(_quoted(self.graph.names[row]), self._named(row))
+
+    def _named(self, row: int) -> str:
+        """Return a node's name as a question holds it, its type before it where the name alone may mean others."""
+        name, noun = _quoted(self.graph.names[row]), self._noun(self.graph.type_at(row))
+        shares = any(other != row for other in self.graph.candidates(self.graph.names[row]))
+        return f"the {noun} {name}" if shares else name
+
+    def _constraint(self, constraint: Constraint) -> str:
+        if constraint.property is not None:
+            what = " ".join(english.words_of(constraint.property))
+            return self._chosen(
+                [f"have the {what} “{constraint.phrase}”", f"have “{constraint.phrase}” as their {what}"]
+            )
+        return self._chosen(
+            [
+                f"mention “{constraint.phrase}” in their description",
+                f"are described with the words “{constraint.phrase}”",
+                f"have “{constraint.phrase}” in their text",
+            ]
+        )
+
+    def _noun(self, node_type: str) -> str:
+        """Return what a node of a type is called, in the singular."""
+        words = " ".join(english.words_of(self.graph.schema.label(node_type)))
+        if "/" in node_type:
+            words = "/".join(" ".join(english.words_of(part)) for part in node_type.split("/"))
+        return "thing" if words in _NAMELESS or not words else words
+
+    def _label(self, edge_type: str) -> str:
+        schema = self.graph.schema
+        further = [label for label in schema.also_called.get(edge_type, ()) if not PHRASE.match(label)]
+        return self._chosen([schema.label(edge_type), *further])
+
+    def _chosen(self, ways: Sequence[str]) -> str:
+        """Return one of several ways to say the same."""
+        return ways[int(self.chance.integers(len(ways)))]
+
+
+def _quoted(name: str) -> str:
+    """Return a name as a question holds it: in quotation marks where its own words or marks would break a sentence."""
+    is_plain = not any(mark in name for mark in ',;:?!"“”') and not {"and", "or", "that"} & set(name.lower().split())
+    return name if is_plain else f"“{name}”"
+
+
+def _comes_back(conditions: Sequence[WalkCondition]) -> bool:
+    """Tell whether a condition goes out and back by one kind of edge, so that its anchor meets the condition itself."""
+    return any(len(steps) == 2 and steps[1] == steps[0].turned for _, steps in conditions)
+
+
+def _together(anchors: Sequence[_Slot]) -> _Slot:
+    if len(anchors) == 1:
+        return anchors[0]
+    *first, last = (anchor.typed for anchor in anchors)
+    text = f"both {first[0]} and {last}" if len(first) == 1 else f"all of {', '.join(first)} and {last}"
+    return _Slot(text, text, is_several=True, is_described=any(anchor.is_described for anchor in anchors))
+
+
+def _filled(phrase: EdgePhrase, slot: _Slot) -> _Clause:
+    predicate = phrase.predicate
+    if slot.is_clause:
+        predicate = phrase.predicate_of_clause or predicate
+    elif slot.is_several:
+        predicate = phrase.predicate_of_many or predicate
+    relative, asked = (phrase.relatives, phrase.askeds) if slot.is_several else (phrase.relative, phrase.asked)
+    # `have the tag {}` and `are in the section {}` name the type themselves.
+    name = slot.text if phrase.predicate_of_many is not None and not slot.is_several else slot.typed
+    return _Clause(
+        None if predicate is None else predicate.format(name),
+        None if relative is None else relative.format(slot.typed),
+        None if asked is None else asked.format(slot.typed),
+        is_long=slot.is_clause or slot.is_described,
+    )
+
+
+def _open_frames(answers: str, clauses: Sequence[_Clause]) -> list[str]:
+    """Return the ways to ask for what meets all clauses."""
+    awkward = [clause for clause in clauses if clause.predicate is None]
+    predicates = [clause.predicate for clause in clauses if clause.predicate is not None]
+    several = _listed(predicates) if predicates else ""
+    if not awkward:
+        frames = [f"which {answers} {several}?", f"what {answers} {several}?", f"find the {answers} that {several}."]
+        if len(clauses) > 1:
+            return [*frames, f"which are the {answers} that {several}?"]
+        asked = () if clauses[0].asked is None or clauses[0].is_long else (f"which {answers} {clauses[0].asked}?",)
+        return [*frames, f"list {answers} that {several}.", *asked]
+    if len(awkward) == 1 and not predicates:
+        frames = [f"which {answers} {awkward[0].asked}?", f"what {answers} {awkward[0].asked}?"]
+        return frames if awkward[0].is_long else [*frames, f"find the {answers} that {awkward[0].relative}."]
+    if len(awkward) == 1 and awkward[0].is_long:
+        return [f"which of the {answers} that {several} {awkward[0].asked}?"]
+    relatives = _listed([f"that {clause.relative}" for clause in awkward])
+    if not predicates:
+        return [f"which are the {answers} {relatives}?", f"find the {answers} {relatives}."]
+    return [
+        f"which of the {answers} {relatives} {several}?",
+        f"find the {answers} {_listed([relatives, *(f'that {predicate}' for predicate in predicates)])}.",
+    ]
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Join parts as a sentence does: `a`, `a and b`, `a, b and c`."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _is_bare(clauses: Sequence[_Clause]) -> bool:
     return all(clause.predicate is not None for clause in clauses)
 
 
-def _told(clauses: Sequence[Clause], noun: str | None = None) -> str:
+def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
     """Return clauses on several things, or on one that is called so: `that binds BRCA1 and that TP53 regulates`.
 
     After a clause that holds another one a comma and `also` say which of the two is gone on from.
     """
     parts = list[str]()
     for clause in clauses:
-        said = clause.relative if clause.predicate is None else clause.predicate
+        part = str(clause.relative) if clause.predicate is None else clause.predicate
         if noun is not None and clause.predicate is not None:
-            said = singular(clause.predicate)
-            if said.endswith(" them") and not noun.endswith(_PEOPLE):
-                said = f"{said.removesuffix('them')}it"
-        parts.append(str(said))
+            part = singular(clause.predicate)
+            if part.endswith(" them") and not noun.endswith(_PEOPLE):
+                part = f"{part.removesuffix('them')}it"
+        parts.append(part)
     parts = _merged(parts, are_short=not clauses[-1].is_long)
     parted = ", and that also " if clauses[0].is_long else " and that " if not _is_bare(clauses) else " and "
     return f"that {parted.join(parts)}"
@@ -138,7 +324,7 @@ def singular(predicate: str) -> str:
     at = next((at for at, word in enumerate(words) if not word.endswith("ly")), 0)
     verb = words[at]
     if verb in ("are", "were"):
-        return " ".join([*words[:at], "is" if verb == "are" else "was", *_one(words[at + 1 :])])
+        return " ".join([*words[:at], "is" if verb == "are" else "was", *_article_before(words[at + 1 :])])
     if _is_past(verb):
         return predicate
     before, dash, base = verb.rpartition("-")
@@ -149,23 +335,23 @@ def whether(subject: str, predicate: str) -> str:
     """Return the question whether a predicate of several things holds of one: `does X bind Y?`."""
     verb, _, rest = predicate.partition(" ")
     if verb in ("are", "were"):
-        return f"{'is' if verb == 'are' else 'was'} {subject} {' '.join(_one(rest.split(' ')))}?"
+        return f"{'is' if verb == 'are' else 'was'} {subject} {' '.join(_article_before(rest.split(' ')))}?"
     if _is_past(verb):
         base = english.PAST.get(verb) or next(
-            (one for one in (verb[:-2], verb[:-1]) if one in english.VERBS), verb[:-2]
+            (base for base in (verb[:-2], verb[:-1]) if base in english.VERBS), verb[:-2]
         )
         return f"did {subject} {base} {rest}?"
     return f"does {subject} {predicate}?"
 
 
-def _one(words: Sequence[str]) -> list[str]:
+def _article_before(words: Sequence[str]) -> list[str]:
     """Return `members of X` as `a member of X`; what is no plural before an `of` as it is."""
     stop = next((at for at, word in enumerate(words) if word in english.PREPOSITIONS or word in ("of", "that")), 0)
     of = stop if stop and words[stop] == "of" else 0
     last = words[of - 1] if of else ""
-    for one in (f"{last[:-3]}y", last[:-2], last[:-1]):
-        if last.endswith("s") and len(one) > 2 and english.plural(one) == last:
-            return [*english.article(" ".join([*words[: of - 1], one])).split(" "), *words[of:]]
+    for noun in (f"{last[:-3]}y", last[:-2], last[:-1]):
+        if last.endswith("s") and len(noun) > 2 and english.plural(noun) == last:
+            return [*english.article(" ".join([*words[: of - 1], noun])).split(" "), *words[of:]]
     return list(words)
 
 

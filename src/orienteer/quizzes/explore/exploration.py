@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,19 +28,18 @@ from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.replies import KeepingModel
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
+from orienteer.quizzes.checks import Ledger
 from orienteer.quizzes.explore.episodes import Conditions, Done, Episodes, held_episodes
 from orienteer.quizzes.explore.objectives import ATTEMPTS, Objectives
 from orienteer.quizzes.explore.random_walk import Walker
 from orienteer.quizzes.explore.report import Checked, Maker, Order, Report, check
 from orienteer.quizzes.explore.scout import MAX_CALLS, Episode, Scout, ScoutConfig, probed
+from orienteer.quizzes.generator import Generated, Progress, Quiz, check_numbers
 from orienteer.quizzes.proof import Fault
-from orienteer.quizzes.quiz import Quiz
-from orienteer.quizzes.rules import Kept
 from orienteer.sandbox.tiers import Choice
 
 WORKERS = 8
 """Episodes at once: all their waiting is on the model."""
-Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +86,7 @@ def explore(
     folder holds another quiz, `GraphBusy` where another process writes it, `MissingExtra` without Cypher or a sandbox.
     """
     config = ExploreConfig() if config is None else config
-    if count < 0 or random_seed < 0:
-        raise BadOption(f"the number of questions is {count} and the seed {random_seed}: both must be 0 or more")
+    check_numbers(count, random_seed)
     Cypher(graph).query("MATCH (n) RETURN count(n)")  # an engine that is missing is told before a model is paid
     maker = Maker(config.quizzer, random_seed, graph_hash(graph))
     conditions = Conditions(
@@ -122,7 +120,7 @@ class _Work:
     progress: Progress
     stopping: Event = field(default_factory=Event)
     _lock: Lock = field(default_factory=Lock)
-    _kept: Kept = field(default_factory=Kept)
+    _ledger: Ledger = field(default_factory=Ledger)
     _found: dict[int, Done] = field(default_factory=dict)
     """The episode that filled a place."""
     _rejected: Counter[str] = field(default_factory=Counter)
@@ -134,7 +132,7 @@ class _Work:
         stopped = self._fill([place for place in range(count) if place not in self._found])
         items = tuple(done.item for _, done in sorted(self._found.items()) if done.item is not None)
         exhausted = tuple(dict.fromkeys(self._left))
-        return Quiz(items=items, asked=count, rejected=self._rejected, exhausted=exhausted, stopped=stopped)
+        return Generated(items=items, asked=count, rejected=self._rejected, exhausted=exhausted, stopped=stopped)
 
     def _take_up(self, count: int) -> None:
         """Take in what earlier attempts have ended, in their order."""
@@ -204,7 +202,7 @@ class _Work:
         return found if repeated is None else Checked(None, (repeated,))
 
     def _repeated(self, found: Checked) -> Fault | None:
-        fault = self._kept.fault(found.item) if found.item is not None else None
+        fault = self._ledger.fault(found.item) if found.item is not None else None
         # True and false are balanced by what is ordered: items come in any order here.
         return fault if fault is not None and fault.reason != "unbalanced" else None
 
@@ -229,7 +227,7 @@ class _Work:
         if done.item is None:
             self._rejected[done.reason or ""] += 1
             return
-        self._kept.keep(done.item)
+        self._ledger.keep(done.item)
         self._found[done.place] = done
         self.progress("questions", len(self._found))
 

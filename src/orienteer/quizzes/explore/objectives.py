@@ -14,9 +14,8 @@ from orienteer.agents.dialect import harmless
 from orienteer.evaluation.grid import CELLS, Cell
 from orienteer.graph.store import Graph
 from orienteer.quizzes.categories import definitions
-from orienteer.quizzes.drawer import MOST_EDGES
+from orienteer.quizzes.checks import MOST_EDGES, anchor_fault
 from orienteer.quizzes.explore.report import Order
-from orienteer.quizzes.questions.rejection import anchor_fault
 
 ATTEMPTS = 3
 """Episodes that one place of a quiz is worth: each begins at another node."""

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -22,25 +21,13 @@ from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.scores.answers import answer_measure, normalise
 from orienteer.graph.store import Graph
 from orienteer.llm.schema import JsonSchema
-from orienteer.quizzes.drawer import MOST_EDGES
+from orienteer.quizzes.checks import MOST_EDGES, anchor_fault, faults
 from orienteer.quizzes.plan import HOPS
 from orienteer.quizzes.proof import Fault, Proof, prove
 from orienteer.quizzes.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of
 from orienteer.quizzes.query_walk import walked
-from orienteer.quizzes.questions.rejection import anchor_fault
-from orienteer.quizzes.rules import faults
 from orienteer.records import JsonValue
 
-FURTHER: Mapping[str, str] = MappingProxyType(
-    {
-        "untouched clue": "a clue is a node that never came up while exploring",
-        "known": "a model without the graph gives the right answer",
-        "no report": "what was handed in is no report, not even when asked again",
-        "refused": "the server refused a request of this exploration, for its length perhaps",
-        "no seed": "no node was found to begin from",
-    }
-)
-"""Why what a model wrote is not kept, beside `checking.REASONS`."""
 SCHEMA: JsonSchema = {
     "type": "object",
     "properties": {

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.llm import Allowance
     from orienteer.protocols import LanguageModel
-    from orienteer.quizzes.questions.generator import Generated, GeneratedQuestion
-    from orienteer.quizzes.questions.paraphrase import Paraphrased
+    from orienteer.quizzes.generator import Generated
+    from orienteer.quizzes.paraphrase import Paraphrased
+    from orienteer.quizzes.questions import GeneratedQuestion
 
 GROUPS: Mapping[str, str] = {}
 STANDARD = Path("-")
@@ -44,7 +45,8 @@ def questions(
 ) -> None:
     """Make questions with complete gold answers from a graph, without labels; a model only where one is named here."""
     from orienteer.llm import Allowance, Budget
-    from orienteer.quizzes.questions.generator import as_lines, generate
+    from orienteer.quizzes.file import as_lines
+    from orienteer.quizzes.questions import generate_questions
 
     _check_target(out, target)
     budget = Budget(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd)
@@ -55,7 +57,7 @@ def questions(
     if talker is not None:
         budget.require_price(talker.name, getattr(talker, "price", None))
     graph = open_graph(directory, out)
-    found = generate(
+    found = generate_questions(
         graph,
         count,
         random_seed=random_seed,
@@ -63,7 +65,7 @@ def questions(
         answer_types=types or (),
         progress=out.progress,
     )
-    made, said = found.questions, None
+    made, said = found.items, None
     if talker is not None:
         said = _paraphrased(out, graph, made, talker, Allowance(budget, random_seed=random_seed, reserve=0))
         made = said.questions
@@ -86,7 +88,7 @@ def _check_target(out: Output, target: Path) -> None:
 def _paraphrased(
     out: Output, graph: Graph, made: Sequence[GeneratedQuestion], model: LanguageModel, run: Allowance
 ) -> Paraphrased:
-    from orienteer.quizzes.questions.paraphrase import paraphrase
+    from orienteer.quizzes.paraphrase import paraphrase
 
     return paraphrase(graph, made, model=model, run=run, progress=out.progress)
 
@@ -104,10 +106,14 @@ def _write(out: Output, target: Path, lines: str) -> None:
 
 
 def _tell(
-    out: Output, target: Path, found: Generated, made: Sequence[GeneratedQuestion], said: Paraphrased | None
+    out: Output,
+    target: Path,
+    found: Generated[str, GeneratedQuestion],
+    made: Sequence[GeneratedQuestion],
+    said: Paraphrased | None,
 ) -> None:
     """Say how many there are, and why there are no more."""
-    from orienteer.quizzes.questions.rejection import REASONS
+    from orienteer.quizzes.checks import REASONS
 
     where = "" if target == STANDARD else f" in {target}"
     out.note(f"{counted(len(made), 'question')}{where}; {counted(found.rejected.total(), 'draft')} rejected")
@@ -124,7 +130,7 @@ def _tell(
 
 
 def _summary(
-    target: Path, found: Generated, made: Sequence[GeneratedQuestion], said: Paraphrased | None
+    target: Path, found: Generated[str, GeneratedQuestion], made: Sequence[GeneratedQuestion], said: Paraphrased | None
 ) -> dict[str, Any]:  # Any: JSON
     def by(field: str) -> dict[str, int]:
         return dict(sorted(Counter(getattr(one, field) for one in made).items()))

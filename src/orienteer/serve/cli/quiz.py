@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orienteer.llm import Budget
     from orienteer.protocols import LanguageModel
     from orienteer.quizzes.explore.exploration import ExploreConfig
-    from orienteer.quizzes.quiz import Quiz
+    from orienteer.quizzes.generator import Quiz
 
 GROUPS: Mapping[str, str] = {}
 BESIDE = ".episodes"
@@ -78,8 +78,8 @@ def quiz(
     budget: TotalBudgetFlags,
 ) -> None:
     """Make questions balanced by answer type, pattern and difficulty, each proved by a query that was run again."""
-    from orienteer.quizzes.avoided import nodes_of
-    from orienteer.quizzes.templates import generate
+    from orienteer.quizzes.file import nodes_of
+    from orienteer.quizzes.quiz import generate_quiz
 
     _check_target(target)
     if explorer.model is None and (explorer, budget) != (ExplorerFlags(), TotalBudgetFlags()):
@@ -92,7 +92,7 @@ def quiz(
     _ = Cypher(graph)  # and so is an extra that is missing
     avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, flags.avoid)
     if model is None:
-        made = generate(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
+        made = generate_quiz(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
     else:
         made = _explored(out, graph, target, flags, avoid, model, limits, explorer.config())
     if made.stopped is not None and not made.items:
@@ -140,7 +140,7 @@ def _explored(
 
 def _write(target: Path, made: Quiz) -> None:
     from orienteer.files import write_whole
-    from orienteer.quizzes.quiz import as_lines
+    from orienteer.quizzes.file import as_lines
 
     with file_trouble("name a file that can be written with -o"):
         write_whole(target, escape_json(as_lines(made.items)))
@@ -148,19 +148,16 @@ def _write(target: Path, made: Quiz) -> None:
 
 def _tell(out: Output, target: Path, made: Quiz, giver: str) -> None:
     """Say how many there are of what, and why there are no more: that is all that was given."""
-    from orienteer.quizzes.explore.report import FURTHER
-    from orienteer.quizzes.quiz import written
-    from orienteer.quizzes.rules import REASONS
+    from orienteer.quizzes.checks import REASONS
 
-    reasons = {**REASONS, **FURTHER}
     cells = len({item.cell for item in made.items})
     out.note(f"{counted(len(made.items), 'question')} in {target}; {counted(made.rejected.total(), 'draft')} rejected")
     if made.items:
         out.note(f"{counted(cells, 'place')} of the grid; {', '.join(_shares(made))}")
     for reason, number in sorted(made.rejected.items(), key=lambda item: (-item[1], item[0])):
-        out.note(f"  {number:,} {reason}: {reasons.get(reason, 'no item')}")
+        out.note(f"  {number:,} {reason}: {REASONS.get(reason, 'no item')}")
     if made.exhausted:
-        out.note(f"no more questions were found of {', '.join(map(written, made.exhausted))}")
+        out.note(f"no more questions were found of {', '.join(map(' '.join, made.exhausted))}")
     if len(made.items) < made.asked and made.stopped is None:
         out.note(f"{made.asked} were asked for: {giver} no more that can be kept")
     if out.as_json:
@@ -178,7 +175,7 @@ def _shares(made: Quiz) -> list[str]:
 
 
 def _summary(target: Path, made: Quiz) -> dict[str, Any]:  # Any: JSON
-    from orienteer.quizzes.quiz import balance, written
+    from orienteer.quizzes.quiz import balance
 
     return {
         "questions": len(made.items),
@@ -187,9 +184,9 @@ def _summary(target: Path, made: Quiz) -> dict[str, Any]:  # Any: JSON
         "answer_types": _by(made, "answer_type"),
         "patterns": _by(made, "pattern"),
         "difficulty": _by(made, "difficulty"),
-        "cells": {written(cell): number for cell, number in balance(made.items).items()},
+        "cells": {" ".join(cell): number for cell, number in balance(made.items).items()},
         "rejected": dict(sorted(made.rejected.items())),
-        "exhausted": [written(cell) for cell in made.exhausted],
+        "exhausted": [" ".join(cell) for cell in made.exhausted],
     }
 
 

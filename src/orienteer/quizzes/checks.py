@@ -1,7 +1,8 @@
-"""What an item must keep to, whoever wrote it: the rules of appendix B.3.3 and of section 3.3.4 (GraphScout, 003).
+"""What a question must keep to, whoever wrote it, and why a draft is dropped: each for one reason, and counted.
 
-`faults` checks one item, its gold query run again among the rest; `Kept` remembers those that were kept, for what only
-shows beside others: repeats, and booleans that lean to one side.
+Names and plans are checked before there are words; `faults` checks an item, its gold query run again among the rest,
+by the rules of appendix B.3.3 and of section 3.3.4 (GraphScout, 003); a `Ledger` remembers those that were kept, for
+what only shows beside others.
 """
 
 from __future__ import annotations
@@ -9,25 +10,33 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+
+import numpy as np
 
 from orienteer.evaluation.grid import Cell, is_legal
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from orienteer.index.names import NameKind
-from orienteer.quizzes.proof import MOST_IN_SET, Fault, Proof, prove
-from orienteer.quizzes.questions.rejection import is_leaking
+from orienteer.quizzes.gold import MOST_ANSWERS, MOST_IN_SET, holding, of_type, solve
+from orienteer.quizzes.plan import QuestionPlan
+from orienteer.quizzes.proof import Fault, Proof, prove
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
+        "no anchors": "no nodes fit the pattern along the edge types whose turn it was",
         "no way": "no walk of the shape goes out from the seed",
         "empty": "no node answers",
         "not unique": "several nodes answer, and one was asked for",
-        "oversized": f"more than {MOST_IN_SET} nodes are a set, or more than can be counted by hand",
+        "oversized": f"more nodes answer than {MOST_ANSWERS}, or {MOST_IN_SET} of a set, or than could be gone through",
         "two readings": "a node that comes twice on the way, or a named one that answers too, would change the answer",
+        "trivial": "every node of the asked type answers",
+        "redundant": "a condition leaves nothing out: the others alone have the same answers",
         "easy": "the answer is the same without a part of the question",
+        "no text": "no words and no property tell some of the candidates from the others",
         "hub": "a named node has so many edges that everything is near it",
         "unwritable": "a name is no name that a person would write",
         "ambiguous": "a name is also that of another node of its type, or of several nodes",
@@ -42,13 +51,90 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "avoided": "a clue is named or answers in the questions that are to be avoided",
         "unbalanced": "it is true where false ones were wanting, or the other way round",
         "repeated": "the same was asked before",
+        "untouched clue": "a clue is a node that never came up while exploring",
+        "known": "a model without the graph gives the right answer",
+        "no report": "what was handed in is no report, not even when asked again",
+        "refused": "the server refused a request of this exploration, for its length perhaps",
+        "no seed": "no node was found to begin from",
     }
 )
-"""Why an item is not kept. What a model explores may have further reasons of its own."""
+"""Why there is no question, of drafts of all kinds and of what a model wrote."""
+MOST_EDGES = 1_000
+"""A node with more is a hub: no question of the grid names it, nor goes on from it."""
+MOST_SHARING = 3
+"""Nodes of other types that may have an anchor's name too: the question then says the type before the name."""
 MOST_AHEAD = 2
 """By how many the booleans of one value may be ahead of the others."""
+_SHORT = 3  # letters of a name that is compared as it is written: as a word, `IN` is in every question
+_LENGTHS = range(2, 81)  # characters of a name
+_WORD = re.compile(r"[^\W_]+")
+_CODE = re.compile(r"[A-Za-z_]{1,12}[:_]?\d{4,}|[0-9a-fA-F-]{12,}|[\d\W_]+|\S+://\S+|\S{41,}")
 _TOKEN = re.compile(r"[^\s,;?!()\[\]{}<>\"'“”‘’`]+")
-_SPACES = re.compile(r"\s+")
+
+# ------------------------------------------------------------------------------------------------- names and plans
+
+
+def anchor_fault(graph: Graph, row: int) -> str | None:
+    """Return why a node's name cannot stand in a question; None where it can."""
+    name = graph.names[row]
+    if len(name) not in _LENGTHS or name != " ".join(name.split()) or _CODE.fullmatch(name):
+        return "unwritable"
+    others = {link.row for link in graph.name_index.called(name)} - {row}
+    if len(others) > MOST_SHARING or any(graph.node_types[other] == graph.node_types[row] for other in others):
+        return "ambiguous"
+    return None
+
+
+def node_fault(graph: Graph, row: int, avoid: Collection[int]) -> str | None:
+    """Return why no question of the grid can name a node; None where one can. `avoid` are rows."""
+    if row in avoid:
+        return "avoided"
+    return "hub" if is_hub(graph, row) else anchor_fault(graph, row)
+
+
+def is_hub(graph: Graph, row: int) -> bool:
+    """Tell whether a node has so many edges that everything is near it."""
+    return int(graph.adjacency.degree(np.array([row]))[0]) > MOST_EDGES
+
+
+def is_trivial(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
+    """Tell whether all nodes of the asked type answer, those aside that are given."""
+    given = sum(graph.type_at(row) == plan.answer_type for row in plan.given)
+    return len(rows) >= graph.schema.node_types[plan.answer_type] - given
+
+
+def is_redundant(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
+    """Tell whether as many nodes answer without one of the conditions, or without the constraint."""
+    conditions = plan.conditions
+    for left_out in range(len(conditions)) if len(conditions) > 1 else ():
+        others = conditions[:left_out] + conditions[left_out + 1 :]
+        rest = solve(graph, replace(plan, conditions=others, first=None))
+        if rest is not None and np.count_nonzero(~np.isin(rest.rows, plan.given)) <= len(rows):
+            return True
+    if plan.constraint is None:
+        return False
+    alone = holding(graph, plan.constraint, of_type(graph, plan.answer_type))
+    candidates = solve(graph, replace(plan, constraint=None))
+    return len(alone) <= len(rows) or (candidates is not None and len(candidates.rows) <= len(rows))
+
+
+def is_leaking(graph: Graph, question: str, gold: Iterable[int]) -> bool:
+    """Tell whether a question holds the name or an alias of a node that answers it, as whole words."""
+    folded = f" {' '.join(graph.tokenizer.words(question))} "
+    written = f" {' '.join(_WORD.findall(question))} "
+    for row in gold:
+        for name in (graph.names[row], *graph.aliases_at(row)):
+            if len(name) <= _SHORT:
+                is_held = f" {name} " in written
+            else:
+                words = " ".join(graph.tokenizer.words(name))
+                is_held = f" {words} " in folded if words else name in question
+            if is_held:
+                return True
+    return False
+
+
+# ----------------------------------------------------------------------------------------------------------- items
 
 
 def faults(graph: Graph, item: QuizItem, *, avoid: Collection[str] = frozenset()) -> tuple[Fault, ...]:
@@ -77,7 +163,7 @@ def _of_proof(graph: Graph, item: QuizItem, proof: Proof) -> Iterable[Fault]:
 
 def _of_text(graph: Graph, item: QuizItem) -> Iterable[Fault]:
     text = item.question
-    if not text.strip() or text != _SPACES.sub(" ", text).strip():
+    if not text.strip() or text != " ".join(text.split()):
         yield Fault("unwritable", "the question is one line of words")
     own = [row for node in (*item.anchors, *item.nodes, *item.clue_nodes) if (row := graph.ids.find(node)) is not None]
     names = {name for row in own for name in (graph.names[row], *graph.aliases_at(row))}
@@ -125,16 +211,25 @@ def _of_clues(graph: Graph, item: QuizItem, avoid: Collection[str]) -> Iterable[
 
 
 @dataclass(slots=True)
-class Kept:
+class Ledger:
     """What was kept so far: no question twice, and as many true ones as false ones."""
 
-    _questions: set[str] = field(default_factory=set)
-    _identities: set[str] = field(default_factory=set)
+    _texts: set[str] = field(default_factory=set)
+    _identities: set[Hashable] = field(default_factory=set)
     _booleans: Counter[tuple[Cell | None, str]] = field(default_factory=Counter)
+
+    def has(self, text: str, identity: Hashable) -> bool:
+        """Tell whether a question of these words, or of this meaning, was kept."""
+        return _folded(text) in self._texts or identity in self._identities
+
+    def add(self, text: str, identity: Hashable) -> None:
+        """Remember a question by its words and by what it asks."""
+        self._texts.add(_folded(text))
+        self._identities.add(identity)
 
     def fault(self, item: QuizItem) -> Fault | None:
         """Return why an item cannot stand beside those that were kept; None where it can."""
-        if _folded(item.question) in self._questions or _identity(item) in self._identities:
+        if self.has(item.question, _identity(item)):
             return Fault("repeated", "the same was asked before")
         if item.answer_type == "boolean" and self._lead(None, item.answers[0] == "True") >= MOST_AHEAD:
             return Fault("unbalanced", f"{MOST_AHEAD} more are {item.answers[0]} than are not")
@@ -142,8 +237,7 @@ class Kept:
 
     def keep(self, item: QuizItem) -> None:
         """Remember an item."""
-        self._questions.add(_folded(item.question))
-        self._identities.add(_identity(item))
+        self.add(item.question, _identity(item))
         if item.answer_type == "boolean":
             self._booleans.update([(None, item.answers[0]), (item.cell, item.answers[0])])
 
@@ -156,10 +250,10 @@ class Kept:
         return self._booleans[cell, str(is_true)] - self._booleans[cell, str(not is_true)]
 
 
-def _folded(question: str) -> str:
-    return _SPACES.sub(" ", question.casefold()).strip()
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
-def _identity(item: QuizItem) -> str:
-    query = _SPACES.sub(" ", item.gold_query).strip()
-    return json.dumps([item.answer_type, query, item.gold_parameters], sort_keys=True)
+def _identity(item: QuizItem) -> Hashable:
+    parameters = json.dumps(item.gold_parameters, sort_keys=True)
+    return item.answer_type, " ".join(item.gold_query.split()), parameters

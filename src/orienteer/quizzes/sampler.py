@@ -1,4 +1,4 @@
-"""Drawing drafts: in turn over the patterns, the steps that have served least first, hubs kept apart.
+"""Plans of `orienteer questions`, drawn: in turn over the patterns, the steps that have served least first, hubs apart.
 
 Nothing is proportional to counts. Each step (a triple of types, in one direction) gets its turn, so that a rare edge
 type is asked about as often as a common one; the nodes from which a step can be taken are drawn by size class, so that
@@ -16,11 +16,11 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.quizzes.questions.constraints import MOST_CANDIDATES
-from orienteer.quizzes.questions.draft import MOST_ANSWERS, Condition, Draft, Pattern, Step
-from orienteer.quizzes.questions.gold import reached, take
-from orienteer.quizzes.questions.rejection import anchor_fault
-from orienteer.quizzes.questions.steps import Steps, Table
+from orienteer.quizzes.checks import anchor_fault
+from orienteer.quizzes.constraints import MOST_CANDIDATES
+from orienteer.quizzes.gold import MOST_ANSWERS, ends, take
+from orienteer.quizzes.plan import EdgeStep, QuestionPattern, QuestionPlan, WalkCondition
+from orienteer.quizzes.steps import Steps, StepTable
 
 _PATIENCE = 10  # drafts in a row that a step may fail under one pattern
 _SIZES = (1, 5, 20, 100, 500)  # upper ends of the size classes
@@ -40,84 +40,84 @@ class _Tally:
 
 @dataclass(slots=True)
 class Sampler:
-    """Draws drafts of a graph. The same generator state and the same answers to `keep` and `drop` give the same ones.
+    """Draws plans of a graph. The same generator state and the same answers to `keep` and `drop` give the same ones.
 
-    A draft has its structure only: its constraint is drawn among the nodes that meet its conditions.
+    A plan has its structure only: its constraint is drawn among the nodes that meet its conditions.
     """
 
     graph: Graph
     steps: Steps
     chance: np.random.Generator
     answer_types: Collection[str] | None = None
-    _tallies: dict[tuple[str, Step], _Tally] = field(default_factory=dict)
-    _uses: Counter[Step] = field(default_factory=Counter)
+    _tallies: dict[tuple[str, EdgeStep], _Tally] = field(default_factory=dict)
+    _uses: Counter[EdgeStep] = field(default_factory=Counter)
 
-    def draw(self, pattern: Pattern) -> tuple[Step, Draft | None] | None:
-        """Return the step whose turn it is with a draft that ends in it, None where it gave none.
+    def draw(self, pattern: QuestionPattern) -> tuple[EdgeStep, QuestionPlan | None] | None:
+        """Return the step whose turn it is with a plan that ends in it, None where it gave none.
 
         None alone where no step can serve the pattern any more.
         """
         step = self._next(pattern)
         if step is None:
             return None
-        conditions = self._shape(pattern)(pattern, step)
-        return step, Draft(pattern, conditions) if conditions is not None else None
+        conditions = self._conditions(pattern, step)
+        return step, QuestionPlan(pattern.name, conditions) if conditions is not None else None
 
-    def keep(self, draft: Draft) -> None:
-        """Note that a draft became a question."""
-        tally = self._tally(draft.pattern, draft.conditions[0].steps[-1])
+    def keep(self, pattern: QuestionPattern, plan: QuestionPlan) -> None:
+        """Note that a plan became a question."""
+        tally = self._tally(pattern, plan.conditions[0].steps[-1])
         tally.kept, tally.failed = tally.kept + 1, 0
-        self._uses.update(step for condition in draft.conditions for step in condition.steps)
+        self._uses.update(plan.steps)
 
-    def drop(self, pattern: Pattern, step: Step) -> None:
+    def drop(self, pattern: QuestionPattern, step: EdgeStep) -> None:
         """Note that a step served in vain."""
         self._tally(pattern, step).failed += 1
 
-    def _tally(self, pattern: Pattern, step: Step) -> _Tally:
+    def _tally(self, pattern: QuestionPattern, step: EdgeStep) -> _Tally:
         return self._tallies.setdefault((pattern.name, step), _Tally())
 
-    def _next(self, pattern: Pattern) -> Step | None:
+    def _next(self, pattern: QuestionPattern) -> EdgeStep | None:
         """Return the step that has been kept least under a pattern, and least in all, equals by chance."""
         known = self.steps.named if pattern.names_edges else self.steps.unnamed
         fitting = [step for step in known if self.answer_types is None or step.end in self.answer_types]
         fresh = [step for step in fitting if self._tally(pattern, step).failed < _PATIENCE]
         return self._rarest(fresh, lambda step: (self._tally(pattern, step).kept, self._uses[step]))
 
-    def _rarest(self, steps: Sequence[Step], uses: Callable[[Step], tuple[int, ...]]) -> Step | None:
+    def _rarest(self, steps: Sequence[EdgeStep], uses: Callable[[EdgeStep], tuple[int, ...]]) -> EdgeStep | None:
         if not steps:
             return None
         least = min(map(uses, steps))
         rarest = [step for step in steps if uses(step) == least]
         return rarest[int(self.chance.integers(len(rarest)))]
 
-    def _shape(self, pattern: Pattern) -> Callable[[Pattern, Step], tuple[Condition, ...] | None]:
+    def _conditions(self, pattern: QuestionPattern, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
         if len(pattern.hops) > 1:
-            return self._intersection
-        return self._one_hop if pattern.hops == (1,) else self._two_hops
+            return self._intersection(pattern, step)
+        return self._one_hop(pattern, step) if pattern.hops == (1,) else self._two_hops(step)
 
     # ------------------------------------------------------------------------------------------------------- shapes
 
-    def _one_hop(self, pattern: Pattern, step: Step) -> tuple[Condition, ...] | None:
+    def _one_hop(self, pattern: QuestionPattern, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
         least, most = (2, MOST_CANDIDATES) if pattern.is_constrained else (1, MOST_ANSWERS)
         anchor = self._by_size(self.steps.table(step), least, most)
-        return None if anchor is None else (Condition(anchor, (step,)),)
+        return None if anchor is None else (WalkCondition(anchor, (step,)),)
 
-    def _two_hops(self, pattern: Pattern, step: Step) -> tuple[Condition, ...] | None:
-        before = [one for one in self.steps.named if one.end == step.start]
-        first = self._rarest(before, lambda one: (self._uses[one],))
+    def _two_hops(self, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
+        before = [first for first in self.steps.named if first.end == step.start]
+        first = self._rarest(before, lambda first: (self._uses[first],))
         anchor = None if first is None else self._by_size(self.steps.table(first), 1, _MOST_BETWEEN)
         if first is None or anchor is None:
             return None
-        return (Condition(anchor, (first, step)),)
+        return (WalkCondition(anchor, (first, step)),)
 
-    def _intersection(self, pattern: Pattern, step: Step) -> tuple[Condition, ...] | None:
+    def _intersection(self, pattern: QuestionPattern, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
         """Draw an anchor, a node that it leads to, and that node's further neighbours as further anchors."""
         least = 2 if pattern.is_constrained else 1
         anchor = self._by_size(self.steps.table(step), least + 1, _MOST_AROUND)
         if anchor is None:
             return None
-        conditions = [Condition(anchor, (step,))]
-        common = reached(self.graph, conditions[0])
+        conditions = [WalkCondition(anchor, (step,))]
+        common = ends(self.graph, conditions[0])
         answer = int(common[int(self.chance.integers(len(common)))])
         while len(conditions) < len(pattern.hops):
             used = {condition.anchor for condition in conditions}
@@ -125,27 +125,24 @@ class Sampler:
             if further is None:
                 return None
             conditions.append(further)
-            common = np.intersect1d(common, reached(self.graph, further), assume_unique=True)
+            common = np.intersect1d(common, ends(self.graph, further), assume_unique=True)
         return tuple(conditions)
 
-    def _further(self, answer: int, common: Rows, used: Collection[int], *, least: int) -> Condition | None:
+    def _further(self, answer: int, common: Rows, used: Collection[int], *, least: int) -> WalkCondition | None:
         """Return a condition of a new anchor that some of those in common meet, the answer one of them, and not all."""
         for step in self._steps_to(answer):
             table = self.steps.table(step)
             around = take(self.graph, np.array([answer], np.int32), step.turned)
             for row in self.chance.permutation(around)[:_LOOKS].tolist():
-                if (
-                    row in used
-                    or not 2 <= table.count(row) <= _MOST_AROUND
-                    or anchor_fault(self.graph, row) is not None
-                ):
+                is_narrow = row not in used and 2 <= table.count(row) <= _MOST_AROUND
+                if not is_narrow or anchor_fault(self.graph, row) is not None:
                     continue
-                further = Condition(row, (step,))
-                if least <= len(np.intersect1d(common, reached(self.graph, further), assume_unique=True)) < len(common):
+                further = WalkCondition(row, (step,))
+                if least <= len(np.intersect1d(common, ends(self.graph, further), assume_unique=True)) < len(common):
                     return further
         return None
 
-    def _steps_to(self, answer: int) -> list[Step]:
+    def _steps_to(self, answer: int) -> list[EdgeStep]:
         """Return the steps that end in a node, those used least first, equals by chance."""
         graph = self.graph
         entries = graph.adjacency.entries(np.array([answer], np.int32))
@@ -155,23 +152,23 @@ class Sampler:
         there = {divmod(code, len(graph.types.nodes)) for code in codes.tolist()}
         met = {(graph.types.edges[edge], graph.types.nodes[node]) for edge, node in there}
         end = graph.type_at(answer)
-        steps = [one for one in self.steps.named if one.end == end and (one.edge_type, one.start) in met]
+        steps = [step for step in self.steps.named if step.end == end and (step.edge_type, step.start) in met]
         order = self.chance.permutation(len(steps)).tolist()
-        return sorted((steps[at] for at in order), key=lambda one: self._uses[one])
+        return sorted((steps[at] for at in order), key=lambda step: self._uses[step])
 
-    def _by_size(self, table: Table, least: int, most: int) -> int | None:
+    def _by_size(self, table: StepTable, least: int, most: int) -> int | None:
         """Return a row that leads to a fitting number of nodes, from a size class drawn first."""
-        ends = [*(size for size in _SIZES if least <= size < most), most]
-        begins = [least, *(end + 1 for end in ends[:-1])]
+        highs = [*(size for size in _SIZES if least <= size < most), most]
+        lows = [least, *(high + 1 for high in highs[:-1])]
         classes = [
             np.flatnonzero((table.counts >= low) & (table.counts <= high))
-            for low, high in zip(begins, ends, strict=True)
+            for low, high in zip(lows, highs, strict=True)
         ]
-        classes = [one for one in classes if len(one)]
+        classes = [places for places in classes if len(places)]
         if not classes:
             return None
         places = classes[int(self.chance.integers(len(classes)))]
-        # A few looks for a node that can be named; where there is none, the draft is rejected for it and counted.
+        # A few looks for a node that can be named; where there is none, the plan is rejected for it and counted.
         for row in table.rows[self.chance.choice(places, _LOOKS)].tolist():
             if anchor_fault(self.graph, row) is None:
                 break

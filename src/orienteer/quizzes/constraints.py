@@ -14,9 +14,9 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.quizzes.questions.draft import MOST_ANSWERS, Constraint
-from orienteer.quizzes.questions.gold import holding
-from orienteer.quizzes.questions.words import word_set
+from orienteer.quizzes.english import word_set
+from orienteer.quizzes.gold import MOST_ANSWERS, holding
+from orienteer.quizzes.plan import Constraint
 from orienteer.records import JsonValue
 
 MOST_CANDIDATES = 500
@@ -91,7 +91,7 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
             continue
         for length in range(1, _LONGEST + 1):
             run = tuple(words[at : at + length])
-            is_whole = all(_has_meaning(one) or one in _INNER for one in run)
+            is_whole = all(_has_meaning(word) or word in _INNER for word in run)
             if len(run) == length and is_whole and _has_meaning(run[-1]) and not run[-1].endswith(_UNFINISHED):
                 yield run
 

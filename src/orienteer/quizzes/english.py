@@ -97,8 +97,8 @@ def words_of(name: str) -> tuple[str, ...]:
     parts = [word for part in _PARTS.split(name) for word in _CAMEL.split(part) if word]
     # A name all in capitals is shouted; a word all in capitals among others is an acronym.
     is_shouted = all(part.isupper() or not part.isalpha() for part in parts) and any(len(part) > 4 for part in parts)
-    kept = [part if part.isupper() and len(part) <= 4 and not is_shouted else part.lower() for part in parts]
-    return tuple(SPELLED_OUT.get(word, word) for word in kept)
+    words = [part if part.isupper() and len(part) <= 4 and not is_shouted else part.lower() for part in parts]
+    return tuple(SPELLED_OUT.get(word, word) for word in words)
 
 
 @lru_cache(1024)

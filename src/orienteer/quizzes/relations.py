@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orienteer.quizzes.questions import words as english
+from orienteer.quizzes import english
 
 _KINDS = {
     ("isa",): "kind",
@@ -25,7 +25,7 @@ _KINDS = {
 }
 
 
-class Said(NamedTuple):
+class EdgePhrase(NamedTuple):
     """Ways to say of several things that an edge joins them to what stands in the slot. None where there is no way."""
 
     predicate: str | None
@@ -44,27 +44,27 @@ class Said(NamedTuple):
     """`do {} bind`."""
 
 
-class Relation(NamedTuple):
+class EdgePhrases(NamedTuple):
     """An edge type as it is said of its sources and of its targets."""
 
-    of_sources: Said
-    of_targets: Said
+    of_sources: EdgePhrase
+    of_targets: EdgePhrase
 
 
-def relation(label: str, source: str, target: str, *, is_mutual: bool = False) -> Relation:
+def relation(label: str, source: str, target: str, *, is_mutual: bool = False) -> EdgePhrases:
     """Return how the edges of a label are said; `source` and `target` are the node types' nouns, in the singular."""
     words = _without_types(english.words_of(label), source, target)
     for read in (_kind_of, _having, _being, _something_of, _active_past, _participle, _placed, _verb, _past, _noun):
-        found = read(words, target)
-        if found is not None:
+        phrases = read(words, target)
+        if phrases is not None:
             break
     else:
-        found = _link(" ".join(english.words_of(label)) or label)
+        phrases = _link(" ".join(english.words_of(label)) or label)
     if not is_mutual:
-        return found
+        return phrases
     # Either end may be said to be the source: things `are antonyms of` one another, rather than have them.
-    plain = found.of_targets if found == _noun(words, target) else found.of_sources
-    return Relation(plain, plain)
+    plain = phrases.of_targets if phrases == _noun(words, target) else phrases.of_sources
+    return EdgePhrases(plain, plain)
 
 
 def _without_types(words: tuple[str, ...], source: str, target: str) -> tuple[str, ...]:
@@ -82,19 +82,19 @@ def _without_types(words: tuple[str, ...], source: str, target: str) -> tuple[st
     )
 
 
-def _kind_of(words: tuple[str, ...], target: str) -> Relation | None:
+def _kind_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     kind = _KINDS.get(words)
     return None if kind is None else _one_of(kind, english.plural(kind))
 
 
-def _having(words: tuple[str, ...], target: str) -> Relation | None:
+def _having(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `has tag`, `have topic`."""
     if len(words) < 2 or words[0] not in ("has", "have") or words[-1] in english.PREPOSITIONS | {"of"}:
         return None
     return _owned(" ".join(words[1:]), target, names_it=True)
 
 
-def _noun(words: tuple[str, ...], target: str) -> Relation | None:
+def _noun(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `target`, `hypernym`, `domain topic`: the edge's target is that to its source."""
     if not words or len(words) > 3 or not all(word.isalpha() for word in words) or words[0] in ("also", "not", "no"):
         return None
@@ -105,22 +105,21 @@ def _noun(words: tuple[str, ...], target: str) -> Relation | None:
     return _owned(noun[:-1] if is_plural else noun, target, names_it=False)
 
 
-def _owned(noun: str, target: str, *, names_it: bool) -> Relation:
+def _owned(noun: str, target: str, *, names_it: bool) -> EdgePhrases:
     nouns, a_noun = english.plural(noun), english.article(noun)
     of_targets = f"are {nouns} of {{}}"
     if noun == target:
-        return Relation(
-            Said(f"have the {noun} {{}}", "have {}", "have {}"), Said(of_targets, None, None, *_does("have"))
-        )
-    sources = Said(
+        sources = EdgePhrase(f"have the {noun} {{}}", "have {}", "have {}")
+        return EdgePhrases(sources, EdgePhrase(of_targets, None, None, *_does("have")))
+    sources = EdgePhrase(
         f"have the {noun} {{}}" if names_it else f"have {{}} as {a_noun}",
         f"have {{}} as {nouns}",
         f"have {a_noun} among the {{}}",
     )
-    return Relation(sources, Said(of_targets, None, None, *_does("have", tail=f" as {a_noun}")))
+    return EdgePhrases(sources, EdgePhrase(of_targets, None, None, *_does("have", tail=f" as {a_noun}")))
 
 
-def _being(words: tuple[str, ...], target: str) -> Relation | None:
+def _being(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `is adjacent to`, `are located in`."""
     if len(words) < 2 or words[0] not in ("is", "are", "be", "was", "were"):
         return None
@@ -129,7 +128,7 @@ def _being(words: tuple[str, ...], target: str) -> Relation | None:
     return _something_of(words[2:] if words[1] in ("a", "an", "the") else words[1:], target)
 
 
-def _something_of(words: tuple[str, ...], target: str) -> Relation | None:
+def _something_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `part of`, `author of`."""
     if len(words) < 2 or words[-1] != "of" or "of" in words[:-1]:
         return None
@@ -139,13 +138,13 @@ def _something_of(words: tuple[str, ...], target: str) -> Relation | None:
     return _one_of(noun, noun if noun == "part" else english.plural(noun))
 
 
-def _one_of(noun: str, nouns: str) -> Relation:
-    found = _be(f"{nouns} of", "part of" if noun == "part" else f"{english.article(noun)} of")
+def _one_of(noun: str, nouns: str) -> EdgePhrases:
+    phrases = _be(f"{nouns} of", "part of" if noun == "part" else f"{english.article(noun)} of")
     owning = f"have {english.article(noun)} among the {{}}"
-    return found._replace(of_targets=found.of_targets._replace(predicate_of_clause=owning))
+    return phrases._replace(of_targets=phrases.of_targets._replace(predicate_of_clause=owning))
 
 
-def _participle(words: tuple[str, ...], target: str) -> Relation | None:
+def _participle(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `maintained by`, `involved in`, `similar to`, and `derivationally related`, whose preposition is missing."""
     if words and words[-1] in english.RELATED and len(words) <= 2:
         return _be(f"{' '.join(words)} {english.RELATED[words[-1]]}")
@@ -155,7 +154,7 @@ def _participle(words: tuple[str, ...], target: str) -> Relation | None:
     return None if is_verb or words[0] in english.PREPOSITIONS else _be(" ".join(words))
 
 
-def _placed(words: tuple[str, ...], target: str) -> Relation | None:
+def _placed(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `in`, `from`, and `in section` where sections are what the edges lead to."""
     if not words or words[0] not in english.PREPOSITIONS:
         return None
@@ -163,70 +162,70 @@ def _placed(words: tuple[str, ...], target: str) -> Relation | None:
         return _be(words[0])
     if english.words_of(target) != words[1:]:
         return None
-    found = _be(words[0])
-    sources = Said(f"are {words[0]} the {target} {{}}", f"are {words[0]} {{}}", f"are {words[0]} {{}}")
-    return found._replace(of_sources=sources)
+    phrases = _be(words[0])
+    sources = EdgePhrase(f"are {words[0]} the {target} {{}}", f"are {words[0]} {{}}", f"are {words[0]} {{}}")
+    return phrases._replace(of_sources=sources)
 
 
-def _active_past(words: tuple[str, ...], target: str) -> Relation | None:
+def _active_past(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `acted in`: a past tense, no passive."""
     if len(words) != 2 or words[0] not in english.ACTIVE:
         return None
     return _past_of(words[0], f" {words[1]}")
 
 
-def _verb(words: tuple[str, ...], target: str) -> Relation | None:
+def _verb(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `binds`, `negatively regulates`, `interacts with`, `CITES`, and `depends`, whose preposition is missing."""
     preposition = words[-1] if len(words) > 1 and words[-1] in english.PREPOSITIONS else ""
     rest = words[:-1] if preposition else words
     if not rest or not rest[-1].isalpha() or " ".join(rest) == english.plural(target):
         return None
     *adverbs, verb = rest
-    if any(not (one.endswith("ly") or one == "pre") for one in adverbs):
+    if any(not (adverb.endswith("ly") or adverb == "pre") for adverb in adverbs):
         return None
     is_base = verb in english.VERBS and verb != target
     if not is_base and not english.is_third_person(verb):
         return None
     base = verb if is_base else english.base_of(verb)
     preposition = preposition or english.GOVERNED.get(base, "")
-    before = "".join(f"{one}-" if one == "pre" else f"{one} " for one in adverbs)
+    before = "".join(f"{adverb}-" if adverb == "pre" else f"{adverb} " for adverb in adverbs)
     tail = f" {preposition}" if preposition else ""
     passive = None if tail else f"are {before}{english.participle_of(base)} by {{}}"
-    return Relation(
-        Said(f"{before}{base}{tail} {{}}"), Said(passive, None, None, *_does(base, before=before, tail=tail))
-    )
+    targets = EdgePhrase(passive, None, None, *_does(base, before=before, tail=tail))
+    return EdgePhrases(EdgePhrase(f"{before}{base}{tail} {{}}"), targets)
 
 
-def _past(words: tuple[str, ...], target: str) -> Relation | None:
+def _past(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `directed`, `wrote`."""
     if len(words) != 1 or not (words[0] in english.PAST or (words[0].endswith("ed") and len(words[0]) > 4)):
         return None
     return _past_of(words[0], "")
 
 
-def _past_of(past: str, tail: str) -> Relation:
-    base = english.PAST.get(past) or next((one for one in (past[:-2], past[:-1]) if one in english.VERBS), None)
+def _past_of(past: str, tail: str) -> EdgePhrases:
+    base = english.PAST.get(past) or next((verb for verb in (past[:-2], past[:-1]) if verb in english.VERBS), None)
     passive = None if tail else f"were {english.PARTICIPLES.get(past, past)} by {{}}"
     base = base or past.removesuffix("ed")
     asked = f"did {{}} {base}{tail}"
-    said = f"{{}} {past}{tail}"
-    return Relation(Said(f"{past}{tail} {{}}"), Said(passive, None, None, said, said, asked, asked))
+    relative = f"{{}} {past}{tail}"
+    sources, targets = f"{past}{tail} {{}}", (passive, None, None, relative, relative, asked, asked)
+    return EdgePhrases(EdgePhrase(sources), EdgePhrase(*targets))
 
 
-def _link(name: str) -> Relation:
+def _link(name: str) -> EdgePhrases:
     """Say it of any edge type, by quoting its name."""
     a_link = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} “{name}” link"
-    return Relation(
-        Said(f"have {a_link} to {{}}"),
-        Said(f"have {a_link} from {{}}", None, None, *_does("have", tail=f" {a_link} to")),
+    return EdgePhrases(
+        EdgePhrase(f"have {a_link} to {{}}"),
+        EdgePhrase(f"have {a_link} from {{}}", None, None, *_does("have", tail=f" {a_link} to")),
     )
 
 
-def _be(many: str, one: str | None = None) -> Relation:
-    """Say it with `to be`; `many` may differ from `one`: `members of` and `a member of`."""
-    one = many if one is None else one
-    asked = (f"{{}} is {one}", f"{{}} are {many}", f"is {{}} {one}", f"are {{}} {many}")
-    return Relation(Said(f"are {many} {{}}"), Said(None, None, f"have {{}} {many} them", *asked))
+def _be(plural: str, singular: str | None = None) -> EdgePhrases:
+    """Say it with `to be`; the plural may differ from the singular: `members of` and `a member of`."""
+    singular = singular or plural
+    asked = (f"{{}} is {singular}", f"{{}} are {plural}", f"is {{}} {singular}", f"are {{}} {plural}")
+    return EdgePhrases(EdgePhrase(f"are {plural} {{}}"), EdgePhrase(None, None, f"have {{}} {plural} them", *asked))
 
 
 def _does(base: str, *, before: str = "", tail: str = "") -> tuple[str, str, str, str]:

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from orienteer.graph.reserved import NEXT, PART_OF, SHARES_NAMES, SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.quizzes.questions.draft import Step
-from orienteer.quizzes.questions.gold import kinds
-from orienteer.quizzes.questions.words import MUTUAL, words_of
+from orienteer.quizzes.english import MUTUAL, words_of
+from orienteer.quizzes.gold import first_of_runs, kinds
+from orienteer.quizzes.plan import EdgeStep
 
 UNASKED = frozenset({NEXT, PART_OF, SHARES_NAMES, SIMILAR})
 """Edge types of a graph of documents that no question asks for: a program made them, nobody stated them."""
 _REMEMBERED = 256  # steps whose table is kept
 
 
-class Table(NamedTuple):
+class StepTable(NamedTuple):
     """From where a step can be taken, and how many nodes it leads to from there."""
 
     rows: Rows
@@ -40,23 +40,23 @@ class Steps:
         self.table = lru_cache(_REMEMBERED)(self._table)
 
     @cached_property
-    def named(self) -> tuple[Step, ...]:
+    def named(self) -> tuple[EdgeStep, ...]:
         """Return the steps along edges of one type, sorted by their names."""
-        found = set[Step]()
+        steps = set[EdgeStep]()
         silent = UNASKED if self._graph.is_made_of_documents else ()
         for triple in self._graph.schema.edges:
             if triple.type in silent:
                 continue
             is_forward = None if self._is_mutual(triple.source, triple.type, triple.target) else True
-            step = Step(triple.source, triple.type, is_forward, triple.target)
-            found |= {step, step.turned}
-        return tuple(sorted(found, key=_key))
+            step = EdgeStep(triple.source, triple.type, is_forward, triple.target)
+            steps |= {step, step.turned}
+        return tuple(sorted(steps, key=_key))
 
     @cached_property
-    def unnamed(self) -> tuple[Step, ...]:
+    def unnamed(self) -> tuple[EdgeStep, ...]:
         """Return the steps along any edge, sorted by the node types they join."""
         pairs = {(triple.source, triple.target) for triple in self._graph.schema.edges}
-        both = {Step(start, None, None, end) for pair in pairs for start, end in (pair, pair[::-1])}
+        both = {EdgeStep(start, None, None, end) for pair in pairs for start, end in (pair, pair[::-1])}
         return tuple(sorted(both, key=_key))
 
     def _is_mutual(self, source: str, edge_type: str, target: str) -> bool:
@@ -65,7 +65,7 @@ class Steps:
             return True
         return source == target and not MUTUAL.isdisjoint(words_of(schema.label(edge_type)))
 
-    def _table(self, step: Step) -> Table:
+    def _table(self, step: EdgeStep) -> StepTable:
         graph, adjacency = self._graph, self._graph.adjacency
         mask = kinds(graph, step)
         at = np.arange(len(adjacency.kind)) if mask is None else np.flatnonzero(mask[adjacency.kind])
@@ -75,12 +75,9 @@ class Steps:
         owner = (np.searchsorted(adjacency.indptr, at, side="right") - 1).astype(np.int32)
         keep = (graph.node_types[owner] == graph.types.nodes.index(step.start)) & (owner != neighbor)
         owner, neighbor = owner[keep], neighbor[keep]
-        # Parallel edges stand together: a node's edges are sorted by neighbour.
-        is_new = np.ones(len(owner), np.bool_)
-        is_new[1:] = (owner[1:] != owner[:-1]) | (neighbor[1:] != neighbor[:-1])
-        rows, counts = np.unique(owner[is_new], return_counts=True)
-        return Table(rows, counts)
+        rows, counts = np.unique(owner[first_of_runs(owner, neighbor)], return_counts=True)
+        return StepTable(rows, counts)
 
 
-def _key(step: Step) -> tuple[str, str, int, str]:
+def _key(step: EdgeStep) -> tuple[str, str, int, str]:
     return step.start, step.edge_type or "", -1 if step.is_forward is None else int(step.is_forward), step.end

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from threading import Lock
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm import call
+from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.quizzes.questions.generator import GeneratedQuestion
-from orienteer.quizzes.questions.rejection import is_leaking
+from orienteer.quizzes.categories import PACKAGE
+from orienteer.quizzes.checks import is_leaking
+from orienteer.quizzes.questions import GeneratedQuestion
 from orienteer.records import Message, Sampling
 
 _WORKERS = 8
@@ -74,7 +74,8 @@ class _State:
         return question.model_copy(update={"question": said, "plain": question.question})
 
     def _ask(self, text: str) -> str | None:
-        messages = (Message(role="system", content=_prompt()), Message(role="user", content=text))
+        system = Message(role="system", content=prompt_of("paraphrase", PACKAGE).system)
+        messages = (system, Message(role="user", content=text))
         try:
             reply = call(self._model, messages, run=self._run, sampling=Sampling(random_seed=self._run.random_seed))
         except (BudgetExhausted, ModelError) as error:
@@ -99,8 +100,3 @@ def fault_of(graph: Graph, question: GeneratedQuestion, said: str) -> str | None
     if is_leaking(graph, said, (graph.row(node) for node in question.nodes)):
         return "an answer is named"
     return None
-
-
-@cache
-def _prompt() -> str:
-    return files("orienteer.quizzes.questions").joinpath("paraphrase.md").read_text(encoding="utf-8").strip()
