@@ -219,8 +219,8 @@ def test_no_question_begins_from_a_hub(build):
         *(Node(f"t{at}", "train", f"Train Number {at}") for at in range(MOST_EDGES + 1)),
     ]
     wheel = build(nodes, [Edge(node.id, "calls at", "hub") for node in nodes[1:]])
-    assert node_fault(wheel, wheel.row("hub"), ()) == "hub"
-    assert node_fault(wheel, wheel.row("t1"), ()) is None
+    assert node_fault(wheel, wheel.row("hub")) == "hub"
+    assert node_fault(wheel, wheel.row("t1")) is None
 
 
 def test_a_node_that_is_described_is_not_named(build, monkeypatch):

@@ -19,13 +19,13 @@ from orienteer.evaluation.grid import CELLS, Cell
 from orienteer.evaluation.running.runs import held
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.quizzes.categories import AXES, definitions
 from orienteer.quizzes.explore.exploration import ExploreConfig, explore
-from orienteer.quizzes.explore.objectives import ATTEMPTS, Objectives
-from orienteer.quizzes.explore.random_walk import Walker, piece, walk
+from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives
 from orienteer.quizzes.explore.report import Checked, Maker, check
 from orienteer.quizzes.explore.scout import NO_MORE, Scout, ScoutConfig
+from orienteer.quizzes.explore.walker import Walker, piece, walk
 from orienteer.quizzes.file import read_quiz
+from orienteer.quizzes.kinds import AXES, definitions
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.serve.cli.app import main
 

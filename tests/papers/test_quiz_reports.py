@@ -12,10 +12,10 @@ from orienteer.cypher.session import Cypher
 from orienteer.evaluation.grid import Cell
 from orienteer.ingest.demo import demo_records
 from orienteer.quizzes.checks import MOST_EDGES
-from orienteer.quizzes.explore.objectives import Objectives
+from orienteer.quizzes.explore.orders import Objectives
+from orienteer.quizzes.explore.query_shape import read_shape
+from orienteer.quizzes.explore.query_walk import walked
 from orienteer.quizzes.explore.report import Maker, Order, check, report_of
-from orienteer.quizzes.query_shape import read_shape
-from orienteer.quizzes.query_walk import walked
 from orienteer.quizzes.quiz import generate_quiz
 from orienteer.records import Edge, Node
 

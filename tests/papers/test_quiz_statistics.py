@@ -14,10 +14,8 @@ from orienteer.evaluation.grid import CELLS
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.quizzes.categories import AXES, definitions
 from orienteer.quizzes.file import as_lines, read_quiz
-from orienteer.quizzes.sorting import sort_questions
-from orienteer.quizzes.statistics import kappa, statistics_of
+from orienteer.quizzes.kinds import AXES, definitions, kappa, sort_questions, statistics_of
 from orienteer.serve.cli.app import main
 
 

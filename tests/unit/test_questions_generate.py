@@ -21,7 +21,7 @@ from orienteer.quizzes.plan import PATTERNS
 from orienteer.quizzes.questions import generate_questions
 from orienteer.records import Edge, Node
 from orienteer.serve.cli.output import Output
-from orienteer.serve.cli.questions import questions as command
+from orienteer.serve.cli.quiz import questions as command
 
 
 def _library():

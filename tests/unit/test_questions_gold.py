@@ -9,7 +9,7 @@ import pytest
 import towns
 from orienteer.quizzes.gold import solve
 from orienteer.quizzes.plan import PATTERNS, EdgeStep, QuestionPlan, WalkCondition
-from orienteer.quizzes.query import literal_query
+from orienteer.quizzes.proof import literal_query
 from orienteer.quizzes.questions import generate_questions
 
 GRAPHS = [

@@ -85,7 +85,7 @@ def anchor_fault(graph: Graph, row: int) -> str | None:
     return None
 
 
-def node_fault(graph: Graph, row: int, avoid: Collection[int]) -> str | None:
+def node_fault(graph: Graph, row: int, avoid: Collection[int] = ()) -> str | None:
     """Return why no question of the grid can name a node; None where one can. `avoid` are rows."""
     if row in avoid:
         return "avoided"

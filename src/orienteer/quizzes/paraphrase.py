@@ -13,8 +13,8 @@ from orienteer.graph.store import Graph
 from orienteer.llm import call
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.quizzes.categories import PACKAGE
 from orienteer.quizzes.checks import is_leaking
+from orienteer.quizzes.kinds import PACKAGE
 from orienteer.quizzes.questions import GeneratedQuestion
 from orienteer.records import Message, Sampling
 

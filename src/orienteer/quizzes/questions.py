@@ -18,7 +18,7 @@ from orienteer.quizzes.constraints import MOST_CANDIDATES, fitting
 from orienteer.quizzes.generator import Generated, Made, Progress, check_numbers, generate
 from orienteer.quizzes.gold import MOST_ANSWERS, Sizes, holding, solve
 from orienteer.quizzes.plan import PATTERNS, Constraint, QuestionPlan, difficulty, pattern_of
-from orienteer.quizzes.query import literal_query
+from orienteer.quizzes.proof import literal_query
 from orienteer.quizzes.sampler import Sampler
 from orienteer.quizzes.steps import Steps
 from orienteer.quizzes.wording import QuestionWording

@@ -23,8 +23,7 @@ from orienteer.quizzes.drawer import Drawer
 from orienteer.quizzes.generator import Made, Progress, Quiz, check_numbers, generate
 from orienteer.quizzes.gold import Sizes, Solution, loosely, solve
 from orienteer.quizzes.plan import QuestionPlan
-from orienteer.quizzes.proof import Proof
-from orienteer.quizzes.query import gold_query
+from orienteer.quizzes.proof import Proof, gold_query
 from orienteer.quizzes.wording import QuestionWording
 
 _PATIENCE = 1_500  # plans in a row that a cell may fail

@@ -30,10 +30,10 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.checks import Ledger
 from orienteer.quizzes.explore.episodes import Conditions, Done, Episodes, held_episodes
-from orienteer.quizzes.explore.objectives import ATTEMPTS, Objectives
-from orienteer.quizzes.explore.random_walk import Walker
+from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives
 from orienteer.quizzes.explore.report import Checked, Maker, Order, Report, check
 from orienteer.quizzes.explore.scout import MAX_CALLS, Episode, Scout, ScoutConfig, probed
+from orienteer.quizzes.explore.walker import Walker
 from orienteer.quizzes.generator import Generated, Progress, Quiz, check_numbers
 from orienteer.quizzes.proof import Fault
 from orienteer.sandbox.tiers import Choice

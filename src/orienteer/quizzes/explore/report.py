@@ -22,10 +22,10 @@ from orienteer.evaluation.scores.answers import answer_measure, normalise
 from orienteer.graph.store import Graph
 from orienteer.llm.schema import JsonSchema
 from orienteer.quizzes.checks import MOST_EDGES, anchor_fault, faults
+from orienteer.quizzes.explore.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of
+from orienteer.quizzes.explore.query_walk import walked
 from orienteer.quizzes.plan import HOPS
 from orienteer.quizzes.proof import Fault, Proof, prove
-from orienteer.quizzes.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of
-from orienteer.quizzes.query_walk import walked
 from orienteer.records import JsonValue
 
 SCHEMA: JsonSchema = {

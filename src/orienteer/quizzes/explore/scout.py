@@ -25,9 +25,9 @@ from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.quizzes.categories import PACKAGE
-from orienteer.quizzes.explore.objectives import in_words
+from orienteer.quizzes.explore.orders import in_words
 from orienteer.quizzes.explore.report import SCHEMA, Checked, Order, Report, is_answered, report_of
+from orienteer.quizzes.kinds import PACKAGE
 from orienteer.quizzes.proof import FORMS, Fault
 from orienteer.records import NOT_RUN, JsonValue, Message, Observed, Question, Reply, Sampling, Step, Trajectory
 from orienteer.retrieval.schema import describe

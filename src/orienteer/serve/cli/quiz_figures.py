@@ -15,8 +15,7 @@ from orienteer.serve.cli.output import Output
 if TYPE_CHECKING:
     from orienteer.evaluation.quiz_item import QuizItem
     from orienteer.llm.budget import Budget
-    from orienteer.quizzes.sorting import Sorting
-    from orienteer.quizzes.statistics import Axis, Distribution, QuizStatistics
+    from orienteer.quizzes.kinds import Axis, Distribution, QuizStatistics, Sorting
 
 GROUPS: Mapping[str, str] = {}
 JUDGED = ".judged.jsonl"
@@ -36,7 +35,7 @@ def quiz(
 ) -> None:
     """Say what a quiz is made of: kinds, as assigned or as a model judges by the question alone; lengths; clues."""
     from orienteer.quizzes.file import read_quiz
-    from orienteer.quizzes.statistics import statistics_of
+    from orienteer.quizzes.kinds import statistics_of
 
     items = read_quiz(path)
     said = None if model is None else _judged(out, items, path, model, base_url, workers, budget.limits())
@@ -57,7 +56,7 @@ def _judged(
     budget: Budget,
 ) -> Sorting:
     from orienteer.llm import Allowance
-    from orienteer.quizzes.sorting import sort_questions
+    from orienteer.quizzes.kinds import sort_questions
 
     configured = settings().with_flags(base_url=base_url)
     places = {"concurrency": workers, **configured.server}

@@ -16,10 +16,10 @@ from orienteer.agents.dialect import harmless
 from orienteer.graph.store import Graph
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.quizzes.categories import PACKAGE
-from orienteer.quizzes.explore.objectives import in_words
+from orienteer.quizzes.explore.orders import in_words
 from orienteer.quizzes.explore.report import Checked, Order
 from orienteer.quizzes.explore.scout import Conversation, Episode, handed_in, recorded, report_prompt, sampling_of
+from orienteer.quizzes.kinds import PACKAGE
 from orienteer.records import Message
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line

@@ -13,9 +13,9 @@ import numpy as np
 from orienteer.agents.dialect import harmless
 from orienteer.evaluation.grid import CELLS, Cell
 from orienteer.graph.store import Graph
-from orienteer.quizzes.categories import definitions
-from orienteer.quizzes.checks import MOST_EDGES, anchor_fault
+from orienteer.quizzes.checks import node_fault
 from orienteer.quizzes.explore.report import Order
+from orienteer.quizzes.kinds import definitions
 
 ATTEMPTS = 3
 """Episodes that one place of a quiz is worth: each begins at another node."""
@@ -62,7 +62,7 @@ class Objectives:
         if self.cell(place).answer_type != "boolean":
             return None
         turn, at = divmod(place, len(CELLS))
-        before = sum(self.cell(one).answer_type == "boolean" for one in range(at))
+        before = sum(self.cell(earlier).answer_type == "boolean" for earlier in range(at))
         return (turn + before) % 2 == 0
 
     def _seed(self, chance: np.random.Generator) -> int | None:
@@ -77,11 +77,7 @@ class Objectives:
             if not len(rows):
                 continue
             row = int(rows[int(chance.integers(len(rows)))])
-            if (
-                1 <= degrees[row] <= MOST_EDGES
-                and graph.ids[row] not in self.avoid
-                and anchor_fault(graph, row) is None
-            ):
+            if degrees[row] >= 1 and graph.ids[row] not in self.avoid and node_fault(graph, row) is None:
                 return row
         return None
 
