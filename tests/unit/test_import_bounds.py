@@ -420,7 +420,7 @@ def test_one_row_that_is_too_large_is_refused_wherever_it_stands(before: int, tm
     ],
 )
 def test_no_key_of_a_pickle_hashes_as_the_file_likes(made: dict, tmp_path: Path) -> None:
-    found = value(pickle.dumps(made), file="p.pkl")
+    found = value(pickle.dumps(made))
     assert {type(key) for key in found} <= {str, bytes}
     path = tmp_path / "p.pkl"
     path.write_bytes(pickle.dumps(made))
@@ -434,8 +434,7 @@ def test_sets_keep_their_members(kind: Callable, protocol: int, tmp_path: Path) 
     path = tmp_path / "p.pkl"
     path.write_bytes(pickle.dumps({"a": kind(members)}, protocol))
     assert sorted(load(path)["a"], key=str) == sorted(members, key=str)
-    raw = value(path.read_bytes(), file=path)["a"]
-    assert {type(key) for key in raw} <= {str, bytes}
+    assert isinstance(value(path.read_bytes())["a"], list | tuple)  # nothing has hashed them
 
 
 @pytest.mark.parametrize("protocol", [2, 4])

@@ -1,7 +1,8 @@
 """Tensors that torch has saved, read without torch: a ZIP archive with a small pickle and the raw numbers beside it.
 
 Nothing is unpacked to disk, nothing compressed is read (torch compresses nothing, and what unfolds to more than the
-file is no tensor), and the pickle goes through the reader that runs nothing.
+file is no tensor), and the pickle goes through the reader that runs nothing: it gives a view of a storage, whose
+numbers are read afterwards.
 """
 
 from __future__ import annotations
@@ -9,16 +10,15 @@ from __future__ import annotations
 import math
 import zipfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadInput
-from orienteer.ingest.benchmarks.pickled import Calls, Named, Refused
-from orienteer.ingest.benchmarks.pickles import value
+from orienteer.ingest.benchmarks.pickles import refusals, value
+from orienteer.ingest.benchmarks.stand_ins import MOST_DIMENSIONS, BadPickle, Calls, PickleName, never
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.files import require
 
@@ -41,14 +41,21 @@ MOST_PICKLE_BYTES = 1 << 20
 """The pickle of a tensor has some hundred bytes."""
 LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """How files begin that torch wrote before 1.6."""
-MOST_DIMENSIONS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Storage:
+class _Storage(NamedTuple):
     kind: str
     key: str
-    count: int
+    size: int
+
+
+class _View(NamedTuple):
+    """A tensor as a part of a storage: where it begins, and in each dimension its size and its step, in numbers."""
+
+    storage: _Storage
+    offset: int
+    sizes: tuple[int, ...]
+    steps: tuple[int, ...]
 
 
 def tensor(path: Path) -> Tensor:
@@ -77,65 +84,45 @@ class _Archive:
 
     def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
         self._archive, self._path = archive, path
-        pickles = [one for one in archive.namelist() if one == PICKLE or one.endswith(f"/{PICKLE}")]
+        pickles = [name for name in archive.namelist() if name == PICKLE or name.endswith(f"/{PICKLE}")]
         if len(pickles) != 1:
             self._refuse(f"{len(pickles)} files named {PICKLE} where one is expected")
         self._root = pickles[0].removesuffix(PICKLE)
 
     def _refuse(self, what: str) -> NoReturn:
-        raise Refused(f"{self._path}: {what}; only single tensors that torch.save wrote are read, and nothing was run")
+        raise BadPickle(
+            f"{self._path}: {what}; only single tensors that torch.save wrote are read, and nothing was run"
+        )
 
     def tensor(self) -> Tensor:
-        data = self._read(PICKLE, most=MOST_PICKLE_BYTES)
-        found = value(data, file=f"{self._path}, {PICKLE}", calls=self._calls(), persistent=self._storage)
-        if not isinstance(found, np.ndarray):
-            self._refuse(f"a {type(found).__name__} where a tensor is expected")
-        found.flags.writeable = False
-        return found
-
-    def _calls(self) -> Calls:
-        named = {("torch", name): self._never for name in STORAGES}
-        rebuilt = {("torch._utils", name): self._rebuilt for name in ("_rebuild_tensor", "_rebuild_tensor_v2")}
-        return {**named, **rebuilt}
-
-    @staticmethod
-    def _never(*arguments: object) -> NoReturn:
-        raise ValueError("a storage that is made in the pickle")
-
-    def _storage(self, told: object) -> _Storage:
-        """Return the storage that a persistent id names: ("storage", class, key, device, count)."""
-        match told:
-            case ("storage", Named(name=("torch", kind)), str(key), str(), int(count)) if (
-                kind in STORAGES and key.isascii() and key.isdigit() and count >= 0
-            ):
-                return _Storage(kind, key, count)
-            case _:
-                raise ValueError("a storage of another kind")
-
-    def _rebuilt(self, storage: object, offset: object, size: object, stride: object, *rest: object) -> Tensor:
-        sizes, steps = _counts(size), _counts(stride)
-        if not isinstance(storage, _Storage) or not isinstance(offset, int) or len(sizes) != len(steps):
-            raise ValueError("a tensor of another form")
-        last = offset + sum((n - 1) * step for n, step in zip(sizes, steps, strict=True) if n)
-        if not 0 <= offset <= last < max(storage.count, 1) or math.prod(sizes) > storage.count:
-            raise ValueError("a tensor that lies outside of its storage, or repeats it")
-        numbers = self._numbers(storage)
-        if 0 in sizes:
-            return numbers[:0].reshape(sizes)
-        return np.lib.stride_tricks.as_strided(numbers[offset:], sizes, [step * numbers.itemsize for step in steps])
+        """Return the one tensor."""
+        content = self._read(PICKLE, most=MOST_PICKLE_BYTES)
+        with refusals(f"{self._path}, {PICKLE}"):
+            view = value(content, calls=_CALLS, persistent=_storage)
+        if not isinstance(view, _View):
+            self._refuse(f"a {type(view).__name__} where a tensor is expected")
+        numbers = self._numbers(view.storage)
+        if 0 in view.sizes:
+            tensor: Tensor = numbers[:0].reshape(view.sizes)
+        else:
+            strides = [step * numbers.itemsize for step in view.steps]
+            tensor = np.lib.stride_tricks.as_strided(numbers[view.offset :], view.sizes, strides)
+        tensor.flags.writeable = False
+        return tensor
 
     def _numbers(self, storage: _Storage) -> Tensor:
+        """Return the numbers of a storage, shape (size,), in the byte order of the file."""
         order = (
             self._read(BYTE_ORDER, most=16) if f"{self._root}{BYTE_ORDER}" in self._archive.namelist() else b"little"
         )
         if order not in (b"little", b"big"):
             self._refuse(f"the byte order {order!r}")
         kind = np.dtype(STORAGES[storage.kind]).newbyteorder("<" if order == b"little" else ">")
-        expected = storage.count * kind.itemsize
-        data = self._read(f"data/{storage.key}", most=expected)
-        if len(data) != expected:
-            self._refuse(f"a storage of {len(data)} bytes where {expected} are expected")
-        return np.frombuffer(data, kind)
+        expected = storage.size * kind.itemsize
+        content = self._read(f"data/{storage.key}", most=expected)
+        if len(content) != expected:
+            self._refuse(f"a storage of {len(content)} bytes where {expected} are expected")
+        return np.frombuffer(content, kind)
 
     def _read(self, name: str, *, most: int) -> bytes:
         """Return a member's bytes. Refuses one that is packed, or larger than it may be, before it is read."""
@@ -150,9 +137,39 @@ class _Archive:
         return self._archive.read(member)
 
 
-def _counts(found: object) -> tuple[int, ...]:
-    if isinstance(found, tuple) and len(found) <= MOST_DIMENSIONS:
-        counts = tuple(one for one in found if type(one) is int and 0 <= one < 1 << 48)
-        if len(counts) == len(found):
-            return counts
-    raise ValueError("a tensor of another form")
+def _storage(pid: object) -> _Storage:
+    """Return the storage that a persistent id names: ("storage", class, key, device, count)."""
+    match pid:
+        case ("storage", PickleName(name=("torch", kind)), str(key), str(), int(count)) if (
+            kind in STORAGES and key.isascii() and key.isdigit() and count >= 0
+        ):
+            return _Storage(kind, key, count)
+        case _:
+            raise ValueError("a storage of another kind")
+
+
+def _rebuilt(storage: object, offset: object, size: object, stride: object, *rest: object) -> _View:
+    """Return the view that torch's function of a like name makes. Raises `ValueError` where it leaves its storage."""
+    sizes, steps = _counts(size), _counts(stride)
+    if not isinstance(storage, _Storage) or type(offset) is not int or len(sizes) != len(steps):
+        raise ValueError("a tensor of another form")
+    last = offset + sum((n - 1) * step for n, step in zip(sizes, steps, strict=True) if n)
+    if not 0 <= offset <= last < max(storage.size, 1) or math.prod(sizes) > storage.size:
+        raise ValueError("a tensor that lies outside of its storage, or repeats it")
+    return _View(storage, offset, sizes, steps)
+
+
+def _counts(counts: object) -> tuple[int, ...]:
+    if (
+        not isinstance(counts, tuple)
+        or len(counts) > MOST_DIMENSIONS
+        or not all(type(count) is int and 0 <= count < 1 << 48 for count in counts)
+    ):
+        raise ValueError("a tensor of another form")
+    return counts
+
+
+_CALLS: Calls = {
+    **{("torch", name): never for name in STORAGES},
+    **{("torch._utils", name): _rebuilt for name in ("_rebuild_tensor", "_rebuild_tensor_v2")},
+}
