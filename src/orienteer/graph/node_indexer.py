@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index import kernels
 from orienteer.index.names import NameKind, NamesWriter
 from orienteer.index.postings import BATCH_BYTES, PostingsWriter
 from orienteer.records import Node
@@ -38,8 +37,6 @@ class NodeIndexer:
         self._running: Future[None] | None = None
         self._waiting: list[Node] = []
         self._waiting_size = 0
-        self._held: list[list[Node]] = []  # batches, until it is known whether compiled loops are worth it
-        self._size = 0  # of all texts so far, in characters
         self._rows = 0
         self._writers: _Writers | None = None
 
@@ -68,24 +65,10 @@ class NodeIndexer:
             self._running.result()
 
     def _take(self, nodes: list[Node]) -> None:
-        self._held.append(nodes)
-        self._size += sum(len(node.text) for node in nodes)
-        if self._size >= kernels.WORTH_BYTES:
-            self._index()
-
-    def _index(self) -> _Writers:
-        """Index what is held."""
         if self._writers is None:
-            compiled = kernels.kernels(self._size)
-            self._writers = _Writers(
-                NamesWriter(self._tokenizer, kernels=compiled),
-                PostingsWriter(self._folder, self._tokenizer, kernels=compiled),
-            )
-        held, self._held = self._held, []
-        for nodes in held:
-            _add(self._writers, range(self._rows, self._rows + len(nodes)), nodes)
-            self._rows += len(nodes)
-        return self._writers
+            self._writers = _Writers(NamesWriter(self._tokenizer), PostingsWriter(self._folder, self._tokenizer))
+        _add(self._writers, range(self._rows, self._rows + len(nodes)), nodes)
+        self._rows += len(nodes)
 
     def finish(
         self,
@@ -106,7 +89,8 @@ class NodeIndexer:
     def _finish(
         self, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]], measured: NDArray[np.bool_] | None
     ) -> dict[str, float]:
-        names, postings = self._index()
+        assert self._writers is not None  # `finish` has handed over, if only an empty batch
+        names, postings = self._writers
         self._writers = None  # what they hold goes with this call
         with postings:
             names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])

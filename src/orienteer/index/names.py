@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from orienteer.index import words
 from orienteer.index.arrays import Folder, StringWriter, encode, save
-from orienteer.index.kernels import Kernels
 from orienteer.text.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
@@ -51,11 +50,11 @@ class Link(NamedTuple):
 class NamesWriter:
     """Collects names and writes their index."""
 
-    def __init__(self, tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> None:
-        self._tokenizer, self._kernels = tokenizer, kernels
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
         self._columns: list[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]] = []
         self._rows, self._kinds, self._texts = array("i"), bytearray(), list[str]()  # of names that wait
-        self._vocabulary = words.Vocabulary(kernels)
+        self._vocabulary = words.Vocabulary()
         self._stems = np.zeros(1 << 10, np.uint64)
         self._spelling: list[str] = []
 
@@ -78,7 +77,7 @@ class NamesWriter:
         """Index the names that wait."""
         rows, kinds, texts = np.array(self._rows, np.int32), np.frombuffer(bytes(self._kinds), np.uint8), self._texts
         self._rows, self._kinds, self._texts = array("i"), bytearray(), []
-        found = words.split(texts, self._tokenizer, kernels=self._kernels)
+        found = words.split(texts, self._tokenizer)
         numbers, new = self._vocabulary.number(found.hashes)
         stems = found.hashes[new]
         written = np.flatnonzero(~np.logical_and(*found.digits(new)))  # all but numbers

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 from orienteer.index import words
 from orienteer.index.arrays import Array, runs, save
-from orienteer.index.kernels import Kernels
 from orienteer.text.tokenizer import Tokenizer
 
 K1 = 1.2  # Lucene's defaults, as everywhere in the field
@@ -70,20 +69,19 @@ class _Counted(NamedTuple):
 class PostingsWriter:
     """Collects texts and writes the index of all of them."""
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> None:
-        self._folder, self._tokenizer, self._kernels = folder, tokenizer, kernels
+    def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
+        self._folder, self._tokenizer = folder, tokenizer
         self._spools = {name: (folder / f"spool.{name}").open("wb") for name in _SPOOLS}
         self._spooled_terms = self._spooled = 0
         self._batches: list[_Batch] = []
         self._large: list[tuple[int, int, int]] = []  # term, row, frequency
         self._lengths: list[NDArray[np.int32]] = []
         self._rows = 0
-        self._words = words.Vocabulary(kernels)
-        self._terms = words.Vocabulary(kernels)
+        self._words = words.Vocabulary()
+        self._terms = words.Vocabulary()
         self._term_hashes: list[NDArray[np.uint64]] = []
         self._buckets = np.zeros(0, np.uint8)  # of the terms
         self._expansion = np.full((3, 1 << 16), -1, np.int32)  # (3, words): terms; inverted where others follow
-        self._state = np.zeros((0, 2), np.int32)  # (terms, 2): where the compiled count keeps its notes
 
     def __enter__(self) -> PostingsWriter:
         return self
@@ -110,10 +108,10 @@ class PostingsWriter:
             self._add(batch)
 
     def _add(self, texts: Sequence[str]) -> None:
-        found = words.split(texts, self._tokenizer, kernels=self._kernels)
+        found = words.split(texts, self._tokenizer)
         numbers, new = self._words.number(found.hashes)
         self._learn(found, new)
-        counted = self._count(numbers, found) if self._kernels is None else self._counted(self._kernels, numbers, found)
+        counted = self._count(numbers, found)
         self._lengths.append(counted.lengths)
         self._spool(counted)
         self._rows += len(texts)
@@ -134,15 +132,6 @@ class PostingsWriter:
         keys, frequencies = runs(keys)
         terms, counts = runs((keys >> np.uint64(_ROW_BITS) & np.uint64((1 << 31) - 1)).astype(np.int32))
         return _Counted(terms, counts, (keys & np.uint64((1 << _ROW_BITS) - 1)).astype(np.int32), frequencies, lengths)
-
-    def _counted(self, kernels: Kernels, numbers: NDArray[np.int32], found: words.Words) -> _Counted:
-        """Count the terms of each text with compiled code; the terms come in another order."""
-        if len(self._state) < len(self._terms):
-            self._state = np.full((len(self._terms) * 2, 2), -1, np.int32)
-            self._state[:, 1] = 0
-        lengths = np.zeros(len(found.firsts) - 1, np.int32)
-        counted = kernels.count_terms(numbers, found.firsts, self._expansion, self._buckets, self._state, lengths)
-        return _Counted(*counted, lengths)
 
     def _learn(self, found: words.Words, new: NDArray[np.int64]) -> None:
         """Give the terms of new words their numbers."""
@@ -211,7 +200,7 @@ class PostingsWriter:
         of_mean = lengths if measured is None else lengths[row_place[measured]]
         mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
         first_terms = np.searchsorted(self._buckets[order], np.arange(_BUCKETS + 1))
-        with _Joined(self._folder, saturation(mean, lengths), self._kernels) as joined:
+        with _Joined(self._folder, saturation(mean, lengths)) as joined:
             for bucket, found in enumerate(self._spooled_runs()):
                 low, high = first_terms[bucket : bucket + 2].tolist()
                 rows = row_place[found.rows]
@@ -256,9 +245,8 @@ class PostingsWriter:
 class _Joined:
     """Writes the postings of bucket after bucket."""
 
-    def __init__(self, folder: Path, saturations: NDArray[np.float64], kernels: Kernels | None) -> None:
+    def __init__(self, folder: Path, saturations: NDArray[np.float64]) -> None:
         self._folder, self._saturations = folder, saturations
-        self._block_maxima = _block_maxima if kernels is None else kernels.block_maxima
         self._counts: list[NDArray[np.int64]] = []
         self._maxima: list[NDArray[np.float32]] = []
 
@@ -286,8 +274,7 @@ class _Joined:
         frequencies = keys.astype(np.uint8)
         keys >>= np.uint64(8)
         rows = (keys & np.uint64((1 << 31) - 1)).astype(np.int32)
-        best = np.empty(blocks[-1], np.float32)
-        self._block_maxima(begins, blocks, BLOCK, rows, frequencies, self._saturations, best)
+        best = _block_maxima(begins, blocks, rows, frequencies, self._saturations)
         rows.tofile(self._files[0])
         frequencies.tofile(self._files[1])
         self._counts.append(counts)
@@ -321,15 +308,14 @@ def saturation(mean_length: float, lengths: NDArray[np.int32]) -> NDArray[np.flo
 def _block_maxima(
     begins: NDArray[np.int64],
     blocks: NDArray[np.int64],
-    size: int,
     rows: NDArray[np.int32],
     frequencies: NDArray[np.uint8],
     saturations: NDArray[np.float64],
-    best: NDArray[np.float32],
-) -> None:
-    """Fill in the largest tf / (tf + K) of each block of postings, rounded to the nearest float."""
+) -> NDArray[np.float32]:
+    """Return the largest tf / (tf + K) of each block of postings, rounded to the nearest float, shape (blocks,)."""
+    best = np.empty(blocks[-1], np.float32)
     # Every block's first posting: reduceat then takes the maximum up to the next block's.
-    firsts = np.repeat(begins[:-1] - blocks[:-1] * size, np.diff(blocks)) + np.arange(blocks[-1]) * size
+    firsts = np.repeat(begins[:-1] - blocks[:-1] * BLOCK, np.diff(blocks)) + np.arange(blocks[-1]) * BLOCK
     low = 0
     while low < len(firsts):
         high = max(low + 1, int(np.searchsorted(firsts, firsts[low] + _SLICE)))
@@ -339,3 +325,4 @@ def _block_maxima(
         share[tf == 255] = 1  # the true frequency may be larger: no share is above 1
         best[low:high] = np.maximum.reduceat(share, firsts[low:high] - firsts[low])
         low = high
+    return best

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.kernels import Kernels
 from orienteer.text.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
@@ -119,19 +118,9 @@ def prepare(text: str, tokenizer: Tokenizer) -> bytes:
     return " ".join(tokenizer.words(text)).encode()
 
 
-def split(texts: Sequence[str], tokenizer: Tokenizer, *, kernels: Kernels | None = None) -> Words:
+def split(texts: Sequence[str], tokenizer: Tokenizer) -> Words:
     """Find and hash the words of several texts."""
-    if kernels is None:
-        return _split([prepare(text, tokenizer) for text in texts])
-    # What is plain ASCII is folded in the compiled loop.
-    encoded = [text.encode() if text.isascii() else prepare(text, tokenizer) for text in texts]
-    buffer = np.frombuffer(bytearray(b" ".join([*encoded, b""])), np.uint8)
-    ends = np.cumsum([len(one) + 1 for one in encoded], dtype=np.int64) - 1
-    most = len(buffer) // 2 + 1
-    hashes, starts, lengths = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most, np.int64)
-    firsts = kernels.hash_words(buffer, ends, hashes, starts, lengths)
-    found = int(firsts[-1])
-    return Words(buffer, starts[:found], lengths[:found], firsts, hashes[:found])
+    return _split([prepare(text, tokenizer) for text in texts])
 
 
 def _split(prepared: Sequence[bytes]) -> Words:
@@ -175,19 +164,16 @@ def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray
 class Vocabulary:
     """Numbers words by their hash, in the order in which they first come: an open-addressed table in numpy."""
 
-    def __init__(self, kernels: Kernels | None = None) -> None:
+    def __init__(self) -> None:
         self._keys = np.zeros(1 << 16, np.uint64)
         self._values = np.zeros(1 << 16, np.int32)
         self._count = 0
-        self._kernels = kernels
 
     def __len__(self) -> int:
         return self._count
 
     def number(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the number of each word, and where in the input each new word first stands."""
-        if self._kernels is not None:
-            return self._number(self._kernels, hashes)
         numbers, missing = self._find(hashes)
         if not len(missing):
             return numbers, missing
@@ -198,19 +184,6 @@ class Vocabulary:
         numbers[missing] = self._count + inverse
         self._count += len(fresh)
         return numbers, missing[first]
-
-    def _number(self, kernels: Kernels, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        numbers, new = np.empty(len(hashes), np.int32), np.empty(len(hashes), np.int64)
-        done = found = 0
-        while done < len(hashes):
-            took, fresh = kernels.number_words(
-                hashes[done:], self._keys, self._values, self._count, numbers[done:], new[found:]
-            )
-            new[found : found + fresh] += done
-            done, found, self._count = done + took, found + fresh, self._count + fresh
-            if done < len(hashes):
-                self._grow()
-        return numbers, new[:found]
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the number of each word, -1 for those that were never seen."""
@@ -252,7 +225,4 @@ class Vocabulary:
         keys, values = self._keys[used], self._values[used]
         self._keys = np.zeros(len(self._keys) * 2, np.uint64)
         self._values = np.zeros(len(self._keys), np.int32)
-        if self._kernels is None:
-            self._insert(keys, values)
-        else:
-            self._kernels.insert(keys, values, self._keys, self._values)
+        self._insert(keys, values)
