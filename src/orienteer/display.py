@@ -39,6 +39,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def cut(text: str, length: int) -> str:
+    """Return a text of at most that many characters, and how many more there were."""
+    return text if len(text) <= length else f"{text[:length]} … ({len(text) - length:,} more characters)"
+
+
 def result_html(title: str, paragraphs: Iterable[str], rows: Sequence[Sequence[str]], lines: Iterable[str]) -> str:
     """Return a result as HTML: its question, its answer, a row of texts for each hit, and what is to be known of it.
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.report import charts, write_report
 from orienteer.evaluation.report import page as writing
+from orienteer.evaluation.report import write_report
 from orienteer.evaluation.report.breakdowns import UNSEEN, _by_node, _length, _script
 from orienteer.evaluation.report.columns import sweeps
-from orienteer.evaluation.report.markup import Html, html, tag
 from orienteer.evaluation.report.material import Known, Material
 from orienteer.evaluation.report.packed import Packed, Trajectories
 from orienteer.evaluation.report.walks import Walks, walk_of
@@ -27,6 +26,8 @@ from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, Stor
 from orienteer.evaluation.scores.comparison import compare
 from orienteer.evaluation.scores.table import evidence_curves, rows
 from orienteer.graph.store import Graph
+from orienteer.page import svg
+from orienteer.page.markup import Html, html, tag
 from orienteer.records import Message, Node, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'\u202egnp.exe\x00\x1b[31m\u2028"
@@ -234,7 +235,7 @@ def test_what_is_packed_in_pieces_comes_out_whole_and_is_base64(pieces):
 def test_markup_escapes_what_is_no_markup():
     assert html("<b>", Html("<i>"), "\x07") == "&lt;b&gt;<i> "
     assert tag("a", "x<", title='"><script>', class_="y", data_z=1, href=None) == (
-        '<a title="&quot;&gt;&lt;script&gt;" class="y" data-z="1">x&lt;</a>'
+        '<a title="&#34;&gt;&lt;script&gt;" class="y" data-z="1">x&lt;</a>'
     )
 
 
@@ -439,17 +440,17 @@ def test_the_measure_can_be_chosen(report, two):
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1)), min_size=1, max_size=14))
 def test_labels_of_a_plot_meet_neither_each_other_nor_a_mark(places):
-    points = [charts.Point(f"method {n}", "red", x, y, y, y) for n, (x, y) in enumerate(places)]
-    plot = charts.scatter(points, "ms", "Hit@1")
+    points = [svg.Point(f"method {n}", "red", x, y, y, y) for n, (x, y) in enumerate(places)]
+    plot = svg.scatter(points, "ms", "Hit@1")
     labels = re.findall(r'<text x="([-\d.]+)" y="([-\d.]+)" text-anchor="(\w+)" class="label">([^<]+)', plot.svg)
     assert len(labels) + plot.unnamed == len(points)
     boxes = []
     for x, y, anchor, name in labels:
-        width = charts._LETTER * len(name)
+        width = svg.LETTER * len(name)
         left = float(x) - {"start": 0, "middle": width / 2, "end": width}[anchor]
         boxes.append((left, float(y) - 11, left + width, float(y) + 3))
     marks = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)"', plot.svg)]
-    assert all(0 <= x <= charts.WIDTH and 0 <= y <= charts.HEIGHT for x, y in marks)
+    assert all(0 <= x <= svg.PLOT.width and 0 <= y <= svg.PLOT.height for x, y in marks)
     for number, one in enumerate(boxes):
         assert not any(one[0] < x < one[2] and one[1] < y < one[3] for x, y in marks)
         for other in boxes[:number]:
@@ -461,7 +462,7 @@ def test_labels_of_a_plot_meet_neither_each_other_nor_a_mark(places):
 
 
 def test_costs_are_placed_by_their_logarithm_and_nought_apart():
-    plot = charts.scatter([charts.Point(str(n), "red", x, 0.5) for n, x in enumerate((0, 1, 10, 100))], "USD", "Hit@1")
+    plot = svg.scatter([svg.Point(str(n), "red", x, 0.5) for n, x in enumerate((0, 1, 10, 100))], "USD", "Hit@1")
     marks = dict(re.findall(r'<title>(\d): [^<]*</title><circle cx="([-\d.]+)"', plot.svg))
     zero, one, ten, hundred = (float(marks[str(n)]) for n in range(4))
     assert zero < one < ten < hundred

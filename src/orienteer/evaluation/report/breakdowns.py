@@ -7,24 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from orienteer.evaluation.report import charts
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import (
-    NOTHING,
-    Html,
-    bullets,
-    cell,
-    html,
-    note,
-    panels,
-    scrolled,
-    section,
-    share,
-    tag,
-)
+from orienteer.evaluation.report.markup import Html, bullets, cell, html, note, panels, scrolled, section, tag
 from orienteer.evaluation.report.material import Known, Material
 from orienteer.evaluation.running.runs import Line
 from orienteer.evaluation.scores.table import Row, rows, value_order
+from orienteer.page import svg
+from orienteer.page.numerals import NOTHING, share
 
 UNSEEN = "not known: in no ranking"
 _MOST_TYPES = 16
@@ -198,7 +187,7 @@ def _cell(row: Row | None, one: Column, measure: str, highest: float) -> Html:
     found = row.measures[measure]
     whole = one.row.measures.get(measure)
     is_low = whole is not None and row.n >= _FEWEST and found.high is not None and found.high < whole.mean
-    drawn = charts.bar(found.mean, found.low, found.high, colour=one.colour, lowest=0.0, highest=highest)
+    drawn = svg.bar(found.mean, found.low, found.high, colour=one.colour, lowest=0.0, highest=highest)
     mark = tag("span", share(found.mean), class_="low" if is_low else None)
     shown = html(drawn, mark)
     return tag("td", shown, title=f"{one.name}: {share(found.mean)}, {found.n} questions")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import NOTHING, Html, bullets, cell, figure, html, scrolled, section, tag
+from orienteer.evaluation.report.markup import Html, bullets, cell, html, scrolled, section, tag
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.running.runs import Line
 from orienteer.evaluation.scores.table import tool_failures, values_of, work
+from orienteer.page.numerals import NOTHING, figure
 
 _SHOWN = {
     "output_tokens": "output tokens",

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from orienteer.evaluation.report.columns import Column, Sweep
-from orienteer.evaluation.report.markup import Html, figure, html, note, section, share, tag
+from orienteer.evaluation.report.markup import Html, html, note, section, tag
 from orienteer.evaluation.report.material import Material
+from orienteer.page.numerals import figure, share
 
 _MEASURES = ("Hit@1", "Recall@20")
 _DEEPEST = 70  # per cent of the colour: the figures stay readable on it

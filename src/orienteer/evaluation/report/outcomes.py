@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orienteer.display import counted
-from orienteer.evaluation.report import charts
+from orienteer.display import counted, cut
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import (
-    NOTHING,
-    Html,
-    bullets,
-    cell,
-    cut,
-    html,
-    note,
-    scrolled,
-    section,
-    share,
-    tag,
-)
+from orienteer.evaluation.report.markup import Html, bullets, cell, html, note, scrolled, section, tag
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.report.packed import has_steps
 from orienteer.evaluation.report.walks import Walks
 from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, read_judged
 from orienteer.evaluation.scores.table import Estimate
+from orienteer.page import svg
+from orienteer.page.numerals import NOTHING, share
 
 _ERROR = 600  # characters of an error that are shown
 _LISTED = 40  # questions that are named under one error
@@ -45,7 +34,7 @@ def evidence(material: Material, walks: Walks) -> Html | None:
     )
     if at_once := ", ".join(f"{name} {share(curve[0])}" for name, curve in seen.items() if len(curve) == 1):
         said += f" In one step, without a curve: {at_once}."
-    drawn = charts.curves(shown, colours, "step", "evidence recall")
+    drawn = svg.curves(shown, colours, "step", "evidence recall")
     return section("evidence", "Evidence seen, step by step", tag("figure", drawn), note(said))
 
 
@@ -127,7 +116,7 @@ def _mark(one: Column, name: str, found: Estimate | None) -> Html:
     if found is None:
         return cell(NOTHING)
     highest = 1.0 if name == "QwenScore" else FULL_MARKS
-    drawn = charts.bar(found.mean, found.low, found.high, colour=one.colour, lowest=0.0, highest=highest)
+    drawn = svg.bar(found.mean, found.low, found.high, colour=one.colour, lowest=0.0, highest=highest)
     is_score = name in CRITERIA
     return tag("td", drawn, tag("b" if is_score else "span", f"{found.mean:.2f}"), class_="score" if is_score else None)
 

@@ -12,10 +12,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
-from orienteer.display import clean
+from orienteer.display import clean, cut
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import cut
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.running.runs import Line
 from orienteer.evaluation.scores.measures import rank_measure, ranking_of

@@ -6,25 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from orienteer.evaluation.report import charts
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import (
-    NOTHING,
-    Html,
-    bullets,
-    cell,
-    figure,
-    html,
-    note,
-    percent,
-    scrolled,
-    section,
-    tag,
-)
+from orienteer.evaluation.report.markup import Html, bullets, cell, html, note, scrolled, section, tag
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.report.walks import Walk, Walks, total
 from orienteer.evaluation.scores.scorer import scorer
 from orienteer.evaluation.scores.table import values_of
+from orienteer.page.numerals import NOTHING, figure, percent
 
 SUCCESS = "Hit@5"  # ARK, tables 9 and 10, figure 5
 _KINDS = ("global", "neighbourhood", "others")
@@ -77,7 +65,7 @@ def _overview(used: Sequence[_Used]) -> Html:
         walks = one.every
         counts = total(walks)
         cells = [cell(f"{len(walks):,}"), cell(figure(fmean(walk.calls for walk in walks)))]
-        cells += [cell(charts.stacked(counts, _KINDS))]
+        cells += [cell(stacked(counts, _KINDS))]
         cells += [cell(percent(counts["global"], counts["global"] + counts["neighbourhood"]))]
         cells += [cell(rate(walks)) for rate in _RATES.values()]
         body.append(tag("tr", tag("th", one.column.name, scope="row"), *cells))
@@ -96,7 +84,7 @@ def _by_outcome(used: Sequence[_Used]) -> Html:
             along = [walk.neighbourhood for walk in walks]
             shares = [sum(_bin(number) == name for number in along) / len(along) for name in names]
             cells = [cell(f"{len(walks):,}"), cell(figure(fmean(walk.calls for walk in walks)))]
-            cells += [cell(charts.stacked(total(walks), _KINDS)), cell(_RATES["global only"](walks))]
+            cells += [cell(stacked(total(walks), _KINDS)), cell(_RATES["global only"](walks))]
             cells += [cell(_RATES["re-anchored"](walks)), cell(figure(median(along)))]
             cells += [tag("td", f"{100 * part:.0f}", class_="heat", style=f"--p:{80 * part:.0f}%") for part in shares]
             body.append(tag("tr", tag("th", one.column.name, tag("small", what), scope="row"), *cells))
@@ -136,7 +124,19 @@ def _share(walks: Sequence[Walk]) -> Html:
         return cell(NOTHING)
     counts = total(walks)
     said = percent(counts["global"], counts["global"] + counts["neighbourhood"])
-    return tag("td", charts.stacked(counts, _KINDS), tag("span", said))
+    return tag("td", stacked(counts, _KINDS), tag("span", said))
+
+
+def stacked(parts: Mapping[str, float], classes: Sequence[str]) -> Html:
+    """Draw shares of a whole as one bar; the parts are told in its title."""
+    whole = sum(parts.values())
+    said = ", ".join(f"{name} {value:,.0f}" for name, value in parts.items())
+    pieces = (
+        tag("i", class_=name, style=f"width:{100 * value / whole:.2f}%")
+        for name, value in zip(classes, parts.values(), strict=True)
+        if value
+    )
+    return tag("span", *pieces, class_="stacked", title=said)
 
 
 def _heads(names: Iterable[str]) -> Html:

@@ -5,29 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from orienteer.display import counted
-from orienteer.evaluation.report import charts
 from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import (
-    NOTHING,
-    Html,
-    bullets,
-    cell,
-    figure,
-    html,
-    interval,
-    note,
-    panels,
-    scrolled,
-    section,
-    share,
-    tag,
-)
+from orienteer.evaluation.report.markup import Html, bullets, cell, html, interval, note, panels, scrolled, section, tag
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.running.runs import Manifest
 from orienteer.evaluation.scores.comparison import Comparison, Difference, kind_of
 from orienteer.evaluation.scores.judge import CRITERIA, SCORES
 from orienteer.evaluation.scores.published import Published, published_rows
 from orienteer.evaluation.scores.table import Estimate
+from orienteer.page import svg
+from orienteer.page.numerals import NOTHING, figure, share
 
 _COUNTS = ("n", "failed", "unranked", "missing", "outside", "unjudged")
 _ALWAYS = frozenset({"n", "failed", "unranked"})
@@ -91,9 +78,9 @@ def trade(material: Material) -> Html:
     made = {}
     for measure in material.measures:
         shown = [one for one in material.columns if measure in one.row.measures]
-        plots = [charts.scatter(_points(shown, measure, "ms"), "ms a question, median (log)", measure)]
+        plots = [svg.scatter(_points(shown, measure, "ms"), "ms a question, median (log)", measure)]
         if cost is not None:
-            plots.append(charts.scatter(_points(shown, measure, cost), f"{cost} a question (log)", measure))
+            plots.append(svg.scatter(_points(shown, measure, cost), f"{cost} a question (log)", measure))
         unnamed = max(unnamed, *(plot.unnamed for plot in plots))
         made[measure] = tag("div", *(tag("figure", plot.svg) for plot in plots), class_="pair")
     said = ["The thin line joins the methods that nothing cheaper beats; whiskers are 95 % intervals."]
@@ -121,7 +108,7 @@ def _basis(found: Comparison) -> Html:
 def _pair(one: Difference, every: Sequence[Difference]) -> Html:
     ends = [end for pair in every for end in (pair.low, pair.high, 0.0)]
     colour = "var(--quiet)" if one.low <= 0 <= one.high else "var(--accent)"
-    drawn = charts.bar(one.points, one.low, one.high, colour=colour, lowest=min(ends), highest=max(ends))
+    drawn = svg.bar(one.points, one.low, one.high, colour=colour, lowest=min(ends), highest=max(ends))
     return tag(
         "tr",
         tag("th", one.ours, tag("span", " over ", class_="over"), one.theirs, scope="row"),
@@ -249,12 +236,12 @@ def _costed(columns: Sequence[Column]) -> str | None:
     )
 
 
-def _points(columns: Sequence[Column], measure: str, cost: str) -> list[charts.Point]:
+def _points(columns: Sequence[Column], measure: str, cost: str) -> list[svg.Point]:
     found = []
     for one in columns:
         estimate, spent = one.row.measures[measure], _cost(one, cost)
         if spent is not None:
-            found.append(charts.Point(one.name, one.colour, spent, estimate.mean, estimate.low, estimate.high))
+            found.append(svg.Point(one.name, one.colour, spent, estimate.mean, estimate.low, estimate.high))
     return found
 
 

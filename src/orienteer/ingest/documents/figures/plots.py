@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.files import write_whole
-from orienteer.ingest.documents.figures.charts import cloud, distribution, tally, without_zero
 from orienteer.ingest.documents.figures.statistics import MOST_COUNTED
-from orienteer.markup import Html, html, tag
+from orienteer.page.markup import Html, html, tag
+from orienteer.page.numerals import without_zero
+from orienteer.page.svg import cloud, distribution, tally
 
 Figures: TypeAlias = Mapping[str, Any]  # Any: JSON; what `statistics` returns
 

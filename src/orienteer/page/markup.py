@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from html import escape
+from markupsafe import Markup as Html
+from markupsafe import escape
 
 from orienteer.display import clean
 
-
-class Html(str):
-    """Markup. Any other text is other people's: `html` and `tag` escape it."""
-
-    __slots__ = ()
+__all__ = ["Html", "html", "tag"]
 
 
 def html(*parts: str) -> Html:
     """Join markup and texts; texts are escaped, and lose what would steer a reader's terminal or direction."""
-    return Html("".join(part if isinstance(part, Html) else escape(clean(part)) for part in parts))
+    return Html(clean("".join(map(escape, parts))))
 
 
 def tag(name: str, *parts: str, **attributes: str | float | None) -> Html:

@@ -1,0 +1,391 @@
+"""Pictures as inline SVG, in colours that the page sets for light and dark; every mark is named in place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from orienteer.display import cut
+from orienteer.page.numerals import figure, share, without_zero
+
+LETTER, _LINE = 6.6, 14.0  # pixels of a letter and of a line of labels
+_LONGEST = 34  # characters of a label
+_NEAR = 9.0  # pixels from a mark to its label
+_ZERO = 46  # pixels for what costs nothing, which has no place on a logarithm's axis
+_DECADES = 3  # up to as many, a logarithm's axis has ticks at 1, 2 and 5
+_SHADES = 8  # of a cloud
+_PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; where there is little room, the first are named
+_APART = 30.0  # pixels between the middles of two percentiles' names
+
+
+class Frame(NamedTuple):
+    """The size of a plot, and the pixels that its axes take at each side."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+    @property
+    def end(self) -> int:
+        """Return the pixel at which the horizontal axis ends."""
+        return self.width - self.right
+
+    @property
+    def floor(self) -> int:
+        """Return the pixel of the horizontal axis, from the top."""
+        return self.height - self.bottom
+
+
+PLOT = Frame(520, 340, left=44, right=16, top=34, bottom=46)
+SMALL = Frame(420, 270, left=52, right=14, top=30, bottom=44)
+
+
+class Scale(NamedTuple):
+    """An axis: values from `low` to `high` stand at the pixels from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    step: float
+    """Between two ticks, which stand at its multiples."""
+
+    @classmethod
+    def between(cls, low: float, high: float, start: float, end: float) -> Scale:
+        """Return an axis that ends at these very values."""
+        return cls(low, high, start, end, _round_step(((high - low) or 1.0) / 7))
+
+    @classmethod
+    def around(cls, values: Iterable[float], frame: Frame) -> Scale:
+        """Return an upright axis with round numbers at its ends, and room beyond the values; no share is above 1."""
+        values = tuple(values)
+        low, high = min(values), max(values)
+        spread = max(high - low, 0.05 * max(abs(high), 0.2))
+        step = _round_step(spread / 6)
+        top = math.ceil((high + 0.1 * spread) / step) * step
+        bottom = max(0.0, math.floor((low - 0.1 * spread) / step) * step)
+        return cls(bottom, 1.0 if high <= 1 < top else top, frame.floor, frame.top, step)
+
+    def place(self, value: float) -> float:
+        """Return the pixel of a value."""
+        return self.start + (value - self.low) / ((self.high - self.low) or 1.0) * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        """Return round values within the axis."""
+        first, last = math.ceil(self.low / self.step - 1e-6), math.floor(self.high / self.step + 1e-6)
+        return [number * self.step for number in range(first, last + 1)]
+
+
+class LogScale:
+    """An axis of quantities by their logarithm; nought has a place of its own at the left."""
+
+    def __init__(self, values: Sequence[float], frame: Frame) -> None:
+        above = [value for value in values if value > 0]
+        self.has_zero = len(above) < len(values)
+        self._frame = frame
+        self._left, self._right = frame.left + (_ZERO if self.has_zero else 0) + 14, frame.end - 14
+        self.low, self.high = (min(above) / 1.5, max(above) * 1.5) if above else (1 / 1.5, 1.5)
+
+    def place(self, value: float) -> float:
+        """Return the pixel of a quantity."""
+        if value <= 0:
+            return self._frame.left + _ZERO / 2
+        part = math.log(value / self.low) / math.log(self.high / self.low)
+        return self._left + part * (self._right - self._left)
+
+    def ticks(self) -> list[float]:
+        """Return round quantities within the axis."""
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        steps = (1, 2, 5) if last - first <= _DECADES else (1,)
+        ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+        return [tick for tick in ticks if self.low <= tick <= self.high]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A method in a plot."""
+
+    name: str
+    colour: str
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    """Ends of the interval of y."""
+
+
+class Scatter(NamedTuple):
+    """A plot of points."""
+
+    svg: Markup
+    unnamed: int
+    """Marks that there is no room to name."""
+
+
+class _Label(NamedTuple):
+    """Where a label stands: the text's place and anchor, and the box that it fills."""
+
+    x: float
+    y: float
+    anchor: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, left: float, top: float, right: float, bottom: float) -> bool:
+        return self.left < right and left < self.right and self.top < bottom and top < self.bottom
+
+
+def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
+    """Plot quality against a cost on a logarithm's axis; a line joins what nothing cheaper beats."""
+    across = LogScale([point.x for point in points], PLOT)
+    up = Scale.around((end for point in points for end in (point.y, point.low, point.high) if end is not None), PLOT)
+    places = {point.name: (across.place(point.x), up.place(point.y)) for point in points}
+    labels = _labels(places)
+    marks = [_axes(PLOT, up, x_name, y_name), *_log_ticks(across), _frontier(points, places)]
+    for point in sorted(points, key=lambda point: point.y):
+        x, y = places[point.name]
+        whisker = Markup()
+        if point.low is not None and point.high is not None:
+            whisker = _line(x, up.place(point.low), x, up.place(point.high), "whisker", stroke=point.colour)
+        title = f"{point.name}: {y_name} {share(point.y)}, {figure(point.x)} {x_name}"
+        marks.append(Markup("<g><title>{}</title>{}{}</g>").format(title, whisker, _dot(x, y, "5", point.colour)))
+        if label := labels.get(point.name):
+            marks.append(_text(label.x, label.y, cut(point.name, _LONGEST), label.anchor, "label"))
+    return Scatter(_picture(PLOT, marks, f"{y_name} against {x_name}"), len(places) - len(labels))
+
+
+def curves(lines: Mapping[str, Sequence[float]], colours: Mapping[str, str], x_name: str, y_name: str) -> Markup:
+    """Plot shares over steps, each line named at its end."""
+    longest = max(map(len, lines.values()))
+    up = Scale.around([0.0, *(value for line in lines.values() for value in line)], PLOT)
+    right = PLOT.end - min(200, LETTER * max(min(len(name), _LONGEST) for name in lines) + 12)
+    left = PLOT.left + 14
+    steps = [left + step / max(1, longest - 1) * (right - left) for step in range(longest)]
+    marks = [_axes(PLOT, up, x_name, y_name)]
+    for step in range(0, longest, math.ceil(longest / 12)):
+        marks.append(_text(steps[step], PLOT.floor + 16, str(step + 1), "middle", "tick"))
+    ends = _spread({name: up.place(line[-1]) for name, line in lines.items()})
+    for name, line in lines.items():
+        places = list(zip(steps, map(up.place, line), strict=False))
+        marks.append(_polyline(places, "curve", stroke=colours[name]))
+        marks += [_dot(x, y, "2.5", colours[name]) for x, y in places]
+        marks.append(_line(*places[-1], right + 6, ends[name], "leader", stroke=colours[name]))
+        marks.append(_text(right + 9, ends[name] + 4, cut(name, _LONGEST), "start", "label"))
+    return _picture(PLOT, marks, f"{y_name} by {x_name}")
+
+
+def bar(mean: float, low: float | None, high: float | None, *, colour: str, lowest: float, highest: float) -> Markup:
+    """Draw a value with its interval on a short scale, with a line at nought where the scale goes below it."""
+    across = Scale.between(lowest, highest, 3, 93).place
+    marks = [_line(across(lowest), 6, across(highest), 6, "scale")]
+    if lowest < 0 < highest:
+        marks.append(_line(across(0), 0, across(0), 12, "zero"))
+    if low is not None and high is not None:
+        marks.append(_line(across(low), 6, across(high), 6, "whisker", stroke=colour))
+    marks.append(_dot(across(mean), 6, "3.5", colour))
+    return Markup(
+        '<svg class="bar" viewBox="0 0 96 12" width="96" height="12" role="img" aria-label="{:.3g}">{}</svg>'
+    ).format(mean, Markup().join(marks))
+
+
+def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | None) -> Markup:  # Any: JSON
+    """Draw how often a similarity takes each value; what exceeds the threshold, and so makes an edge, stands out.
+
+    The histogram has `edges` (one more than bins), `counts` (one a bin) and `percentiles`.
+    """
+    edges, counts = histogram["edges"], histogram["counts"]
+    across = Scale.between(edges[0], edges[-1], SMALL.left, SMALL.end)
+    up = Scale.between(0, max(counts), SMALL.floor, SMALL.top)
+    marks = [_axes(SMALL, up, name, "pairs", are_counts=True), *_ticks(across)]
+    for low, high, count in zip(edges, edges[1:], counts, strict=False):
+        makes_edges = threshold is not None and (low + high) / 2 > threshold
+        marks += _column(across, up, (low, high), count, f"{low:.2f} to {high:.2f}: {count:,} pairs", makes_edges)
+    marks += _percentiles(histogram["percentiles"], across)
+    if threshold is not None and edges[0] <= threshold <= edges[-1]:
+        x = across.place(threshold)
+        marks.append(_line(x, SMALL.top, x, SMALL.floor, "threshold"))
+    return _picture(SMALL, marks, f"pairs by {name}")
+
+
+def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
+    """Draw how many things hold none, one, two ... of something; the bar at `most` has all above it."""
+    across = Scale.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end)
+    up = Scale.between(0, max(counts), SMALL.floor, SMALL.top)
+    axis = f"{name} in one, {most} or more at the end" if len(counts) > most else f"{name} in one"
+    marks = [_axes(SMALL, up, axis, kind, are_counts=True), *_ticks(across)]
+    for number, count in enumerate(counts):
+        title = f"{number}{' or more' if number == most else ''} {name}: {count:,} {kind}"
+        marks += _column(across, up, (number - 0.5, number + 0.5), count, title)
+    return _picture(SMALL, marks, f"{kind} by number of {name}")
+
+
+def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any: JSON
+    """Draw how often two similarities come together: the darker a place, the more pairs, by the logarithm.
+
+    The joint histogram has the edges of its columns in `x`, those of its rows in `y`, and `[column, row, count]` in
+    `cells`.
+    """
+    columns, rows, cells = joint["x"], joint["y"], joint["cells"]
+    across = Scale.between(columns[0], columns[-1], SMALL.left, SMALL.end)
+    up = Scale.between(rows[0], rows[-1], SMALL.floor, SMALL.top)
+    most = math.log1p(max(count for _, _, count in cells))
+    shades: dict[int, list[str]] = {}
+    for column, row, count in cells:
+        shade = min(_SHADES, 1 + int(_SHADES * math.log1p(count) / most))
+        left, right = across.place(columns[column]), across.place(columns[column + 1])
+        low, high = up.place(rows[row]), up.place(rows[row + 1])
+        shades.setdefault(shade, []).append(f"M{left:.1f} {high:.1f}H{right:.1f}V{low:.1f}H{left:.1f}z")
+    path = Markup('<path d="{}" class="cell" fill-opacity="{}"/>')
+    paths = [path.format("".join(shapes), round(shade / _SHADES, 3)) for shade, shapes in sorted(shades.items())]
+    return _picture(SMALL, [_axes(SMALL, up, x_name, y_name), *_ticks(across), *paths], f"{y_name} against {x_name}")
+
+
+def _axes(frame: Frame, up: Scale, x_name: str, y_name: str, *, are_counts: bool = False) -> Markup:
+    """Return lines across at the ticks of the upright axis, with its labels, and the names of both axes."""
+    marks = []
+    for tick in up.ticks():
+        y = up.place(tick)
+        marks.append(_line(frame.left, y, frame.end, y, "grid"))
+        label = f"{tick:,.0f}" if are_counts else share(tick, 2) if frame is PLOT else _decimal(tick)
+        marks.append(_text(frame.left - 7, y + 4, label, "end", "tick"))
+    marks.append(_text(2, 14, y_name, "start", "axis"))
+    marks.append(_text(frame.end, frame.height - 8, x_name, "end", "axis"))
+    return Markup().join(marks)
+
+
+def _ticks(across: Scale) -> Iterator[Markup]:
+    """Yield the labels below a small plot: whole numbers where it counts, else decimals."""
+    for tick in across.ticks():
+        label = f"{tick:.0f}" if float(tick).is_integer() and across.high > 1.5 else _decimal(tick)
+        yield _text(across.place(tick), SMALL.floor + 16, label, "middle", "tick")
+
+
+def _log_ticks(across: LogScale) -> Iterator[Markup]:
+    """Yield the ticks below a plot by a logarithm's axis, and what sets nought apart."""
+    floor = PLOT.floor
+    for tick in across.ticks():
+        x = across.place(tick)
+        yield _line(x, floor, x, floor + 4, "grid")
+        yield _text(x, floor + 17, f"{tick:,.10g}", "middle", "tick")
+    if across.has_zero:
+        yield _text(across.place(0), floor + 17, "none", "middle", "tick")
+        yield _line(PLOT.left + _ZERO, PLOT.top, PLOT.left + _ZERO, floor, "break")
+
+
+def _column(
+    across: Scale, up: Scale, ends: tuple[float, float], count: int, title: str, makes_edges: bool = False
+) -> Iterator[Markup]:
+    """Yield the bar of a histogram's bin; none where nothing fell into it."""
+    if not count:
+        return
+    (left, right), top = map(across.place, ends), up.place(count)
+    yield Markup(
+        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="{}"><title>{}</title></rect>'
+    ).format(
+        left + 0.5, top, max(right - left - 1, 0.5), SMALL.floor - top, "bar kept" if makes_edges else "bar", title
+    )
+
+
+def _percentiles(values: Mapping[str, float], across: Scale) -> Iterator[Markup]:
+    """Yield a mark at what lies at some percentiles; a label that would stand on another is left out."""
+    taken: list[float] = []
+    for percentile in _PERCENTILES:
+        x = across.place(values[str(percentile)])
+        yield _line(x, SMALL.top - 6, x, SMALL.top, "mark")
+        if all(abs(x - other) >= _APART for other in taken):
+            yield _text(x, SMALL.top - 9, f"{percentile} %", "middle", "tick")
+            taken.append(x)
+
+
+def _frontier(points: Sequence[Point], places: Mapping[str, tuple[float, float]]) -> Markup:
+    """Return a line through the points than which no cheaper one is as good."""
+    best = -math.inf
+    corners = []
+    for point in sorted(points, key=lambda point: (point.x, -point.y)):
+        if point.y > best:
+            best = point.y
+            corners.append(places[point.name])
+    return _polyline(corners, "frontier")
+
+
+def _labels(places: Mapping[str, tuple[float, float]]) -> dict[str, _Label]:
+    """Return where each label stands, clear of marks and of one another; one that has no room is left out."""
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places.values()]
+    labels: dict[str, _Label] = {}
+    for name, (x, y) in sorted(places.items(), key=lambda item: item[1][1]):
+        for label in _label_places(x, y, LETTER * len(cut(name, _LONGEST))):
+            inside = PLOT.left < label.left and label.right < PLOT.width
+            inside = inside and PLOT.top - 8 < label.top and label.bottom < PLOT.floor + 6
+            if inside and not any(label.meets(*box) for box in taken):
+                taken.append(label[3:])
+                labels[name] = label
+                break
+    return labels
+
+
+def _label_places(x: float, y: float, width: float) -> Iterator[_Label]:
+    """Yield the places for a label around its mark, the best first."""
+    for down in (0.0, -12.0, 12.0):
+        top, base, bottom = y + down - _LINE / 2, y + down + 4, y + down + _LINE / 2
+        yield _Label(x + _NEAR, base, "start", x + _NEAR, top, x + _NEAR + width, bottom)
+        yield _Label(x - _NEAR, base, "end", x - _NEAR - width, top, x - _NEAR, bottom)
+    for down in (-15.0, 15.0):
+        top, base, bottom = y + down - _LINE / 2, y + down + 4, y + down + _LINE / 2
+        yield _Label(x, base, "middle", x - width / 2, top, x + width / 2, bottom)
+
+
+def _spread(places: Mapping[str, float]) -> dict[str, float]:
+    """Move labels in one column apart, downwards, as far as they need; then back up where they would leave the plot."""
+    lower: dict[str, float] = {}
+    last = -math.inf
+    for name, y in sorted(places.items(), key=lambda item: item[1]):
+        lower[name] = last = max(y, last + _LINE)
+    excess = max(0.0, last - PLOT.floor)
+    return {name: y - excess for name, y in lower.items()}
+
+
+def _picture(frame: Frame, marks: Iterable[Markup], label: str) -> Markup:
+    kind = Markup('class="plot" ') if frame is PLOT else ""
+    return Markup('<svg {}viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        kind, frame.width, frame.height, label, Markup().join(marks)
+    )
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str, *, stroke: str = "") -> Markup:
+    colour = Markup(' stroke="{}"').format(stroke) if stroke else ""
+    return Markup('<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" class="{}"{}/>').format(
+        x1, y1, x2, y2, kind, colour
+    )
+
+
+def _polyline(places: Iterable[tuple[float, float]], kind: str, *, stroke: str = "") -> Markup:
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    colour = Markup(' stroke="{}"').format(stroke) if stroke else ""
+    return Markup('<polyline points="{}" class="{}"{}/>').format(points, kind, colour)
+
+
+def _dot(x: float, y: float, radius: str, colour: str) -> Markup:
+    return Markup('<circle cx="{:.1f}" cy="{:.1f}" r="{}" fill="{}"/>').format(x, y, radius, colour)
+
+
+def _text(x: float, y: float, text: str, anchor: str, kind: str) -> Markup:
+    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>').format(x, y, anchor, kind, text)
+
+
+def _decimal(value: float) -> str:
+    return without_zero(f"{value:.2f}".rstrip("0").rstrip("."))
+
+
+def _round_step(rough: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, the least that is no smaller."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= rough * (1 - 1e-9))
