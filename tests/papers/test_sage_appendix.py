@@ -206,7 +206,7 @@ def test_edges_name_what_a_model_found_in_both(corpus):
 
 
 def test_the_page_has_every_figure_and_table(figures, tmp_path):
-    page = page_of(figures, title="a <b>graph</b>")
+    page = "".join(page_of(figures, title="a <b>graph</b>"))
     assert set(re.findall(r"<small>figure (\d+)</small>", page)) == {str(number) for number in range(5, 14)}
     assert set(re.findall(r"<small>table (\d+)</small>", page)) == {"3", "5", "17", "18", "19"}
     assert "<b>graph" not in page
@@ -219,12 +219,12 @@ def test_the_page_has_every_figure_and_table(figures, tmp_path):
 
 def test_means_of_ten_and_more_are_written_whole(figures):
     means = {pair: {**values, "entities": 10.5} for pair, values in figures["means"].items()}
-    page = page_of({**figures, "means": means}, title="x")
+    page = "".join(page_of({**figures, "means": means}, title="x"))
     assert page.count("<td>10.500</td>") == len(PAIRS)
 
 
 def test_bars_are_as_many_pairs_as_they_say(figures):
-    page = page_of(figures, title="x")
+    page = "".join(page_of(figures, title="x"))
     said = [int(count.replace(",", "")) for count in re.findall(r": ([\d,]+) pairs</title>", page)]
     drawn = (("table-table", ("column", "description", "title")), ("chunk-chunk", ("topic", "content")),
              ("table-chunk", ("title", "summary", "column")))  # fmt: skip
@@ -234,7 +234,7 @@ def test_bars_are_as_many_pairs_as_they_say(figures):
 def test_a_graph_without_tables_or_events_says_so():
     random = np.random.default_rng(1)
     nodes = [Node(f"c{at}", "chunk", f"C {at}", " ".join(some(random, WORDS, 8))) for at in range(5)]
-    page = page_of(figures_of(nodes, BuildConfig()), title="x")
+    page = "".join(page_of(figures_of(nodes, BuildConfig()), title="x"))
     assert page.count("There are no such pairs.") == 2
     assert "No events: they take a model" in page
     assert set(re.findall(r"<small>figure (\d+)</small>", page)) == {"8", "9", "10"}

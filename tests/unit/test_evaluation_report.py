@@ -11,23 +11,24 @@ from io import StringIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
+from markupsafe import Markup
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.report import page as writing
 from orienteer.evaluation.report import write_report
 from orienteer.evaluation.report.breakdowns import UNSEEN, _by_node, _length, _script
-from orienteer.evaluation.report.columns import sweeps
-from orienteer.evaluation.report.material import Known, Material
-from orienteer.evaluation.report.packed import Packed, Trajectories
-from orienteer.evaluation.report.walks import Walks, walk_of
+from orienteer.evaluation.report.material import GoldNode, Material, sweeps
+from orienteer.evaluation.report.payload import TrajectoryPacker, packed
+from orienteer.evaluation.report.tools import TrajectoryCounts, count_calls
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append, work_of
 from orienteer.evaluation.scores.comparison import compare
 from orienteer.evaluation.scores.table import evidence_curves, rows
 from orienteer.graph.store import Graph
 from orienteer.page import svg
-from orienteer.page.markup import Html, html, tag
+from orienteer.page.template import pieces
 from orienteer.records import Message, Node, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'\u202egnp.exe\x00\x1b[31m\u2028"
@@ -183,7 +184,7 @@ def test_the_table_has_the_figures_of_eval_show_and_the_verdict_is_of_compare(re
 
 
 def test_the_best_of_each_measure_is_marked_and_published_rows_stand_beside(report, two, tmp_path):
-    assert re.search(r'<th scope="row">.{0,90}ark<small>graph</small></th>.*?class="best"', report(two).source)
+    assert re.search(r'(?s)<th scope="row">.{0,90}ark<small>graph</small></th>.*?class="best"', report(two).source)
     stark = make_run(tmp_path / "stark", *two.lines, dataset="stark prime", graph="prime")
     page = report(stark)
     assert ("class", "published") in page.attributes
@@ -222,25 +223,33 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
 
 
 @given(st.lists(st.text()))
-def test_what_is_packed_in_pieces_comes_out_whole_and_is_base64(pieces):
-    file = StringIO()
-    packed = Packed(file)
-    for piece in pieces:
-        packed.write(piece)
-    packed.close()
-    assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", file.getvalue())
-    assert zlib.decompress(base64.b64decode(file.getvalue())).decode() == "".join(pieces)
+def test_what_is_packed_in_pieces_comes_out_whole_and_is_base64(texts):
+    data = "".join(packed(texts))
+    assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", data)
+    assert zlib.decompress(base64.b64decode(data)).decode() == "".join(texts)
 
 
-def test_markup_escapes_what_is_no_markup():
-    assert html("<b>", Html("<i>"), "\x07") == "&lt;b&gt;<i> "
-    assert tag("a", "x<", title='"><script>', class_="y", data_z=1, href=None) == (
-        '<a title="&#34;&gt;&lt;script&gt;" class="y" data-z="1">x&lt;</a>'
+def test_a_template_escapes_what_is_no_markup_however_it_is_put_together(tmp_path, monkeypatch):
+    package = tmp_path / "made_up"
+    (package / "templates").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "x.css").write_text("b {}")
+    (package / "templates" / "x.html").write_text(
+        "{% macro bold(x) %}<b>{{ x }}</b>{% endmacro %}{{ text }}|{{ bold(text) }}|{{ bold('') ~ text }}|"
+        "{{ [bold(''), text]|join }}|<i title=\"{{ text }}\">{{ markup }}</i>"
     )
+    monkeypatch.syspath_prepend(tmp_path)
+    values = {"text": 'x<\x07\u202e">', "markup": Markup("<u>\u202e</u>")}
+    escaped = "x&lt; &#34;&gt;"
+    assert "".join(pieces("made_up", "x.html", style="x.css", **values)) == (
+        f'{escaped}|<b>{escaped}</b>|<b></b>{escaped}|<b></b>{escaped}|<i title="{escaped}"><u></u></i>'
+    )
+    with pytest.raises(UndefinedError):
+        "".join(pieces("made_up", "x.html", style="x.css", text="x"))
 
 
 def test_calls_are_counted_by_hand():
-    walk = walk_of(
+    walk = count_calls(
         trajectory(
             step(("search_in_graph", '{"query": "a"}', ["a"])),
             step(("search_in_neighborhood", '{"node": "a"}', ["b"]), ("follow", "{}", [], "BadOption")),
@@ -268,7 +277,7 @@ def test_calls_are_counted_by_hand():
 )
 def test_reanchoring_and_breadth_alone(names, expected):
     tools = {"g": "search_in_graph", "n": "follow", "i": "intersect"}
-    walk = walk_of(trajectory(*(step((tools[one], "{}", ["a"])) for one in names)))
+    walk = count_calls(trajectory(*(step((tools[one], "{}", ["a"])) for one in names)))
     assert (walk.is_reanchored, walk.is_searching_again, walk.is_global_only) == expected
 
 
@@ -286,9 +295,9 @@ def test_tool_use_by_outcome_and_evidence_are_those_of_hand_and_table(report, tm
     ]
     run = make_run(tmp_path / "run", *lines, trajectories=told)
     material = Material([run], graph=None, measure=None, random_seed=0)
-    walks = Walks()
-    walks.read(run, material.columns)
-    curve = walks.curve(material.columns[0])
+    counts = TrajectoryCounts()
+    counts.read(run, material.columns)
+    curve = counts.curve(material.columns[0])
     assert curve == pytest.approx(evidence_curves(run)["ark"])
     assert curve == pytest.approx([0.0, 0.5 / 3])
     page = report(run)
@@ -319,7 +328,7 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
     assert recall("script", _script) == {"CJK": (1, 1.0), "Latin": (3, round((0.5 + 0 + 1) / 3, 3)), UNSEEN: (1, 0.0)}
     assert list(recall("length", _length)) == ["no description", "100 to 499", "2,000 and more", UNSEEN]
     alone = Material([run], graph=None, measure=None, random_seed=0)
-    assert alone.gold["a"] == Known("aaa", "Name a")
+    assert alone.gold["a"] == GoldNode("aaa", "Name a")
     with pytest.raises(BadOption, match="is not the graph"):
         Material([make_run(tmp_path / "other", *found)], graph=graph, measure=None, random_seed=0)
 
@@ -330,7 +339,7 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
      ("ΑΒΓ and Δ", "Greek"), ("ﬁn Ａｄａ", "Latin"), ("12-3", "no letters"), ("", "no letters"), ("قاهرة", "Arabic")],
 )  # fmt: skip
 def test_scripts_of_names(name, script):
-    assert _script(Known("t", name)) == script
+    assert _script(GoldNode("t", name)) == script
 
 
 def test_a_sweep_is_laid_out_by_its_options(report, tmp_path):
@@ -356,11 +365,11 @@ def test_trajectories_are_cut_to_the_room_there_is(two, tmp_path):
     material = Material([make_run(tmp_path / "r", *lines)], graph=None, measure=None, random_seed=0)
     for room, is_whole in ((10_000_000, True), (24 * 2_000, False), (1, False)):
         file = StringIO()
-        packer = Trajectories(material, file, room=room)
+        packer = TrajectoryPacker(material, file, room=room)
         for column in material.columns:
             for key in column.lines:
                 packer.add(column, key, [long])
-        data = re.findall(">([^<]+)</script>", file.getvalue())
+        data = [data for _, data in packer.elements()]
         assert len(data) == 24
         assert packer.shortened == 0 if is_whole else packer.shortened > 12
         first = json.loads(zlib.decompress(base64.b64decode(data[0])))
@@ -425,7 +434,7 @@ def test_what_is_asked_wrongly_is_refused_and_leaves_the_old_page(report, two, t
     def broken(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing, "write_questions", broken)
+    monkeypatch.setattr(writing, "question_texts", broken)
     with pytest.raises(OSError, match="No space"):
         write_report([two], file)
     assert file.read_bytes() == old

@@ -1,19 +1,19 @@
-"""Who is found badly: quality by every field that sorts the questions, and by what the gold nodes are like."""
+"""Who is found badly, and what it took: by every field that sorts the questions, and by what gold nodes are like."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import Html, bullets, cell, html, note, panels, scrolled, section, tag
-from orienteer.evaluation.report.material import Known, Material
+from markupsafe import Markup
+
+from orienteer.evaluation.report.material import GoldNode, Material, MethodColumn
 from orienteer.evaluation.running.runs import Line
-from orienteer.evaluation.scores.table import Row, rows, value_order
+from orienteer.evaluation.scores.table import Row, rows, tool_failures, value_order, values_of, work
 from orienteer.page import svg
-from orienteer.page.numerals import NOTHING, share
 
 UNSEEN = "not known: in no ranking"
 _MOST_TYPES = 16
@@ -21,173 +21,191 @@ _LENGTHS = ((0, "no description"), (100, "under 100 characters"), (500, "100 to 
 _LONG = "2,000 and more"
 _MEASURE = "Recall@20"
 _FEWEST = 5  # questions, for a value to be called badly found
-_MARKED = (
-    f"Underlined: found badly. On {_FEWEST} questions or more, the whole 95 % interval lies below the method's mean "
-    "over all its questions."
-)
 # Words that begin the names of characters, by the script that a reader would call them.
 _SCRIPTS = {"CJK": "CJK", "HIRAGANA": "CJK", "KATAKANA": "CJK", "BOPOMOFO": "CJK"}
 
-Table = Mapping[str, Mapping[int, Row]]
+RowsByValue = Mapping[str, Mapping[int, Row]]
 """Rows by value, then by the number of their column."""
 
 
-def fields(material: Material) -> Html:
-    """Return a table for each field that sorts the questions into few kinds."""
-    tables = {name: _by_field(material, name) for name in material.fields}
-    if not tables:
-        return section("fields", "By kind of question", note("No field sorts these questions into few kinds."))
-    made = {}
-    for measure in material.measures:
-        highest = _highest(tables.values(), measure)
-        drawn = (_table(material, name, table, measure, highest) for name, table in tables.items())
-        made[measure] = tag("div", *drawn, class_="tables")
-    said = [_MARKED]
-    if material.unsplit:
-        said.append(f"Not split by, for they have one value or too many: {', '.join(material.unsplit)}.")
-    return section("fields", "By kind of question", panels(made), bullets(said))
+class Quality(NamedTuple):
+    """A cell of a breakdown: how well a method does on the questions of a value."""
+
+    bar: Markup
+    mean: float
+    n: int
+    is_low: bool
+    """The whole interval lies below the method's mean over all its questions."""
 
 
-def nodes(material: Material) -> Html:
+class Breakdown(NamedTuple):
+    """A table of values down, methods across."""
+
+    name: str
+    methods: Sequence[str]
+    rows: Sequence[tuple[str, int, Sequence[Quality | None]]]
+    """Value, number of questions, a cell for each method."""
+
+
+class Breakdowns(NamedTuple):
+    """The tables of a part of the page."""
+
+    tables: Mapping[str, Sequence[Breakdown]]
+    """By measure."""
+    measure: str
+    fewest: int
+    unsplit: Sequence[str] = ()
+    has_graph: bool = True
+
+
+class Effort(NamedTuple):
+    """What a method's questions took on average."""
+
+    value: str
+    method: str
+    n: int
+    work: Mapping[str, float]
+    failed: float | None
+    """Share of the calls of tools. None where there were none."""
+
+
+def fields(material: Material) -> Breakdowns:
+    """Return a table for each field that sorts the questions into few kinds, by measure."""
+    splits = {name: _by_field(material, name) for name in material.fields}
+    tables = {measure: _tables(material, splits, measure) for measure in material.measures} if splits else {}
+    return Breakdowns(tables, _MEASURE, _FEWEST, unsplit=material.unsplit)
+
+
+def nodes(material: Material) -> Breakdowns:
     """Return how much of the gold nodes is found, by their type, the length of their text, and the script of names."""
-    title = "By kind of gold node"
-    if not any(line.gold.nodes for one in material.columns for line in one.lines.values()):
-        return section("nodes", title, note("No question has gold nodes."))
-    said = [
-        f"{_MEASURE} against the gold nodes of that kind alone: a question counts once for each kind among its gold. "
-        "n counts questions.",
-        _MARKED,
-    ]
-    kinds: dict[str, Callable[[Known], str]] = {"node type": lambda one: one.type, "script of the name": _script}
-    if material.graph is not None:
+    has_graph = material.graph is not None
+    if not any(line.gold.nodes for column in material.columns for line in column.lines.values()):
+        return Breakdowns({}, _MEASURE, _FEWEST, has_graph=has_graph)
+    kinds: dict[str, Callable[[GoldNode], str]] = {"node type": lambda node: node.type, "script of the name": _script}
+    if has_graph:
         kinds["description"] = _length
-    else:
-        said.append(
-            "The graph was not at hand: types and names are told by hits alone, so gold that no method ever ranked is "
-            "of unknown kind, and lengths of descriptions are not shown. Name the graph with --graph."
-        )
-    common = _common_types(material)
-    tables = {name: _by_node(material, name, kind, common) for name, kind in kinds.items()}
-    highest = _highest(tables.values(), _MEASURE)
-    drawn = (_table(material, name, table, _MEASURE, highest) for name, table in tables.items())
-    return section("nodes", title, tag("div", *drawn, class_="tables"), bullets(said))
+    types = Counter(node.type for node in material.gold.values())
+    common = frozenset(name for name, _ in types.most_common(_MOST_TYPES))
+    splits = {name: _by_node(material, name, kind, common) for name, kind in kinds.items()}
+    return Breakdowns({_MEASURE: _tables(material, splits, _MEASURE)}, _MEASURE, _FEWEST, has_graph=has_graph)
 
 
-def _by_field(material: Material, field: str) -> Table:
-    found: dict[str, dict[int, Row]] = {value: {} for value in material.fields[field]}
+def effort(material: Material) -> Mapping[str, Sequence[Effort]] | None:
+    """Return what questions took, of all and by each field (GraphScout, paper 003: figures 5 and 6, table 5).
+
+    None where no method called a model.
+    """
+    columns = [column for column in material.chosen if column.row.usage.calls]
+    if not columns:
+        return None
+    tables = {"": [_effort("", column, list(column.lines.values())) for column in columns]}
+    for field, values in material.fields.items():
+        lines: dict[str, dict[int, list[Line]]] = {value: {} for value in values}
+        for column in columns:
+            for line in column.lines.values():
+                for value in values_of(line, field):
+                    lines.setdefault(value, {}).setdefault(column.number, []).append(line)
+        tables[field] = [
+            _effort(value, column, by_column[column.number])
+            for value, by_column in lines.items()
+            for column in columns
+            if column.number in by_column
+        ]
+    return tables
+
+
+def _effort(value: str, column: MethodColumn, lines: Sequence[Line]) -> Effort:
+    return Effort(value, column.name, len(lines), work(lines), tool_failures(lines))
+
+
+def _by_field(material: Material, field: str) -> RowsByValue:
+    by_value: dict[str, dict[int, Row]] = {value: {} for value in material.fields[field]}
     for run in material.runs:
-        own = [one for one in material.chosen if one.run is run]
-        if not own or not (field == "answer_type" or any(field in line.fields for line in run.lines)):
+        columns = [column for column in material.chosen if column.run is run]
+        if not columns or not (field == "answer_type" or any(field in line.fields for line in run.lines)):
             continue
-        named = {one.method: one.number for one in own}
-        every = {name for one in own for name in one.row.measures}
-        measures = [name for name in material.measures if name in every]
-        kept = replace(run, lines=tuple(line for one in own for line in one.lines.values()))
-        for row in rows([kept], measures=measures, by=[field], random_seed=material.random_seed):
-            found[row.by[field]][named[row.method]] = row
-    return found
+        numbers = {column.method: column.number for column in columns}
+        known = {name for column in columns for name in column.row.measures}
+        measures = [name for name in material.measures if name in known]
+        last = replace(run, lines=tuple(line for column in columns for line in column.lines.values()))
+        for row in rows([last], measures=measures, by=[field], random_seed=material.random_seed):
+            by_value[row.by[field]][numbers[row.method]] = row
+    return by_value
 
 
-def _by_node(material: Material, name: str, kind: Callable[[Known], str], common: frozenset[str]) -> Table:
+def _by_node(material: Material, name: str, kind: Callable[[GoldNode], str], common: frozenset[str]) -> RowsByValue:
     """Return rows by a property of gold nodes; each line is measured once for each value among its gold."""
 
-    def value_of(node: str) -> str:
-        known = material.gold.get(node)
-        value = UNSEEN if known is None else kind(known)
-        return value if name != "node type" or known is None or value in common else "other types"
+    def value_of(node_id: str) -> str:
+        node = material.gold.get(node_id)
+        value = UNSEEN if node is None else kind(node)
+        return value if name != "node type" or node is None or value in common else "other types"
 
-    found: dict[str, dict[int, Row]] = {}
-    for one in material.chosen:
-        split = tuple(part for line in one.lines.values() for part in _split(line, name, value_of))
-        if not split:
+    by_value: dict[str, dict[int, Row]] = {}
+    for column in material.chosen:
+        lines = tuple(part for line in column.lines.values() for part in _parts(line, name, value_of))
+        if not lines:
             continue
-        run = replace(one.run, lines=split)
+        run = replace(column.run, lines=lines)
         for row in rows([run], measures=[_MEASURE], by=[name], random_seed=material.random_seed):
-            found.setdefault(row.by[name], {})[one.number] = row
-    return {value: found[value] for value in sorted(found, key=_order)}
+            by_value.setdefault(row.by[name], {})[column.number] = row
+    lengths = [*(length for _, length in _LENGTHS), _LONG]
+
+    def order(value: str) -> tuple[bool, int, tuple[bool, bool, float, str]]:
+        return value == UNSEEN, lengths.index(value) if value in lengths else 0, value_order(value)
+
+    return {value: by_value[value] for value in sorted(by_value, key=order)}
 
 
-def _split(line: Line, name: str, value_of: Callable[[str], str]) -> Iterator[Line]:
-    """Return the line once for each kind of its gold nodes, with only those as gold."""
+def _parts(line: Line, name: str, value_of: Callable[[str], str]) -> Iterator[Line]:
+    """Yield the line once for each kind of its gold nodes, with only those as gold."""
     kinds: dict[str, dict[str, float]] = {}
-    for node, relevance in line.gold.nodes.items():
+    for node_id, relevance in line.gold.nodes.items():
         if relevance > 0:
-            kinds.setdefault(value_of(node), {})[node] = relevance
-    for value, gold in kinds.items():
-        kept = line.gold.model_copy(update={"nodes": gold})
-        yield line.model_copy(update={"id": f"{line.id} {value}", "gold": kept, "fields": {name: value}})
+            kinds.setdefault(value_of(node_id), {})[node_id] = relevance
+    for value, nodes in kinds.items():
+        gold = line.gold.model_copy(update={"nodes": nodes})
+        yield line.model_copy(update={"id": f"{line.id} {value}", "gold": gold, "fields": {name: value}})
 
 
-def _common_types(material: Material) -> frozenset[str]:
-    counts = Counter(one.type for one in material.gold.values())
-    return frozenset(one for one, _ in counts.most_common(_MOST_TYPES))
-
-
-def _length(one: Known) -> str:
-    length = len((one.text or "").strip())
+def _length(node: GoldNode) -> str:
+    length = len((node.text or "").strip())
     return next((name for below, name in _LENGTHS if length < below or not length), _LONG)
 
 
-def _script(one: Known) -> str:
+def _script(node: GoldNode) -> str:
     """Name the script that most letters of a name are of."""
-    counts = Counter(script for letter in unicodedata.normalize("NFKC", one.name) if (script := _script_of(letter)))
+    letters = filter(str.isalpha, unicodedata.normalize("NFKC", node.name))
+    words = (unicodedata.name(letter, "UNKNOWN").split(" ", 1)[0].split("-", 1)[0] for letter in letters)
+    counts = Counter(_SCRIPTS.get(word, word.capitalize()) for word in words)
     return counts.most_common(1)[0][0] if counts else "no letters"
 
 
-def _script_of(letter: str) -> str | None:
-    if not letter.isalpha():
-        return None
-    word = unicodedata.name(letter, "UNKNOWN").split(" ", 1)[0].split("-", 1)[0]
-    return _SCRIPTS.get(word, word.capitalize())
+def _tables(material: Material, splits: Mapping[str, RowsByValue], measure: str) -> list[Breakdown]:
+    """Return a table for each split, all pictures on one scale."""
+    every = [row for split in splits.values() for by_column in split.values() for row in by_column.values()]
+    estimates = [row.measures[measure] for row in every if measure in row.measures]
+    highest = max([1.0, *(estimate.high or estimate.mean for estimate in estimates)])
+    return [_table(material, name, split, measure, highest) for name, split in splits.items()]
 
 
-def _order(value: str) -> tuple[bool, int, tuple[bool, bool, float, str]]:
-    """Order values: lengths by size, what is not known last."""
-    lengths = [*(name for _, name in _LENGTHS), _LONG]
-    return value == UNSEEN, lengths.index(value) if value in lengths else 0, value_order(value)
+def _table(material: Material, name: str, split: RowsByValue, measure: str, highest: float) -> Breakdown:
+    with_measure = {
+        number for by_column in split.values() for number, row in by_column.items() if measure in row.measures
+    }
+    columns = [column for column in material.chosen if column.number in with_measure]
+    lines = []
+    for value, by_column in split.items():
+        if by_column:
+            cells = [_quality(by_column.get(column.number), column, measure, highest) for column in columns]
+            lines.append((value, max(row.n for row in by_column.values()), cells))
+    return Breakdown(name, [column.name for column in columns], lines)
 
 
-def _highest(tables: Iterable[Table], measure: str) -> float:
-    ends = [
-        row.measures[measure].high or row.measures[measure].mean
-        for table in tables
-        for those in table.values()
-        for row in those.values()
-        if measure in row.measures
-    ]
-    return max(1.0, *ends) if ends else 1.0
-
-
-def _table(material: Material, name: str, table: Table, measure: str, highest: float) -> Html:
-    """Return values down, methods across."""
-    shown = [one for one in material.chosen if any(measure in _of(table, value, one) for value in table)]
-    body = [
-        tag(
-            "tr",
-            tag("th", value, scope="row"),
-            cell(f"{max((row.n for row in those.values()), default=0):,}"),
-            *(_cell(those.get(one.number), one, measure, highest) for one in shown),
-        )
-        for value, those in table.items()
-        if those
-    ]
-    head = tag("tr", tag("th", name.replace("_", " ")), tag("th", "n"), *(tag("th", one.name) for one in shown))
-    return scrolled(tag("table", tag("thead", head), tag("tbody", *body), class_="split"))
-
-
-def _of(table: Table, value: str, one: Column) -> Sequence[str]:
-    row = table[value].get(one.number)
-    return () if row is None else tuple(row.measures)
-
-
-def _cell(row: Row | None, one: Column, measure: str, highest: float) -> Html:
-    """Return a figure with its interval drawn; it is marked where the interval lies below the method's whole mean."""
+def _quality(row: Row | None, column: MethodColumn, measure: str, highest: float) -> Quality | None:
     if row is None or measure not in row.measures:
-        return cell(NOTHING)
-    found = row.measures[measure]
-    whole = one.row.measures.get(measure)
-    is_low = whole is not None and row.n >= _FEWEST and found.high is not None and found.high < whole.mean
-    drawn = svg.bar(found.mean, found.low, found.high, colour=one.colour, lowest=0.0, highest=highest)
-    mark = tag("span", share(found.mean), class_="low" if is_low else None)
-    shown = html(drawn, mark)
-    return tag("td", shown, title=f"{one.name}: {share(found.mean)}, {found.n} questions")
+        return None
+    estimate, whole = row.measures[measure], column.row.measures.get(measure)
+    is_low = whole is not None and row.n >= _FEWEST and estimate.high is not None and estimate.high < whole.mean
+    bar = svg.bar(estimate.mean, estimate.low, estimate.high, colour=column.colour, lowest=0.0, highest=highest)
+    return Quality(bar, estimate.mean, estimate.n or 0, is_low)

@@ -2,37 +2,70 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from orienteer.errors import BadOption, NotAGraph, Unknown, UsageError
 from orienteer.evaluation.examples import Example
-from orienteer.evaluation.report.columns import Column, Sweep, sweeps
 from orienteer.evaluation.running.manifest import graph_hash
-from orienteer.evaluation.running.runs import StoredRun
+from orienteer.evaluation.running.runs import Line, StoredRun
 from orienteer.evaluation.scores.comparison import Comparison, compare
 from orienteer.evaluation.scores.measures import RANKING
 from orienteer.evaluation.scores.scorer import default_measures, latest, scorer
-from orienteer.evaluation.scores.table import NO_VALUE, rows, value_order, values_of
+from orienteer.evaluation.scores.table import NO_VALUE, Row, rows, value_order, values_of
 from orienteer.graph.store import Graph
-from orienteer.records import Node
 
 SWITCHED = (*RANKING, "EM", "F1", "Rouge-L", "QwenScore")
 MOST_VALUES = 24  # of a field, for a reader to take in; with more it is no kind of question
 FEWEST_EACH = 2  # questions for each value, on average: else a field names the question
+_FIRST_OPTIONS = ("agents", "max_steps")  # ARK, figure 2: where they are swept, rows, then columns
+_FEWEST_VARIANTS = 3  # fewer are read in the table
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class GoldNode:
     """What is known of a gold node."""
 
     type: str
     name: str
     text: str | None = None
     """Its whole description. None where only a hit told of the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodColumn:
+    """One method of one run."""
+
+    number: int
+    name: str
+    """The method, with the run's folder behind it in brackets where several runs have it."""
+    run: StoredRun
+    method: str
+    lines: Mapping[str, Line]
+    """By the question's id, the last where it was asked again."""
+    row: Row
+    """Its figures over all its questions."""
+
+    @property
+    def colour(self) -> str:
+        """Return its colour, as CSS; there are eight."""
+        return f"var(--c{self.number % 8})"
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Variants of one method in one run, by the values of the options in which they differ."""
+
+    method: str
+    run: str
+    axes: Mapping[str, tuple[str, ...]]
+    """Values of each swept option, in order; the first two options span the tables."""
+    cells: Mapping[tuple[str, ...], MethodColumn]
+    """By a value for each axis."""
 
 
 class Material:
@@ -51,20 +84,17 @@ class Material:
             _require_graph(runs, graph)
         self.graph = graph if graph is not None else _graph_nearby(runs)
         self.columns = _columns(runs, measure, random_seed)
-        self.comparison, self.trouble = _compared(runs, measure, random_seed)
-        named = [name for run in runs for name in default_measures(run)]
-        self.headline = measure or (self.comparison.measure if self.comparison else next(iter(named), RANKING[0]))
-        self.measures = self._switched()
-
-    def _switched(self) -> tuple[str, ...]:
-        """Return the measures that plots and breakdowns can be looked at by, the one of the verdict first."""
+        self.comparison, self.trouble = _comparison(runs, measure, random_seed)
+        defaults = [name for run in runs for name in default_measures(run)]
+        self.headline = measure or (self.comparison.measure if self.comparison else next(iter(defaults), RANKING[0]))
         known = {name for column in self.columns for name in column.row.measures}
-        return tuple(dict.fromkeys(name for name in (self.headline, *SWITCHED) if name in known))
+        self.measures = tuple(name for name in dict.fromkeys((self.headline, *SWITCHED)) if name in known)
+        """The measures that plots and breakdowns can be looked at by, the one of the verdict first."""
 
     @cached_property
     def is_even(self) -> bool:
         """Tell whether every method has results of the same questions."""
-        return len({(one.run.manifest.questions_sha256, frozenset(one.lines)) for one in self.columns}) == 1
+        return len({(column.run.manifest.questions_sha256, frozenset(column.lines)) for column in self.columns}) == 1
 
     @cached_property
     def sweeps(self) -> list[Sweep]:
@@ -72,65 +102,106 @@ class Material:
         return sweeps(self.columns)
 
     @cached_property
-    def chosen(self) -> tuple[Column, ...]:
+    def chosen(self) -> tuple[MethodColumn, ...]:
         """The columns but for the variants of a sweep, which would crowd every picture: they have one of their own."""
-        swept = {one.number for sweep in self.sweeps for one in sweep.cells.values()}
-        return tuple(one for one in self.columns if one.number not in swept) or self.columns
+        variants = {column.number for sweep in self.sweeps for column in sweep.cells.values()}
+        return tuple(column for column in self.columns if column.number not in variants) or self.columns
 
     @cached_property
     def questions(self) -> dict[tuple[str, str], Example]:
         """The questions of all runs, by the hash of their file and their id."""
-        return {(run.manifest.questions_sha256, one.question.id): one for run in self.runs for one in run.examples}
+        return {
+            (run.manifest.questions_sha256, example.question.id): example
+            for run in self.runs
+            for example in run.examples
+        }
 
     @cached_property
     def fields(self) -> dict[str, tuple[str, ...]]:
         """The fields that sort questions into few kinds, with their values in order."""
-        lines = {(one.run.manifest.questions_sha256, key): line for one in self.columns for key, line in
-                 one.lines.items()}  # fmt: skip
-        found = {}
+        lines = {
+            (column.run.manifest.questions_sha256, question): line
+            for column in self.columns
+            for question, line in column.lines.items()
+        }
+        fields = {}
         for name in (*dict.fromkeys(name for line in lines.values() for name in line.fields), "answer_type"):
             counts = Counter(value for line in lines.values() for value in values_of(line, name))
             kinds = [value for value in counts if value != NO_VALUE]
             if 1 < len(counts) <= MOST_VALUES and kinds and len(lines) >= FEWEST_EACH * len(kinds):
-                found[name] = tuple(sorted(counts, key=value_order))
-        return found
+                fields[name] = tuple(sorted(counts, key=value_order))
+        return fields
 
     @cached_property
     def unsplit(self) -> tuple[str, ...]:
         """The fields of the questions that have too many values to sort by, or one alone."""
-        every = dict.fromkeys(name for one in self.columns for line in one.lines.values() for name in line.fields)
-        return tuple(name for name in every if name not in self.fields)
+        names = dict.fromkeys(name for column in self.columns for line in column.lines.values() for name in line.fields)
+        return tuple(name for name in names if name not in self.fields)
 
     @cached_property
-    def gold(self) -> dict[str, Known]:
+    def gold(self) -> dict[str, GoldNode]:
         """What is known of the gold nodes: from the graph, else from the hits that any method had."""
-        wanted = {node for one in self.questions.values() for node in one.gold.nodes}
+        ids = {node_id for example in self.questions.values() for node_id in example.gold.nodes}
         if self.graph is not None:
-            nodes = (_node(self.graph, one) for one in wanted)
-            return {node.id: Known(node.type, node.name, node.text) for node in nodes if node is not None}
-        hits = (hit for one in self.columns for line in one.lines.values() for hit in line.hits)
-        return {hit.id: Known(hit.type, hit.name) for hit in hits if hit.id in wanted}
+            return {node_id: node for node_id in ids if (node := _gold_node(self.graph, node_id)) is not None}
+        hits = (hit for column in self.columns for line in column.lines.values() for hit in line.hits)
+        return {hit.id: GoldNode(hit.type, hit.name) for hit in hits if hit.id in ids}
 
 
-def _columns(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -> tuple[Column, ...]:
+def sweeps(columns: Sequence[MethodColumn]) -> list[Sweep]:
+    """Return what was swept: for each run and method with several variants, the options in which they differ."""
+    families: dict[tuple[str, str], list[MethodColumn]] = {}
+    for column in columns:
+        families.setdefault((str(column.run.path), column.method.split(" ", 1)[0]), []).append(column)
+    return [
+        sweep
+        for (_, method), family in families.items()
+        if len(family) >= _FEWEST_VARIANTS and (sweep := _sweep(method, family)) is not None
+    ]
+
+
+def _sweep(method: str, family: Sequence[MethodColumn]) -> Sweep | None:
+    """Lay variants of a method out by the options in which they differ; None where they differ in none."""
+    settings = []
+    for column in family:
+        options = column.run.manifest.methods.get(column.method, {})
+        settings.append({
+            name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for name, value in options.items()
+        })  # fmt: skip
+    names = dict.fromkeys(name for setting in settings for name in setting)
+    swept = [name for name in names if len({setting.get(name, "") for setting in settings}) > 1]
+    if not swept:
+        return None
+    swept.sort(key=lambda name: _FIRST_OPTIONS.index(name) if name in _FIRST_OPTIONS else len(_FIRST_OPTIONS))
+    axes = {name: tuple(sorted({setting.get(name, "") for setting in settings}, key=value_order)) for name in swept}
+    places = (tuple(setting.get(name, "") for name in swept) for setting in settings)
+    return Sweep(method, family[0].run.path.name, axes, dict(zip(places, family, strict=True)))
+
+
+def _columns(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -> tuple[MethodColumn, ...]:
     """Return the methods of each run as they were asked for, which need not be the order in which results came."""
-    found: list[Column] = []
-    grouped = {place: latest(run.lines) for place, run in enumerate(runs)}
-    seen = Counter(method for those in grouped.values() for method in those)
-    short = Counter((runs[place].path.name, method) for place, those in grouped.items() for method in those)
-    for place, run in enumerate(runs):
+    columns: list[MethodColumn] = []
+    lines_of = [latest(run.lines) for run in runs]
+    runs_with = Counter(method for by_method in lines_of for method in by_method)
+    folders_with = Counter(
+        (run.path.name, method) for run, by_method in zip(runs, lines_of, strict=True) for method in by_method
+    )
+    for run, by_method in zip(runs, lines_of, strict=True):
         measures = [*([measure] if measure else []), *default_measures(run)]
-        made = {row.method: row for row in rows([run], measures=measures, random_seed=random_seed)}
-        asked = {method: number for number, method in enumerate(run.manifest.methods)}
-        for method, lines in sorted(grouped[place].items(), key=lambda item: asked.get(item[0], len(asked))):
-            folder = run.path.name if short[run.path.name, method] == 1 else str(run.path)
-            name = method if seen[method] == 1 else f"{method} [{folder}]"
+        row_of = {row.method: row for row in rows([run], measures=measures, random_seed=random_seed)}
+        order = {method: number for number, method in enumerate(run.manifest.methods)}
+        for method, lines in sorted(by_method.items(), key=lambda item: order.get(item[0], len(order))):
+            folder = run.path.name if folders_with[run.path.name, method] == 1 else str(run.path)
+            name = method if runs_with[method] == 1 else f"{method} [{folder}]"
             by_id = {line.id: line for line in lines}
-            found.append(Column(len(found), name, run, method, by_id, made[method]))
-    return tuple(found)
+            columns.append(MethodColumn(len(columns), name, run, method, by_id, row_of[method]))
+    return tuple(columns)
 
 
-def _compared(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -> tuple[Comparison | None, str | None]:
+def _comparison(
+    runs: Sequence[StoredRun], measure: str | None, random_seed: int
+) -> tuple[Comparison | None, str | None]:
     """Return the comparison, or why there is none: a report of runs that cannot be compared is still one."""
     try:
         return compare(runs, measure=measure, random_seed=random_seed), None
@@ -139,8 +210,8 @@ def _compared(runs: Sequence[StoredRun], measure: str | None, random_seed: int) 
 
 
 def _require_graph(runs: Sequence[StoredRun], graph: Graph) -> None:
-    hashed = graph_hash(graph)
-    if other := next((run for run in runs if run.manifest.graph_sha256 != hashed), None):
+    sha256 = graph_hash(graph)
+    if other := next((run for run in runs if run.manifest.graph_sha256 != sha256), None):
         raise BadOption(
             f"{graph.path} is not the graph that {other.path} was run on ({other.manifest.graph}): name that one, "
             "or none"
@@ -155,13 +226,14 @@ def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
                 graph = Graph.open(folder / Path(run.manifest.graph).name)
             except (NotAGraph, OSError):
                 continue
-            if all(graph_hash(graph) == one.manifest.graph_sha256 for one in runs):
+            if all(graph_hash(graph) == other.manifest.graph_sha256 for other in runs):
                 return graph
     return None
 
 
-def _node(graph: Graph, node_id: str) -> Node | None:
+def _gold_node(graph: Graph, node_id: str) -> GoldNode | None:
     try:
-        return graph.node(node_id)
+        node = graph.node(node_id)
     except Unknown:  # gold that this graph does not hold
         return None
+    return GoldNode(node.type, node.name, node.text)

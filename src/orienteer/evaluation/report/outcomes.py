@@ -1,129 +1,187 @@
-"""Evidence step by step, judged answers, and what failed."""
+"""Swept options as a landscape, evidence step by step, judged answers, and what failed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
 
-from orienteer.display import counted, cut
-from orienteer.evaluation.report.columns import Column
-from orienteer.evaluation.report.markup import Html, bullets, cell, html, note, scrolled, section, tag
-from orienteer.evaluation.report.material import Material
-from orienteer.evaluation.report.packed import has_steps
-from orienteer.evaluation.report.walks import Walks
+from markupsafe import Markup
+
+from orienteer.evaluation.report.material import Material, MethodColumn, Sweep
+from orienteer.evaluation.report.payload import has_steps
+from orienteer.evaluation.report.tools import TrajectoryCounts
 from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, read_judged
-from orienteer.evaluation.scores.table import Estimate
 from orienteer.page import svg
-from orienteer.page.numerals import NOTHING, share
+from orienteer.page.numerals import figure, share
 
-_ERROR = 600  # characters of an error that are shown
-_LISTED = 40  # questions that are named under one error
+_SWEPT_MEASURES = ("Hit@1", "Recall@20")  # ARK (paper 001), figure 2
+_DEEPEST = 70  # per cent of the colour: the figures stay readable on it
+_REMEDIES = {
+    "effort": "What questions took by kind: no method of these runs called a model.",
+    "landscape": "A landscape over swept options: eval sweep DIR QUESTIONS --method M --set NAME=V1,V2 -o RUN.",
+    "evidence": "Evidence step by step: no method of these runs took two steps or more over questions with gold nodes.",
+    "judged": "Judged answers: run with --answers, then eval judge RUN --model NAME.",
+}
 
 
-def evidence(material: Material, walks: Walks) -> Html | None:
+class HeatTable(NamedTuple):
+    """One measure of a sweep: rows of the first option, columns of the second."""
+
+    measure: str
+    down: str
+    """Name of the first option. Empty where one alone was swept."""
+    across: str
+    columns: Sequence[str]
+    rows: Mapping[str, Sequence[tuple[str, float] | None]]
+    """Figure and depth of the colour in per cent, for each column."""
+
+
+class Landscape(NamedTuple):
+    """A sweep: heat tables for each combination of what else was swept, by what it is."""
+
+    method: str
+    run: str
+    tables: Mapping[str, Sequence[HeatTable]]
+
+
+class Evidence(NamedTuple):
+    """How much of the gold nodes agents had seen after each step."""
+
+    curves: Markup
+    at_once: str
+    """Methods that took one step, with their share."""
+
+
+class Mark(NamedTuple):
+    """A mark of a judge with its interval drawn."""
+
+    bar: Markup
+    mean: float
+
+
+class Judgement(NamedTuple):
+    """A score of a judge and its criteria, for each method that was judged."""
+
+    names: Sequence[str]
+    """The score, then its criteria."""
+    methods: Mapping[str, Sequence[Mark | None]]
+
+
+class Failures(NamedTuple):
+    """An error, and the questions that a method failed at by it."""
+
+    method: str
+    error: str
+    questions: Sequence[tuple[str, int]]
+    """Id and place in the page's list, -1 where it is not listed."""
+
+
+def landscapes(material: Material) -> Sequence[Landscape] | None:
+    """Return heat tables of each sweep (ARK, paper 001, figure 2); None where nothing was swept."""
+    return [_landscape(sweep) for sweep in material.sweeps] or None
+
+
+def _landscape(sweep: Sweep) -> Landscape:
+    """Return three tables, and three more for each combination of what else was swept."""
+    others = list(sweep.axes)[2:]
+    tables = {}
+    for values in product(*(sweep.axes[name] for name in others)):
+        title = ", ".join(f"{name} = {value}" for name, value in zip(others, values, strict=True))
+        cells = {place[:2]: column for place, column in sweep.cells.items() if place[2:] == values}
+        if cells:
+            known = list(dict.fromkeys(name for column in cells.values() for name in column.row.measures))
+            shown = [name for name in _SWEPT_MEASURES if name in known] or known[:2]
+            tables[title] = [_heat(sweep, cells, measure) for measure in (*shown, "seconds")]
+    return Landscape(sweep.method, sweep.run, tables)
+
+
+def _heat(sweep: Sweep, cells: Mapping[tuple[str, ...], MethodColumn], measure: str) -> HeatTable:
+    down, across = ["", *sweep.axes][-2:] if len(sweep.axes) == 1 else list(sweep.axes)[:2]
+    values = {place: value for place, column in cells.items() if (value := _value(column, measure)) is not None}
+    low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
+
+    def cell(place: tuple[str, ...]) -> tuple[str, float] | None:
+        value = values.get(place)
+        if value is None:
+            return None
+        depth = _DEEPEST * (value - low) / (high - low) if high > low else _DEEPEST / 2
+        return f"{figure(value)} s" if measure == "seconds" else share(value), depth
+
+    columns = sweep.axes[across]
+    rows = {
+        first: [cell((first, second) if down else (second,)) for second in columns]
+        for first in (sweep.axes[down] if down else ("",))
+    }
+    return HeatTable(measure, down, across, columns, rows)
+
+
+def _value(column: MethodColumn, measure: str) -> float | None:
+    if measure == "seconds":
+        return column.row.usage.seconds / column.row.n
+    return column.row.measures[measure].mean if measure in column.row.measures else None
+
+
+def evidence(material: Material, counts: TrajectoryCounts) -> Evidence | None:
     """Return how much of the gold nodes agents had seen after each step; None where there are no steps."""
     # A lone call for the answer is a step that sees nothing: what only ranked has no curve.
-    seen = {one.name: curve for one in material.chosen if any(curve := walks.curve(one))}
-    shown = {name: curve for name, curve in seen.items() if len(curve) > 1}
-    if not shown:
+    curves = {column.name: curve for column in material.chosen if any(curve := counts.curve(column))}
+    longer = {name: curve for name, curve in curves.items() if len(curve) > 1}
+    if not longer:
         return None
-    colours = {one.name: one.colour for one in material.columns}
-    said = (
-        "Share of the gold nodes that stood in observations up to each step (GraphSearch, paper 002, figure 6b). "
-        "Agents side by side take their steps together; a question that ended keeps its last share, one that "
-        "failed has 0."
-    )
-    if at_once := ", ".join(f"{name} {share(curve[0])}" for name, curve in seen.items() if len(curve) == 1):
-        said += f" In one step, without a curve: {at_once}."
-    drawn = svg.curves(shown, colours, "step", "evidence recall")
-    return section("evidence", "Evidence seen, step by step", tag("figure", drawn), note(said))
+    colours = {column.name: column.colour for column in material.columns}
+    at_once = ", ".join(f"{name} {share(curve[0])}" for name, curve in curves.items() if len(curve) == 1)
+    return Evidence(svg.curves(longer, colours, "step", "evidence recall"), at_once)
 
 
-def judged(material: Material) -> Html | None:
-    """Return the scores of a judge with their criteria singly; None where nothing was judged."""
-    known = {name for one in material.columns for name in one.row.measures}
+def judged(material: Material) -> tuple[Sequence[Judgement], Sequence[tuple[str, str]]] | None:
+    """Return the scores of judges with their criteria singly, and who judged; None where nothing was judged."""
+    known = {name for column in material.columns for name in column.row.measures}
     scores = [score for score in CRITERIA if score in known]
     if not scores:
         return None
-    judges = {(one.score, one.model) for run in material.runs for one in read_judged(run.path)}
-    said = [
-        "Marks from 0 to 10, with 95 % intervals; a score is the plain mean of its three criteria. QwenScore is a "
-        "share from 0 to 1. Verdicts that could not be read are left out of every mean and counted as unjudged.",
-        *(f"{score} was judged by {model}." for score, model in sorted(judges)),
-    ]
-    tables = (_scores(material, (score, *CRITERIA[score])) for score in scores)
-    return section("judged", "Judged answers", tag("div", *tables, class_="tables"), bullets(said))
+    judges = {(verdict.score, verdict.model) for run in material.runs for verdict in read_judged(run.path)}
+    return [_judgement(material, (score, *CRITERIA[score])) for score in scores], sorted(judges)
 
 
-def _scores(material: Material, names: Sequence[str]) -> Html:
-    """Return a score and its criteria, a row for each method that was judged."""
-    body = [
-        tag("tr", tag("th", one.name, scope="row"), *(_mark(one, name, one.row.measures.get(name)) for name in names))
-        for one in material.columns
-        if any(name in one.row.measures for name in names)
-    ]
-    heads = (tag("th", name, scope="col") for name in names)
-    return scrolled(tag("table", tag("thead", tag("tr", tag("th", "method"), *heads)), tag("tbody", *body),
-                        class_="split"))  # fmt: skip
+def _judgement(material: Material, names: Sequence[str]) -> Judgement:
+    methods = {
+        column.name: [_mark(column, name) for name in names]
+        for column in material.columns
+        if any(name in column.row.measures for name in names)
+    }
+    return Judgement(names, methods)
 
 
-def failures(material: Material) -> Html:
-    """Return every error with the methods and questions that it befell."""
-    places = {key: place for place, key in enumerate(material.questions)}
-    befell: dict[tuple[str, str], list[tuple[str, int]]] = {}
-    for one in material.columns:
-        for key, line in one.lines.items():
+def _mark(column: MethodColumn, name: str) -> Mark | None:
+    estimate = column.row.measures.get(name)
+    if estimate is None:
+        return None
+    highest = 1.0 if name == "QwenScore" else FULL_MARKS
+    bar = svg.bar(estimate.mean, estimate.low, estimate.high, colour=column.colour, lowest=0.0, highest=highest)
+    return Mark(bar, estimate.mean)
+
+
+def failures(material: Material) -> Sequence[Failures]:
+    """Return every error with the methods and questions that it befell, the most frequent first."""
+    places = {question: place for place, question in enumerate(material.questions)}
+    questions: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for column in material.columns:
+        for question, line in column.lines.items():
             if line.error is not None:
-                place = places.get((one.run.manifest.questions_sha256, key), -1)
-                befell.setdefault((one.name, line.error), []).append((key, place))
-    if not befell:
-        return section("failures", "Failures", note("No question failed under any method."))
-    body = [
-        tag("tr", tag("th", method, scope="row"), cell(f"{len(those):,}"), tag("td", cut(error, _ERROR), _named(those)))
-        for (method, error), those in sorted(befell.items(), key=lambda item: -len(item[1]))
-    ]
-    head = tag("tr", *(tag("th", name) for name in ("method", "n", "error and questions")))
-    total = sum(map(len, befell.values()))
-    said = note(f"{counted(total, 'result')} failed. Each counts as 0 in every measure.")
-    return section("failures", "Failures", said, scrolled(tag("table", tag("thead", head), tag("tbody", *body),
-                                                              class_="words")))  # fmt: skip
+                place = places.get((column.run.manifest.questions_sha256, question), -1)
+                questions.setdefault((column.name, line.error), []).append((question, place))
+    every = [Failures(method, error, failed) for (method, error), failed in questions.items()]
+    return sorted(every, key=lambda failures: -len(failures.questions))
 
 
-def _named(those: list[tuple[str, int]]) -> Html:
-    """Return links to questions; the list of questions can be filtered for the rest."""
-    links = [
-        html(tag("a", key, href=f"#question-{place}") if place >= 0 else tag("span", key), " ")
-        for key, place in those[:_LISTED]
-    ]
-    more = f"and {len(those) - _LISTED:,} more: filter the questions by “failed”" if len(those) > _LISTED else ""
-    return tag("div", *links, more, class_="named")
-
-
-def absent(material: Material, parts: Mapping[str, Html | None]) -> Html:
+def absent(material: Material, parts: Mapping[str, object]) -> Sequence[str]:
     """Return what these runs give no material for, and what would."""
-    lacking = [_REMEDIES[name] for name, part in parts.items() if part is None]
+    lacking = [remedy for name, remedy in _REMEDIES.items() if parts[name] is None]
     if material.graph is None:
         lacking.append(
             "Lengths of descriptions and types of all gold nodes: name the graph with eval report --graph DIR."
         )
-    if not any(has_steps(line) for one in material.columns for line in one.lines.values()):
+    if not any(has_steps(line) for column in material.columns for line in column.lines.values()):
         lacking.append("Trajectories and tool use: no method of these runs has steps.")
-    if not lacking:
-        return html()
-    return section("absent", "Not in this report", bullets(lacking))
-
-
-def _mark(one: Column, name: str, found: Estimate | None) -> Html:
-    if found is None:
-        return cell(NOTHING)
-    highest = 1.0 if name == "QwenScore" else FULL_MARKS
-    drawn = svg.bar(found.mean, found.low, found.high, colour=one.colour, lowest=0.0, highest=highest)
-    is_score = name in CRITERIA
-    return tag("td", drawn, tag("b" if is_score else "span", f"{found.mean:.2f}"), class_="score" if is_score else None)
-
-
-_REMEDIES = {
-    "effort": "What questions took by kind: no method of these runs called a model.",
-    "evidence": "Evidence step by step: no method of these runs took two steps or more over questions with gold nodes.",
-    "judged": "Judged answers: run with --answers, then eval judge RUN --model NAME.",
-    "landscape": "A landscape over swept options: eval sweep DIR QUESTIONS --method M --set NAME=V1,V2 -o RUN.",
-}
+    return lacking

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import shutil
 import tempfile
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
-from typing import TextIO
+from typing import Any
 
 from orienteer.display import counted
-from orienteer.evaluation.report import breakdowns, outcomes, tooluse, verdict
-from orienteer.evaluation.report.effort import effort
-from orienteer.evaluation.report.landscape import landscapes
-from orienteer.evaluation.report.markup import Html, html, note, tag
+from orienteer.evaluation.report import breakdowns, outcomes, overview, tools
 from orienteer.evaluation.report.material import Material
-from orienteer.evaluation.report.packed import HITS, Packed, Trajectories, write_questions
-from orienteer.evaluation.report.walks import Walks
+from orienteer.evaluation.report.payload import HITS, TrajectoryPacker, packed, question_texts
 from orienteer.evaluation.running.runs import StoredRun
 from orienteer.files import whole
 from orienteer.graph.store import Graph
+from orienteer.page.template import pieces
 
 _NAMES = {
     "table": "Methods",
@@ -56,103 +49,49 @@ def write_report(
     run's own files lack is `BadInput`.
     """
     material = Material(runs, graph=graph, measure=measure, random_seed=random_seed)
-    with whole(path, errors="replace") as page:
-        _write(material, page)
-
-
-def _write(material: Material, page: TextIO) -> None:
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as packed:  # trajectories stand at the end, but are read first
-        walks, trajectories = Walks(), Trajectories(material, packed)
+    with whole(path, errors="replace") as page, tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+        trajectories = TrajectoryPacker(material, file)  # they stand at the end of the page, but are read first
+        counts = tools.TrajectoryCounts()
         for run in material.runs:
-            walks.read(run, material.columns, trajectories.add)
-        style, script = _file("page.css"), _file("page.js")
-        page.write(_head(material, style, script))
-        for part in _parts(material, walks):
-            page.write(part)
-            page.write("\n")
-        page.write(_questions(trajectories.shortened))
-        page.write('</main>\n<script type="text/plain" id="data">')
-        write_questions(material, Packed(page))
-        page.write("</script>\n")
-        packed.seek(0)
-        shutil.copyfileobj(packed, page)
-        page.write(f"<script>{script}</script>\n</body>\n</html>\n")
+            counts.read(run, material.columns, trajectories.add)
+        parts = _parts(material, counts)
+        page.writelines(
+            pieces(
+                __package__ or __name__,
+                "page.html",
+                style="page.css",
+                script="page.js",
+                title=_title(material),
+                parts=parts,
+                contents={name: text for name, text in _NAMES.items() if parts.get(name, True) is not None},
+                measures=material.measures,
+                swept=len(material.columns) - len(material.chosen),
+                hits=HITS,
+                shortened=trajectories.shortened,
+                questions=packed(question_texts(material)),
+                trajectories=trajectories.elements(),
+            )
+        )
 
 
-def _parts(material: Material, walks: Walks) -> list[Html]:
-    optional = {
-        "effort": effort(material),
-        "landscape": landscapes(material),
-        "evidence": outcomes.evidence(material, walks),
+def _parts(material: Material, counts: tools.TrajectoryCounts) -> dict[str, Any]:  # Any: what a template shows
+    """Return what the parts of the page show, by their names; None for a part that these runs have nothing for."""
+    parts: dict[str, Any] = {
+        "header": overview.header(material),
+        "table": overview.method_table(material),
+        "trade": overview.trade(material) if material.measures else None,
+        "fields": breakdowns.fields(material) if material.measures else None,
+        "nodes": breakdowns.nodes(material),
+        "tools": tools.tool_use(material, counts),
+        "effort": breakdowns.effort(material),
+        "landscape": outcomes.landscapes(material),
+        "evidence": outcomes.evidence(material, counts),
         "judged": outcomes.judged(material),
+        "failures": outcomes.failures(material),
     }
-    lacks = {name for name, part in optional.items() if part is None}
-    lacks |= set() if material.measures else {"trade", "fields"}
-    shown = [name for name in _NAMES if name not in lacks]
-    contents = tag("nav", *(tag("a", _NAMES[name], href=f"#{name}") for name in shown))
-    parts = [verdict.header(material), contents, verdict.table(material)]
-    if material.measures:
-        parts += [_switch(material.measures), verdict.trade(material), _left_out(material)]
-        parts += [breakdowns.fields(material)]
-    parts += [breakdowns.nodes(material), tooluse.tools(material, walks)]
-    parts += [part for part in optional.values() if part is not None]
-    return [*parts, outcomes.failures(material), outcomes.absent(material, optional)]
+    return {**parts, "absent": outcomes.absent(material, parts)}
 
 
-def _switch(measures: Sequence[str]) -> Html:
-    """Return the buttons that choose by which measure plots and breakdowns are shown."""
-    buttons = (
-        tag("button", name, type="button", data_show=name, aria_pressed="true" if place == 0 else "false")
-        for place, name in enumerate(measures)
-    )
-    return tag("div", tag("span", "Plots and kinds of question by"), *buttons, class_="switch")
-
-
-def _left_out(material: Material) -> Html:
-    """Say which columns the pictures that follow leave to the landscape."""
-    swept = len(material.columns) - len(material.chosen)
-    said = f"{counted(swept, 'variant')} of a sweep stand in the table above and in the landscape, not in what follows."
-    return note(said) if swept else html()
-
-
-def _questions(shortened: int) -> Html:
-    said = f"The first {HITS} hits of each method; ✓ marks gold. A chip has the place of the first gold node."
-    if shortened:
-        said += f" For room, texts in the trajectories of {counted(shortened, 'result')} are cut or left out: they are "
-        said += "whole in the run's trajectories.jsonl."
-    return tag(
-        "section",
-        tag("h2", "Every question"),
-        note(said),
-        tag("noscript", tag("p", "The list of questions is drawn by the page's own script, which is switched off.")),
-        tag("div", id="controls", class_="controls"),
-        tag("p", id="count", class_="note", role="status"),
-        tag("div", id="list"),
-        tag("p", tag("button", "Show more", type="button", id="more"), class_="more"),
-        id="questions",
-    )
-
-
-def _head(material: Material, style: str, script: str) -> Html:
-    """Return the head: a policy under which the page loads nothing and runs no script but ours."""
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_sha256(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def _title(material: Material) -> str:
     first = material.runs[0].manifest
-    title = tag("title", f"{first.dataset} on {first.graph}: {counted(len(material.columns), 'method')}")
-    return Html(
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"{title}\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-    )
-
-
-def _file(name: str) -> str:
-    return files(__package__ or __name__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _sha256(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"{first.dataset} on {first.graph}: {counted(len(material.columns), 'method')}"

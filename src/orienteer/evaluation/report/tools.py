@@ -1,0 +1,228 @@
+"""How the tools were used: breadth against depth, by kind of question and by outcome (ARK, paper 001, A.4 and 5.8).
+
+Calls are counted as their trajectories stream by: nothing of them is kept but numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from statistics import fmean, median
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.evaluation.report.material import Material, MethodColumn
+from orienteer.evaluation.running.runs import NO_RETRIEVAL, Line, StoredRun
+from orienteer.evaluation.scores.measures import evidence_recall
+from orienteer.evaluation.scores.scorer import is_ranked, scorer
+from orienteer.evaluation.scores.table import values_of
+from orienteer.llm.schema import decode
+from orienteer.page.numerals import percent
+from orienteer.records import Observed, Trajectory
+
+GLOBAL = frozenset({"search_in_graph", "search_passages"})
+NEIGHBOURHOOD = frozenset({"follow", "search_in_neighborhood"})
+SUCCESS = "Hit@5"  # ARK, tables 9 and 10, figure 5
+_OUTCOMES = {f"hit ({SUCCESS})": 1.0, "miss": 0.0}
+_BINS = ((0, "0"), (1, "1"), (2, "2"), (4, "3–4"), (9, "5–9"))
+_MORE = "10+"
+
+
+class CallCounts(NamedTuple):
+    """The calls of one trajectory that read the graph."""
+
+    searches: int
+    """Global ones: over the whole graph."""
+    neighbourhood: int
+    """Along edges, from a node."""
+    others: int
+    is_reanchored: bool
+    """It searched globally after it had gone along edges."""
+    is_searching_again: bool
+    """It searched globally after its first step (ARK, table 10)."""
+    empty: int
+    """Calls that gave no node."""
+    refused: int
+    repeated: int
+    """Calls that it had made before, to the letter."""
+
+    @property
+    def calls(self) -> int:
+        """Count the calls that read the graph."""
+        return self.searches + self.neighbourhood + self.others
+
+    @property
+    def is_global_only(self) -> bool:
+        """Tell whether it never did but search globally (ARK, table 9)."""
+        return self.searches > 0 and self.searches == self.calls
+
+
+class TrajectoryCounts:
+    """What the trajectories of all columns come to."""
+
+    def __init__(self) -> None:
+        self.calls: dict[int, dict[str, tuple[CallCounts, ...]]] = {}
+        """By column and question: those of its trajectories that called a tool which reads the graph."""
+        self.evidence: dict[int, dict[str, list[float]]] = {}
+        """By column and question: the share of gold seen up to each step."""
+
+    def read(
+        self,
+        run: StoredRun,
+        columns: Sequence[MethodColumn],
+        listener: Callable[[MethodColumn, str, Sequence[Trajectory]], None] | None = None,
+    ) -> None:
+        """Count the trajectories of a run, one result after another; the listener has each before it is let go."""
+        by_method = {column.method: column for column in columns if column.run is run}
+        for question, method, trajectories in run.trajectories():
+            column = by_method[method]
+            if counts := tuple(counts for counts in map(count_calls, trajectories) if counts.calls):
+                self.calls.setdefault(column.number, {})[question] = counts
+            line = column.lines[question]
+            if is_ranked(line) and line.error is None:
+                shares = evidence_recall(trajectories, line.gold.nodes)
+                self.evidence.setdefault(column.number, {})[question] = shares
+            if listener is not None and trajectories:
+                listener(column, question, trajectories)
+
+    def curve(self, column: MethodColumn) -> list[float]:
+        """Return what `table.evidence_curves` does for this column, from the counts: empty where no step was taken.
+
+        A question that ended early keeps its last share, one that failed or took no step has 0.
+        """
+        known = self.evidence.get(column.number, {})
+        shares = [known.get(question, []) for question, line in column.lines.items() if is_ranked(line)]
+        length = max(map(len, shares), default=0)
+        if not length:
+            return []
+        padded = [steps + (steps[-1:] or [0.0]) * (length - len(steps)) for steps in shares]
+        means: list[float] = np.mean(padded, axis=0).tolist()  # of (questions, steps)
+        return means
+
+
+def count_calls(trajectory: Trajectory) -> CallCounts:
+    """Count the calls of a trajectory; those that never got a reply count as calls alone."""
+    seen: set[tuple[str, str]] = set()
+    numbers = dict.fromkeys(("searches", "neighbourhood", "others", "empty", "refused", "repeated"), 0)
+    is_reanchored = is_searching_again = False
+    for place, step in enumerate(trajectory.steps):
+        replies = {reply.call_id: reply for reply in step.observations}
+        for call in step.reply.message.tool_calls:
+            if call.name in NO_RETRIEVAL:
+                continue
+            is_search = call.name in GLOBAL
+            is_reanchored |= is_search and numbers["neighbourhood"] > 0
+            is_searching_again |= is_search and place > 0
+            numbers["searches" if is_search else "neighbourhood" if call.name in NEIGHBOURHOOD else "others"] += 1
+            key = call.name, _canonical(call.arguments)
+            numbers["repeated"] += key in seen
+            seen.add(key)
+            if (failure := _failure(replies.get(call.id))) is not None:
+                numbers[failure] += 1
+    return CallCounts(is_reanchored=is_reanchored, is_searching_again=is_searching_again, **numbers)
+
+
+def _failure(reply: Observed | None) -> str | None:
+    if reply is None:
+        return None
+    if reply.error is not None:
+        return "refused"
+    return None if reply.nodes else "empty"
+
+
+def _canonical(arguments: str) -> str:
+    """Return the same text for the same arguments, in whatever order and spacing they were written."""
+    try:
+        return json.dumps(decode(arguments), sort_keys=True)
+    except ValueError:
+        return arguments
+
+
+class ToolUse(NamedTuple):
+    """How some trajectories of a method used the tools; there may be none of them."""
+
+    method: str
+    trajectories: Sequence[CallCounts]
+
+    @property
+    def mean(self) -> float:
+        """Return the calls of a trajectory."""
+        return fmean(counts.calls for counts in self.trajectories)
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """Return the calls by kind."""
+        return {
+            "global": sum(counts.searches for counts in self.trajectories),
+            "neighbourhood": sum(counts.neighbourhood for counts in self.trajectories),
+            "others": sum(counts.others for counts in self.trajectories),
+        }
+
+    @property
+    def breadth(self) -> str:
+        """Return the share of global calls among those and the ones along edges (ARK, figure 3)."""
+        kinds = self.kinds
+        return percent(kinds["global"], kinds["global"] + kinds["neighbourhood"])
+
+    @property
+    def rates(self) -> Mapping[str, str]:
+        """Return shares of the trajectories, then shares of their calls."""
+        every = self.trajectories
+        calls = sum(counts.calls for counts in every)
+        return {
+            "global only": percent(sum(counts.is_global_only for counts in every), len(every)),
+            "re-anchored": percent(sum(counts.is_reanchored for counts in every), len(every)),
+            "global again": percent(sum(counts.is_searching_again for counts in every), len(every)),
+            "no node": percent(sum(counts.empty for counts in every), calls),
+            "refused": percent(sum(counts.refused for counts in every), calls),
+            "repeated": percent(sum(counts.repeated for counts in every), calls),
+        }
+
+    @property
+    def median(self) -> float:
+        """Return the calls along edges of the trajectory in the middle."""
+        return median(counts.neighbourhood for counts in self.trajectories)
+
+    @property
+    def depths(self) -> Mapping[str, float]:
+        """Return the share of trajectories by how many calls they made along edges."""
+        names = Counter(
+            next((name for most, name in _BINS if counts.neighbourhood <= most), _MORE) for counts in self.trajectories
+        )
+        return {name: names[name] / len(self.trajectories) for name in (*(name for _, name in _BINS), _MORE)}
+
+
+class ToolTables(NamedTuple):
+    """The part of the page on tools; without a method, no trajectory called a tool that reads the graph."""
+
+    methods: Sequence[ToolUse]
+    outcomes: Sequence[tuple[str, ToolUse]]
+    """The hits and the misses of each method that is no variant of a sweep."""
+    fields: Mapping[str, Mapping[str, Sequence[ToolUse]]]
+    """By field and value, for each such method."""
+    success: str
+
+
+def tool_use(material: Material, counts: TrajectoryCounts) -> ToolTables:
+    """Return how each method used the tools: over all questions, in hits and in misses, and by kind of question."""
+    columns = [column for column in material.columns if column.number in counts.calls]
+    chosen = [column for column in columns if column in material.chosen] or columns
+
+    def use(column: MethodColumn, fits: Callable[[Line], bool]) -> ToolUse:
+        by_question = counts.calls[column.number]
+        fitting = (calls for question, calls in by_question.items() if fits(column.lines[question]))
+        return ToolUse(column.name, list(chain.from_iterable(fitting)))
+
+    def outcome(column: MethodColumn, score: float) -> ToolUse:
+        success = scorer(SUCCESS, column.run).of
+        return use(column, lambda line: success(line) == score)
+
+    def kind(field: str, value: str) -> list[ToolUse]:
+        return [use(column, lambda line: value in values_of(line, field)) for column in chosen]
+
+    outcomes = [(name, outcome(column, score)) for column in chosen for name, score in _OUTCOMES.items()]
+    fields = {field: {value: kind(field, value) for value in values} for field, values in material.fields.items()}
+    return ToolTables([use(column, lambda line: True) for column in columns], outcomes, fields, SUCCESS)
