@@ -32,6 +32,9 @@ from difflib import get_close_matches
 class Error(Exception):
     """Base of all errors that are caught at a boundary."""
 
+    trajectories: tuple[object, ...] = ()
+    """Of the calls of a model that led to it, where no result holds them."""
+
 
 class UsageError(Error):
     """The request was wrong; the message says what to change. Exit code 2."""
@@ -103,6 +106,9 @@ class GraphBusy(Error):
 
 class ModelError(Error):
     """The language model failed for good, after retries."""
+
+    sent: tuple[tuple[str, ...], ...] = ()
+    """What each request lacked that was sent before it failed, as a `Reply` keeps it."""
 
 
 class ModelLate(ModelError):

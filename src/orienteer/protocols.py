@@ -16,6 +16,7 @@ from orienteer.records import (
     Sampling,
     Step,
     ToolSpec,
+    Trajectory,
     Usage,
 )
 
@@ -143,8 +144,8 @@ class Run(Protocol):
     def final(self) -> Run:
         """Return this run as its last turn sees it: one call of the reserve may be claimed."""
 
-    def tell(self, event: Step | Ranked | str) -> None:
-        """Pass an event to whoever listens, as it happens."""
+    def tell(self, event: Step | Ranked | str | Trajectory) -> None:
+        """Pass an event to whoever listens, as it happens; a trajectory without steps is what a course begins with."""
 
 
 class Strategy(Protocol):
@@ -156,6 +157,23 @@ class Strategy(Protocol):
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Find the evidence. Never sees gold."""
+
+
+class Reranked(NamedTuple):
+    """A ranking in a second order, and how it came to that."""
+
+    ids: tuple[str, ...]
+    """Best first."""
+    trajectories: tuple[Trajectory, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Reranking(Protocol):
+    """A reranker that asks a model: its calls are part of the question's budget and of its record."""
+
+    def rerank(self, question: Question, hits: Sequence[Ranked], run: Run) -> Reranked:
+        """Return the ids of all hits; in the order they had, with a note, where the model or the budget fails it."""
 
 
 @runtime_checkable

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from orienteer.display import counted, frame, result_html
+from orienteer.errors import BadInput
 
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
 StoppedBy: TypeAlias = Literal["finish", "steps", "calls", "tokens", "seconds", "usd", "interrupted", "error"]
+Dialect: TypeAlias = Literal["native", "qwen"]
+"""How calls of tools are written: as the protocol has them, or in words, as Qwen's chat template does."""
+TRAJECTORY_VERSION: Final = 2
 
 # ---------------------------------------------------------------------------------------- the graph, in memory
 
@@ -237,10 +241,35 @@ class Usage(Record):
         )
 
 
+class Raw(Record):
+    """A reply as the model gave it, before anything was read out of it."""
+
+    text: str | None = None
+    """Its words: thoughts, and calls that it wrote into them, are still there."""
+    reasoning: str | None = None
+    """Its thoughts, where the server parts them from its words."""
+    calls: str | None = None
+    """Its native tool calls as they came: a list, as JSON in ASCII. None where it made none."""
+    finish_reason: str | None = None
+    prompt_token_ids: tuple[int, ...] | None = None
+    """Of the request, as the server's chat template wrote it. These and the next two: where the server gives them."""
+    token_ids: tuple[int, ...] | None = None
+    logprobs: tuple[float, ...] | None = None
+    """Natural logarithm of each token's probability, in the order of the tokens."""
+
+
 class Reply(Record):
     """One answer of a model."""
 
     message: Message
+    """What was read of it: calls apart from words, each with an id of its own, no more of them than may be run."""
+    raw: Raw | None = None
+    """What it was read from."""
+    lacks: tuple[str, ...] = ()
+    """Parameters that the request was sent without, for the server does not take them: tools and schema then stand in
+    words (`llm.wire.request`)."""
+    refused: tuple[tuple[str, ...], ...] = ()
+    """What the same request lacked each time that the server refused it before."""
     usage: Usage = Usage()
     truncated: bool = False
     """The server cut the reply at its length limit."""
@@ -253,9 +282,16 @@ class Reply(Record):
 
 
 class Step(Record):
-    """One turn of an agent: the reply and what each of its calls gave."""
+    """One request to a model: what was new in it, the reply, and what each of its calls gave. A repair is a step."""
 
     reply: Reply
+    """An empty message where the request failed."""
+    error: str | None = None
+    """Why the request failed. What follows goes on from before it: neither notice nor reply became part of the talk."""
+    offers_tools: bool = True
+    """Whether the trajectory's tools were offered."""
+    reply_schema: dict[str, Any] | None = None  # Any: a JSON schema
+    """What the reply was to be an object of; None for words and calls."""
     observations: tuple[Observed, ...] = ()
     elided: tuple[str, ...] = ()
     """Ids of earlier calls whose observation was left out of this request, to fit the context."""
@@ -281,17 +317,30 @@ class Observed(Record):
     error: str | None = None
 
 
-class Trajectory(Record):
-    """Everything one agent did. `opening` and `steps` give back every request exactly."""
+class ToolboxSpec(Record):
+    """Which toolbox an agent had: `orienteer.tools.toolboxes` opens the same again."""
 
-    version: Literal[1] = 1
+    name: str
+    options: dict[str, Any] = {}  # Any: JSON
+
+
+class Trajectory(Record):
+    """Everything one agent did. `agents.requests` gives back every request, exactly, and guesses nothing."""
+
+    version: Literal[2] = TRAJECTORY_VERSION
     question: Question
     method: str
     model: str | None = None
     prompt_hash: str | None = None
     sampling: Sampling = Sampling()
+    dialect: Dialect = "native"
+    """How calls and what they give are written to the model."""
+    toolbox: ToolboxSpec | None = None
+    """What its calls were run by; None where there are none."""
     tools: tuple[ToolSpec, ...] = ()
     opening: tuple[Message, ...] = ()
+    elision: str = ""
+    """What stands in a request for an observation that was left out."""
     steps: tuple[Step, ...] = ()
     selected: tuple[str, ...] = ()
     answer: str | None = None
@@ -300,12 +349,22 @@ class Trajectory(Record):
     notes: tuple[str, ...] = ()
     set_joins: int = 0
     """Sets of candidates that were intersected with typed neighbours beside the tool calls."""
-    search_mode: str = "lexical"
-    """How searches ranked where the model did not say."""
     marks: tuple[str, ...] = ()
     """What a program can tell of the course, in fixed words of its method; those of `spark` stand in its docs."""
     embedding: Usage = Usage()
     """What a server took to embed what was searched for."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_of_this_version(cls, value: object) -> object:
+        """Refuse a trajectory of another version: by its number, before its fields are found to be others."""
+        version = value.get("version", TRAJECTORY_VERSION) if isinstance(value, Mapping) else TRAJECTORY_VERSION
+        if version != TRAJECTORY_VERSION:
+            raise BadInput(
+                f"a trajectory of version {version!r} cannot be read: this orienteer reads version "
+                f"{TRAJECTORY_VERSION}; ask again, or run the evaluation anew in another folder"
+            )
+        return value
 
     @property
     def usage(self) -> Usage:

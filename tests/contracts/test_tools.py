@@ -23,6 +23,7 @@ from orienteer.tools.evidence import GatherEvidence
 from orienteer.tools.follow import Follow
 from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import NodeIdRetriever
+from orienteer.tools.passages import SearchPassages
 from orienteer.tools.read_node import ReadNode, ReadSchema
 from orienteer.tools.search import SearchInGraph
 from orienteer.tools.select import Select
@@ -49,6 +50,8 @@ OF_METHODS = {GatherEvidence, MatchTriples}
 """Those that no agent is offered: a method calls them, so that its trajectory holds what it gathered."""
 GRAPHSCOUT = {CodeInterpreter, NodeIdRetriever}
 """Those whose schemas are a paper's: what they keep stands in their own tests."""
+OF_DOCUMENTS = {SearchPassages, GatherEvidence, MatchTriples}
+"""Those that read passages and evidence."""
 REFERENCES = ["a", "b", "c", "d", "Bern", "bern (town)", "@1", "@2", "@3", "nobody", "", "@", "Bern (River)"]
 TYPES = ["Town", "River", "joins", "crosses", "towns", "Zebra", ""]
 WHERE = ["year > 1900", "year = x", "name = y", "nothing", ">=", "year >"]
@@ -79,7 +82,7 @@ def test_every_tool_is_in_the_list():
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if one.__module__ == module.name and "__call__" in vars(one):
                 found.add(one)
-    assert found == TOOLS.keys() | GRAPHSCOUT | OF_METHODS
+    assert found == TOOLS.keys() | GRAPHSCOUT | OF_DOCUMENTS
 
 
 def test_the_toolbox_has_all_of_them(graph):

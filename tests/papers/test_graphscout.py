@@ -13,10 +13,10 @@ from clinic import EDGES as CLINIC_EDGES
 from clinic import NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.agents.agent import requests
 from orienteer.agents.answer_line import answer_in, read
 from orienteer.agents.dialect import harmless, heard, written
 from orienteer.agents.replay import replay
+from orienteer.agents.requests import requests
 from orienteer.cypher.view import View
 from orienteer.errors import BadOption, Error, UnknownType
 from orienteer.graph.store import Graph
@@ -482,10 +482,9 @@ def test_the_requests_can_be_told_from_the_trajectory(asking):
     result, server = asking(*TURNS, view="biomedical")
     [trajectory] = result.trajectories
     again = Trajectory.model_validate_json(trajectory.model_dump_json())
-    for body, messages in zip(server.bodies, requests(again), strict=True):
-        assert body["messages"] == [
-            {"role": one.role, "content": one.content} for one in written(messages, trajectory.tools)
-        ]
+    assert [request.body(body["model"]) for body, request in zip(server.bodies, requests(again), strict=True)] == [
+        *server.bodies
+    ]
 
 
 @pytest.mark.parametrize("options", [{"view": "biomedical"}, {"view": "biomedical", "tier": "monty"}, {}])
@@ -865,7 +864,7 @@ def test_searches_by_meaning_are_paid_for_and_told_where_they_are_not(scratch, c
     run = Allowance(Budget(calls=calls), reserve=1)
     config = GraphScoutConfig(tools="no-code")
     result = GraphScout(one, ScriptedModel(policy), config).retrieve(Question(text=QUESTION), run)
-    assert result.trajectories[0].search_mode == "dense"
+    assert result.trajectories[0].toolbox.options["mode"] == "dense"
     assert result.trajectories[0].embedding == Usage(calls=paid, prompt_tokens=7 * paid)
     assert run.usage().calls == 2 + paid
     assert any("2 searches went by words" in note for note in result.notes) == (paid == 0)

@@ -216,7 +216,7 @@ def test_the_mode_is_hybrid_where_there_are_vectors_and_as_chosen_else(asking, s
         expected = graph.rank(chunks, "a red boat", len(result.hits), mode=meant)[0]
         assert len(result.hits) > 1
         assert [hit.id for hit in result.hits] == [graph.ids[row] for row in expected.tolist()]
-        assert result.trajectories[0].search_mode == meant
+        assert result.trajectories[0].toolbox.options["mode"] == meant
         naive, _ = asking("naive", thinks(CHAIN[2]), graph=graph, **options)
         assert [hit.id for hit in naive.search("a red boat").hits] == [hit.id for hit in result.hits]
 

@@ -11,8 +11,8 @@ import pytest
 from fakes import Answer, FakeServer
 from films import CELL, EDGES, ENTITY, HARD, NODES, NUMBER, ORDERS, SET, order
 from orienteer.agents import replay as trace
-from orienteer.agents.agent import requests
 from orienteer.agents.replay import replay
+from orienteer.agents.requests import requests
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.grid import CELLS, Cell
@@ -167,7 +167,7 @@ def test_an_episode_explores_and_hands_in(films, served):
     assert [tool["function"]["name"] for tool in server.bodies[0]["tools"]] == ["code_interpreter", "node_id_retriever"]
     # The trajectory gives back every request.
     sent = [[message["content"] for message in body["messages"]] for body in server.bodies]
-    assert [[one.content for one in request] for request in requests(told)] == sent
+    assert [[message.content for message in request.messages] for request in requests(told)] == sent
 
 
 def test_an_exploration_replays_without_the_model(films, served):

@@ -32,7 +32,7 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.graphscout import GraphScout
 from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.quizzes.quiz import generate_quiz
-from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
+from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 
 CLUES = ("Disease::DOID:10652", "Gene::3064")
 ORDERS = [f"Anatomy::UBERON:{number:07}" for number in range(400)]
@@ -394,7 +394,9 @@ def test_in_a_run_under_a_view_clues_may_be_written_as_it_shows_them(tmp_path):
     step = code("cypher(\"MATCH (d:Disease {id: 'DOID:10652'}) RETURN d.name\")", "[{'d.name': 'x'}]")
     one_of_three = item("right", clues=(*CLUES, "Gene::1"))
     plain = ends("wrong", step)
-    viewed = plain.model_copy(update={"marks": GraphScoutConfig(view="biomedical").code.marks})
+    viewed = plain.model_copy(
+        update={"toolbox": ToolboxSpec(name="scouting", options={"code": {"view": {"label": "biomedical"}}})}
+    )
     quiz = [one_of_three, one_of_three.model_copy(update={"id": "2"})]
     (row,) = rows([stored(tmp_path, quiz, plain, viewed)], measures=["Reward", "Reward (strict)"])
     assert [one.mean for one in row.measures.values()] == pytest.approx([(0 + 1 / 3) / 2] * 2)

@@ -200,7 +200,7 @@ def test_what_is_no_plan_is_answered_by_plain_search_and_said(graph, reply):
 def test_the_fallback_is_hybrid_where_there_are_vectors(tmp_path):
     graph = embedded(Graph.from_records(*demo_records(), path=tmp_path / "graph"), tmp_path / "cache")
     result = ask(graph, "no plan", "no plan")
-    assert result.trajectories[0].search_mode == "hybrid"
+    assert result.trajectories[0].toolbox.options["mode"] == "hybrid"
     assert ids(result) == [hit.id for hit in graph.search(QUESTION, 20, mode="hybrid")]
     steps = [{"op": "vector_search", "query": "a language for children", "k": 5, "into": "a"}]
     near = ask(graph, steps)

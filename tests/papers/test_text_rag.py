@@ -307,7 +307,7 @@ def test_documents_that_have_no_room_are_left_out_and_said(clinic):
 def test_by_default_it_ranks_by_meaning_as_the_paper_does(vectors):
     result = TextRag(vectors).retrieve(Question(text="yellow zebra"), Allowance())
     assert ids(result) == [hit.id for hit in vectors.search("yellow zebra", 20, mode="dense")]
-    assert result.trajectories[0].search_mode == "dense"
+    assert result.trajectories[0].toolbox.options["mode"] == "dense"
 
 
 def test_without_vectors_that_is_told_with_the_way_out(clinic):

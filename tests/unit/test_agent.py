@@ -9,11 +9,13 @@ import time
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.agents.agent import CALL_A_TOOL, ELIDED, LAST_TURN, Agent, AgentConfig, requests
+from orienteer.agents.agent import CALL_A_TOOL, LAST_TURN, Agent, AgentConfig
+from orienteer.agents.requests import requests
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.calls import MOST_CALLS
+from orienteer.llm.conversation import ELISION
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.llm.wire import Asked, request
@@ -107,7 +109,7 @@ def assert_requests(trajectory, seen):
     def wire(messages):
         return [json.dumps(request("m", Asked(one), lacks=frozenset())["messages"]) for one in messages]
 
-    assert wire(requests(trajectory)) == wire(seen)
+    assert wire([request.messages for request in requests(trajectory)]) == wire(seen)
 
 
 # --------------------------------------------------------------------------------------------- what a model may say
@@ -228,7 +230,7 @@ def test_a_server_gets_exactly_the_requests_that_the_trajectory_gives_back(graph
         Answer(calls=[add("cnut")]),
         Answer(calls=[FINISH]),
     )
-    given = [request("fake", Asked(one), lacks=frozenset())["messages"] for one in requests(trajectory)]
+    given = [sent.body("fake")["messages"] for sent in requests(trajectory)]
     assert json.dumps(given) == json.dumps(sent)
     assert trajectory.selected == ("cnut",)
 
@@ -250,15 +252,16 @@ def test_calls_are_told_apart_where_a_server_numbers_them_anew_in_every_reply(gr
         Answer(calls=[add("cnut"), FINISH]), context_tokens=4_000,
     )  # fmt: skip
     observed = [[one["content"] for one in messages if one["role"] == "tool"] for messages in sent]
-    assert ELIDED in observed[-1]  # else there was nothing to leave out
-    assert all(contents[-1] != ELIDED for contents in observed[1:])
-    given = [request("fake", Asked(one), lacks=frozenset())["messages"] for one in requests(trajectory)]
+    assert ELISION in observed[-1]  # else there was nothing to leave out
+    assert all(contents[-1] != ELISION for contents in observed[1:])
+    given = [sent.body("fake")["messages"] for sent in requests(trajectory)]
     assert json.dumps(given) == json.dumps(sent)
 
 
 def test_a_server_that_fails_for_good_ends_the_agent_and_keeps_its_steps(graph):
     trajectory, _ = over_http(graph, Answer(calls=[SEARCH, add("cnut")]), Answer(status=400, message="no more"))
-    assert (trajectory.stopped_by, len(trajectory.steps), trajectory.selected) == ("error", 1, ("cnut",))
+    assert (trajectory.stopped_by, len(trajectory.steps), trajectory.selected) == ("error", 2, ("cnut",))
+    assert [step.error for step in trajectory.steps] == [None, trajectory.error]
     assert "no more" in trajectory.error
 
 
@@ -277,7 +280,7 @@ def test_old_observations_are_left_out_oldest_first_and_stay_out(graph):
     model = Watched(long_search(12))
     trajectory = explore(graph, model, context_tokens=4_000)
     assert trajectory.stopped_by == "finish"
-    kept = [[one.content != ELIDED for one in messages if one.role == "tool"] for messages in model.seen[0]]
+    kept = [[one.content != ELISION for one in messages if one.role == "tool"] for messages in model.seen[0]]
     assert not all(kept[-1])
     for one in kept:
         assert one == sorted(one)  # what is left out comes first
@@ -423,7 +426,7 @@ def failing(after):
 
 def test_a_model_error_keeps_the_steps_and_the_selection(graph):
     trajectory = explore(graph, ScriptedModel(failing({0: 2})))
-    assert (len(trajectory.steps), trajectory.selected, trajectory.stopped_by) == (2, ("t00", "cnut"), "error")
+    assert (len(trajectory.steps), trajectory.selected, trajectory.stopped_by) == (3, ("t00", "cnut"), "error")
     assert trajectory.error == "agent 0 is gone"
 
 

@@ -94,7 +94,9 @@ def test_what_was_asked_before_a_failure_is_recorded(graph):
         Question(text=QUESTION), Allowance()
     )
     assert result.stopped_by == "error"
-    assert [one.answer for one in result.trajectories if one.model] == [json.dumps(ANALYSIS)]
+    asked = [one for one in result.trajectories if one.model]
+    assert [(one.answer, one.stopped_by) for one in asked] == [(json.dumps(ANALYSIS), "finish"), (None, "error")]
+    assert [step.error for one in asked for step in one.steps] == [None, "down"]
 
 
 @pytest.mark.parametrize("name", ASKS)

@@ -13,7 +13,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.ingest.run import import_graph
 from orienteer.llm.budget import Allowance
-from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
+from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 from orienteer.retrieval.matching.matcher import MISSED, STATES, TripleMatcher, TriplePattern, match_triples
 from orienteer.retrieval.matching.partners import PARTNERS, UNFIT, UNMATCHED
 from orienteer.retrieval.matching.predicate import AGAINST, ONE_WAY, Predicates
@@ -368,7 +368,10 @@ def test_a_trajectory_that_holds_the_call_is_replayed(small):
         ),
         observations=(Observed(call_id="1", text=found.text, nodes=found.nodes),),
     )
-    trajectory = Trajectory(question=Question(text="?"), method="x", tools=(MatchTriples.spec,), steps=(step,))
+    toolbox = ToolboxSpec(name="gathering", options={"offers_triples": True})
+    trajectory = Trajectory(
+        question=Question(text="?"), method="x", toolbox=toolbox, tools=(MatchTriples.spec,), steps=(step,)
+    )
     assert [one.is_equal for one in replay(trajectory, small)] == [True]
 
 

@@ -15,7 +15,8 @@ from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate, 
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
 from orienteer.llm.address import is_address, show
-from orienteer.llm.calls import MOST_CALLS, arguments_of, call, metered
+from orienteer.llm.calls import arguments_of, call
+from orienteer.llm.conversation import MOST_CALLS, Conversation
 from orienteer.llm.spoken import calls_in, object_in
 from orienteer.llm.transport import LARGEST_REPLY
 from orienteer.records import Message, ToolSpec, Usage
@@ -216,7 +217,7 @@ def run_with(seconds, *, calls):
 @pytest.mark.parametrize(("calls", "error"), [(0, ModelLate), (1, BudgetExhausted)])
 def test_time_that_ends_within_a_call_is_a_spent_budget_unless_nothing_ever_answered(hostile, calls, error):
     with model_at(hostile(SLOW["nothing"])) as model, pytest.raises(error):
-        metered(model, ASKED, run=run_with(0.3, calls=calls), tools=(), schema=None, sampling=None)
+        Conversation(model, ASKED, sampling=None).turn(run_with(0.3, calls=calls))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,7 @@ def test_usage_that_cannot_be_is_not_believed(usage):
         spent = model.chat(ASKED).usage
         assert (spent.calls, spent.tokens, spent.usd) == (1, 0, None)
         run = Allowance(Budget(tokens=50), reserve=0)
-        metered(model, ASKED, run=run, tools=(), schema=None, sampling=None)
+        Conversation(model, ASKED, sampling=None).turn(run)
         with pytest.raises(ModelError, match="budget of tokens cannot be kept"):
             run.check()
 
@@ -249,14 +250,8 @@ def test_cached_tokens_that_cannot_be_count_as_none():
 
 def test_a_message_makes_a_bounded_number_of_calls():
     calls = [("finish", {}) for _ in range(100_000)]
-    reply = metered(
-        ScriptedModel(lambda messages, tools, sampling: calls),
-        ASKED,
-        run=Allowance(),
-        tools=(),
-        schema=None,
-        sampling=None,
-    )
+    model = ScriptedModel(lambda messages, tools, sampling: calls)
+    reply = Conversation(model, ASKED, sampling=None).turn(Allowance()).reply
     assert (len(reply.message.tool_calls), reply.calls_left_out) == (MOST_CALLS, 100_000 - MOST_CALLS)
 
 

@@ -65,7 +65,7 @@ def test_searches_rank_by_it_and_replay_as_they_were(vectors, name, mode):
     assert all(len(nodes) > 2 for nodes in found)  # by words two nodes have one of them
     for trajectory in result.trajectories:
         if trajectory.tools:
-            assert trajectory.search_mode == mode
+            assert trajectory.toolbox.options["mode"] == mode
             again = Trajectory.model_validate_json(trajectory.model_dump_json())
             assert all(one.is_equal for one in replay(again, vectors))
 

@@ -12,13 +12,12 @@ from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
 from orienteer.llm.schema import faults
-from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, Trajectory
+from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 from orienteer.tools import code as code_tool
 from orienteer.tools.code import DIALECT, SPEC, CodeConfig, CodeInterpreter, cypher
-from orienteer.tools.code.config import config_of
-from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolboxes import code_config, open_scouting, open_toolbox
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
@@ -338,7 +337,7 @@ def test_code_is_run_again_in_the_second_tier_with_the_state_of_the_first(graph)
     )
     assert with_code.tier == "cpython"
     assert with_code({"code": "print(numbers)"}).text == "[5, 3, 4]"
-    assert with_code.marks == ("sandbox monty", "sandbox cpython", 'code_interpreter {"retry_cpython":true}')
+    assert with_code.marks == ("sandbox monty", "sandbox cpython")
 
 
 @NEEDS_LINUX
@@ -421,20 +420,36 @@ def test_code_that_overstays_loses_its_state_and_is_told(graph):
     ],
 )
 def test_what_is_recorded_of_a_configuration_gives_it_back(graph, config):
-    marks = ("something else", *CodeInterpreter(Session(graph), config).marks)
-    again = config_of(marks)
-    assert again == config_of(json.loads(json.dumps(marks)))
+    toolbox, _ = open_scouting(graph, "lexical", config)
+    told = Trajectory(question=Question(text="?"), method="graphscout", toolbox=toolbox.spec)
+    again = code_config(Trajectory.model_validate_json(told.model_dump_json()))
+    assert again == code_config(told)
     tier = "monty" if config.tier == "auto" else config.tier
     assert again == CodeConfig(**{**{name: getattr(config, name) for name in CodeConfig.__slots__}, "tier": tier})
 
 
 @pytest.mark.parametrize(
-    "marks",
-    [("sandbox docker",), ("code_interpreter {",), ('code_interpreter {"seconds": "long"}',), ("code_interpreter []",)],
+    "code",
+    [{"tier": "docker"}, {"seconds": "long"}, []],
 )
-def test_marks_of_nobody_are_refused(marks):
+def test_a_configuration_of_nobody_is_refused(code):
+    toolbox = ToolboxSpec(name="scouting", options={"code": code})
     with pytest.raises(BadInput, match="how its code ran"):
-        config_of(marks)
+        code_config(Trajectory(question=Question(text="?"), method="graphscout", toolbox=toolbox))
+
+
+@pytest.mark.parametrize(
+    "toolbox",
+    [
+        ToolboxSpec(name="spade"),
+        ToolboxSpec(name="full", options={"mode": "lexical", "strange": 1}),
+        ToolboxSpec(name="full", options={"reply_tokens": "many"}),
+        ToolboxSpec(name="plain"),
+    ],
+)
+def test_a_toolbox_of_nobody_is_refused(graph, toolbox):
+    with pytest.raises(BadInput, match=toolbox.name):
+        open_toolbox(graph, toolbox)
 
 
 @pytest.mark.parametrize(
@@ -450,9 +465,7 @@ def test_bounds_that_cannot_be_are_refused(config):
 
 def trajectory_of(graph, calls, **config):
     """Return the trajectory of an agent that made these calls."""
-    session = Session(graph, saves_sets=False)
-    with_code = CodeInterpreter(session, CodeConfig(**config))
-    toolbox = Toolbox(session, [with_code, NodeIdRetriever(session, view=with_code.config.view)])
+    toolbox, _ = open_scouting(graph, "lexical", CodeConfig(**config))
     steps = []
     for at, (name, arguments) in enumerate(calls):
         call = ToolCall(id=f"call-{at}", name=name, arguments=json.dumps(arguments))
@@ -462,7 +475,11 @@ def trajectory_of(graph, calls, **config):
         steps.append(Step(reply=reply, observations=(observed,)))
     toolbox.close()
     return Trajectory(
-        question=Question(text="?"), method="graphscout", tools=toolbox.specs, steps=tuple(steps), marks=with_code.marks
+        question=Question(text="?"),
+        method="graphscout",
+        toolbox=toolbox.spec,
+        tools=toolbox.specs,
+        steps=tuple(steps),
     )
 
 

@@ -11,11 +11,24 @@ import pytest
 from orienteer.agents import replay
 from orienteer.errors import BadInput
 from orienteer.llm import ScriptedModel
-from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolCall, ToolSpec, Trajectory
+from orienteer.records import (
+    Edge,
+    Message,
+    Node,
+    Observed,
+    Question,
+    Reply,
+    Step,
+    ToolboxSpec,
+    ToolCall,
+    ToolSpec,
+    Trajectory,
+)
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools.code import SPEC
 from orienteer.tools.code.config import CodeConfig, lowered
+from orienteer.tools.toolboxes import lowered_limits
 
 
 def seeker(messages, tools, sampling):
@@ -100,6 +113,15 @@ def test_a_place_that_cannot_be_written_is_told_before(tmp_path):
             replay.check_writable(path)
 
 
+def test_a_trace_of_an_older_version_is_refused_by_its_number(walked, tmp_path):
+    path = tmp_path / "old.jsonl"
+    line = json.loads(walked[0].model_dump_json()) | {"version": 1}
+    line["search_mode"] = line.pop("toolbox")["options"]["mode"]
+    path.write_text(walked[0].model_dump_json() + "\n" + json.dumps(line) + "\n")
+    with pytest.raises(BadInput, match=r"line 2: a trajectory of version 1 .* reads version 2; ask again"):
+        replay.read(path)
+
+
 def test_a_replay_over_the_same_graph_gives_the_same(walked, small):
     for one in walked:
         replayed = list(replay.replay(one, small))
@@ -165,7 +187,7 @@ def of_code(config, code):
         question=Question(text="x"),
         method="graphscout",
         tools=(SPEC,),
-        marks=(f"code_interpreter {json.dumps(config)}",),
+        toolbox=ToolboxSpec(name="scouting", options={"mode": "lexical", "has_code": True, "code": config}),
         steps=(
             Step(
                 reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
@@ -177,9 +199,9 @@ def of_code(config, code):
 
 @pytest.mark.parametrize(("name", "high", "note"), LIMITS)
 def test_a_trace_gives_code_no_more_than_the_default_limits(name, high, note):
-    assert replay.lowered_limits(of_code({name: high}, "")) == (note,)
+    assert lowered_limits(of_code({name: high}, "")).notes == (note,)
     lowest = {"memory_mb": 1, "seconds": 0.5, "output_characters": 1, "calls": 1, "rows": 1}
-    assert replay.lowered_limits(of_code(lowest, "")) == ()
+    assert lowered_limits(of_code(lowest, "")).notes == ()
     config = lowered(CodeConfig(**{**lowest, name: high})).config
     assert config == CodeConfig(**{**lowest, name: getattr(CodeConfig(), name)})
 

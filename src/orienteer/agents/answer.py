@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib.resources import files
@@ -16,10 +15,10 @@ from typing import NamedTuple
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
-from orienteer.llm import call
+from orienteer.llm.asking import ask as ask_model
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Result, Sampling, Step, StoppedBy, Trajectory
+from orienteer.records import Message, Question, Result, Sampling, Trajectory
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.query import ANSWER_TOKENS
 from orienteer.retrieval.rendering import Rendered, render
@@ -113,18 +112,15 @@ def ask(
         sampling=sampling or Sampling(),
         opening=opening,
     )
-    started = time.monotonic()
     try:
-        reply = call(model, opening, run=run.final(), sampling=sampling)
+        reply, _, done = ask_model(model, run.final(), trajectory, agent=None)
     except (BudgetExhausted, ModelError) as error:
-        return _failed(result, trajectory, error)
-    step = Step(reply=reply, seconds=time.monotonic() - started, agent=None)
-    run.tell(step)
+        return _failed(result, error)
     found = read(" ".join(after_thinking(reply.message.content or "").split()))
     notes = found.notes if found.text else ("no answer: the model said nothing",)
     notes += ("the answer was cut off at the length limit",) if reply.truncated else ()
     text = spoken(found.text)
-    done = trajectory.model_copy(update={"steps": (step,), "selected": found.cited, "answer": text, "notes": notes})
+    done = done.model_copy(update={"selected": found.cited, "answer": text, "notes": notes})
     return result.model_copy(
         update={
             "answer": text,
@@ -215,12 +211,10 @@ def _notes(found: Read, nothing: str, where: str = "in the evidence") -> tuple[s
     return () if found.cited or NOT_THERE in found.text.casefold() else (f"the answer cites {nothing}",)
 
 
-def _failed(result: Result, trajectory: Trajectory, error: BudgetExhausted | ModelError) -> Result:
-    stopped_by: StoppedBy = error.limit if isinstance(error, BudgetExhausted) else "error"  # type: ignore[assignment]
-    failed = trajectory.model_copy(update={"stopped_by": stopped_by, "error": str(error)})
+def _failed(result: Result, error: BudgetExhausted | ModelError) -> Result:
     return result.model_copy(
         update={
-            "trajectories": (*result.trajectories, failed),
+            "trajectories": (*result.trajectories, *error.trajectories),
             "notes": (*result.notes, f"no answer: {error}"),
         }
     )

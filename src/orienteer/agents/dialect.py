@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-from orienteer.llm.calls import MOST_CALLS
+from orienteer.llm.conversation import MOST_CALLS, Dialect, Read
 from orienteer.llm.spoken import after_thinking, as_text, calls_in
 from orienteer.records import Message, ToolCall, ToolSpec
 
@@ -41,17 +40,40 @@ follow one another. What a call gives comes back between <tool_response> marks; 
 """.rstrip()
 
 
-class Heard(NamedTuple):
-    """A reply as it was read."""
+class Native:
+    """The protocol's own tool calls; no result holds a mark of a protocol."""
 
-    message: Message
-    """Its thought and its calls apart."""
-    broken: tuple[str, ...] = ()
-    """What is wrong with calls that could not be read, a sentence for each."""
-    feigned: bool = False
-    """It went on to write what a tool gives; that part was left out."""
-    left_out: int = 0
-    """Calls in words beyond those that one turn may make."""
+    def __init__(self, *, reads_words: bool = False) -> None:
+        """`reads_words` finds calls that a model writes into its prose, too."""
+        self._reads_words = reads_words
+
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+        """Return the messages, and the tools that are offered."""
+        return plainly(messages), tuple(offered)
+
+    def read(self, message: Message, *, turn: int) -> Read:
+        """Return the reply as it is, or with its calls in words."""
+        return heard(message, turn=turn) if self._reads_words else Read(message)
+
+
+class Qwen:
+    """Calls in words. The tools stand in the system prompt from the first request to the last."""
+
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+        """Return the messages in Qwen's form, and nothing beside them."""
+        return written(messages, tools), ()
+
+    def read(self, message: Message, *, turn: int) -> Read:
+        """Return the reply with the calls that it makes."""
+        return heard(message, turn=turn)
+
+
+DIALECTS: Mapping[str, Dialect] = {"native": Native(), "qwen": Qwen()}
+"""By the name that a trajectory keeps. Who changes what one writes gives it another name: requests are made again."""
 
 
 def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
@@ -86,18 +108,18 @@ def plainly(messages: Sequence[Message]) -> tuple[Message, ...]:
     )
 
 
-def heard(message: Message, *, turn: int) -> Heard:
+def heard(message: Message, *, turn: int) -> Read:
     """Return a reply with the calls that it makes, in the protocol's own way or in words."""
     text = message.content or ""
     spoken, *feigned = _RESPONSE.split(after_thinking(text), 1)
     begin = text.rindex(after_thinking(text))
     text = text[: begin + len(spoken)] if feigned else text
     if message.tool_calls:
-        return Heard(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigned))
+        return Read(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigned))
     if text.find(_CALL, begin) < 0:
         found = calls_in(spoken)
         if not found:
-            return Heard(message.model_copy(update={"content": text or None}), feigned=bool(feigned))
+            return Read(message.model_copy(update={"content": text or None}), feigned=bool(feigned))
         parts, broken = [(one.name, one.arguments) for one in found], list[str]()
         text = text[: begin + found[0].start].strip()
     else:
@@ -109,7 +131,7 @@ def heard(message: Message, *, turn: int) -> Heard:
         for place, (name, arguments) in enumerate(parts[:MOST_CALLS])
     )
     said = Message(role="assistant", content=text or None, tool_calls=calls)
-    return Heard(said, tuple(broken), bool(feigned), left_out)
+    return Read(said, tuple(broken), bool(feigned), left_out)
 
 
 def harmless(text: str) -> str:

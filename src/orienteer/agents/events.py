@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from orienteer.errors import Error
 from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
 
-Told: TypeAlias = Step | Ranked | str
+Told: TypeAlias = Step | Ranked | str | Trajectory
 """What a strategy tells its run."""
 
 
@@ -125,9 +125,14 @@ class Stream(Iterator[Event]):
         """Return the steps that were heard, by agent in the order of their numbers, the call for the answer last."""
         heard = sorted(self._ear.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))
         return tuple(
-            self._begin(agent).model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
+            self._begun(agent).model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
             for agent, steps in heard
         )
+
+    def _begun(self, agent: int | None) -> Trajectory:
+        """Return what an agent began with: as its method tells it, else as its course told it when it began."""
+        begun = self._begin(agent)
+        return self._ear.begun if agent == 0 and begun.toolbox is None and self._ear.begun is not None else begun
 
 
 class _Ear:
@@ -137,10 +142,14 @@ class _Ear:
         self.events: SimpleQueue[Event | None] = SimpleQueue()
         self.steps: dict[int | None, list[Step]] = {}
         """By agent."""
+        self.begun: Trajectory | None = None
+        """What the course of a method without agents began with."""
 
     def hear(self, told: Told) -> None:
         if isinstance(told, str):
             self.events.put(NoteEvent(text=told))
+        elif isinstance(told, Trajectory):
+            self.begun = self.begun or told
         elif isinstance(told, Step):
             self.steps.setdefault(told.agent, []).append(told)
             self.events.put(StepEvent(agent=told.agent, step=told))

@@ -11,26 +11,16 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from orienteer.agents.passages import REPLY_TOKENS as PASSAGES_TOKENS
-from orienteer.agents.passages import SEARCH, SearchPassages
 from orienteer.display import escape_json
 from orienteer.errors import BadInput
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.core_entities import grounding
-from orienteer.protocols import Tool
-from orienteer.records import NOT_RUN, Observed, Record, StoppedBy, ToolCall, Trajectory
+from orienteer.records import NOT_RUN, Observed, Record, StoppedBy, ToolCall, ToolSpec, Trajectory
 from orienteer.retrieval.evidence import UNPAID
-from orienteer.tools import code, node_ids
-from orienteer.tools.answer import AddToAnswer, Finish
-from orienteer.tools.code.config import config_of, lowered
-from orienteer.tools.evidence import GatherEvidence, is_of_method
-from orienteer.tools.neighborhood import SearchInNeighborhood
-from orienteer.tools.node_ids import NAME as NODE_IDS
-from orienteer.tools.search import SearchInGraph
-from orienteer.tools.session import REPLY_TOKENS, Session
+from orienteer.tools.evidence import is_of_method
+from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.triples import MatchTriples
+from orienteer.tools.toolboxes import open_toolbox
 
 STANDARD = Path("-")
 
@@ -105,6 +95,8 @@ def read(path: Path) -> tuple[Trajectory, ...]:
             continue
         try:
             found.append(Trajectory.model_validate_json(line))
+        except BadInput as error:
+            raise BadInput(f"{path}, line {number}: {error}") from error
         except ValidationError as error:
             said = error.errors()[0]
             place = ".".join(map(str, said["loc"]))
@@ -118,7 +110,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
     """Run each recorded call again, in order and over the graph as it is now, without the model.
 
     A model's code runs within the default limits, or within lower ones that the trajectory names; only where its limits
-    are trusted, which somebody else may have written, within higher ones too (`lowered_limits`).
+    are trusted, which somebody else may have written, within higher ones too (`toolboxes.lowered_limits`).
 
     What a method found as another's evidence is passed over: trajectories of its own tell how it did. So are calls
     that were never run, for none was left.
@@ -135,11 +127,6 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
                 found = toolbox.observe(call)
                 now = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
                 yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)
-
-
-def lowered_limits(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return which limits of a trajectory's code `replay` lowers, in words. Raises `BadInput` as it does."""
-    return lowered(config_of(trajectory.marks)).notes
 
 
 def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:
@@ -171,54 +158,17 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
 
 
 def _toolbox(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool) -> Toolbox:
-    """Return the tools that the trajectory was offered: all of them, or the few of ARK's paper."""
-    offered = {spec.name: spec for spec in trajectory.tools}
-    session = Session(graph)
-    if {NODE_IDS, "search_in_graph"} <= set(offered):
-        return grounding(graph, trajectory.search_mode, offers_cypher="cypher" in offered)
-    gathering = (GatherEvidence(graph, session), MatchTriples(graph))
-    if trajectory.tools and all(spec in (tool.spec for tool in gathering) for spec in trajectory.tools):
-        return Toolbox(session, gathering)
-    if trajectory.tools and all(spec in (code.SPEC, node_ids.SPEC) for spec in trajectory.tools):
-        solving = Session(graph, saves_sets=False, mode=trajectory.search_mode)
-        return _solving(trajectory, solving, trusts_limits=trusts_limits)
-    has_mode = any("mode" in spec.parameters.get("properties", {}) for spec in trajectory.tools)
-    full = Toolbox.full(
-        graph,
-        mode=trajectory.search_mode,
-        offers_mode=has_mode,
-        offers_cypher="cypher" in offered,
-        offers_select="select" in offered,
-        offers_passages=any("passages" in spec.parameters.get("properties", {}) for spec in trajectory.tools),
-    )
-    if all(spec in full.specs for spec in trajectory.tools):
-        return full
-    searched = offered.get(SEARCH)
-    room = REPLY_TOKENS if searched is None else PASSAGES_TOKENS
-    session = Session(graph, room, saves_sets=False, mode=trajectory.search_mode)
-    neighborhood = offered.get("search_in_neighborhood")
-    parameters = tuple(neighborhood.parameters["properties"]) if neighborhood is not None else ()
-    plain: tuple[Tool, ...] = (
-        SearchInGraph(session, is_plain=True),
-        SearchInNeighborhood(session, parameters=parameters),
-        AddToAnswer(session, is_plain=True),
-        Finish(session),
-        *(() if searched is None else (SearchPassages.again(session, searched),)),
-    )
-    strange = sorted(set(offered) - {tool.spec.name for tool in plain})
-    if strange:
-        raise BadInput(f"the trajectory used tools of another version of orienteer: {', '.join(strange)}")
-    return Toolbox(session, (tool for tool in plain if tool.spec.name in offered))
+    """Return the tools that the trajectory was offered. Raises `BadInput` where there are none of these names."""
+    if trajectory.toolbox is None:
+        if trajectory.tools:
+            raise BadInput(f"the trajectory does not name its toolbox: its tools are {_names(trajectory.tools)}")
+        return Toolbox(Session(graph), ())
+    toolbox = open_toolbox(graph, trajectory.toolbox, trusts_limits=trusts_limits)
+    known = {spec.name for spec in toolbox.specs}
+    if strange := [spec for spec in trajectory.tools if spec.name not in known]:
+        raise BadInput(f"the trajectory used tools of another version of orienteer: {_names(strange)}")
+    return toolbox
 
 
-def _solving(trajectory: Trajectory, session: Session, *, trusts_limits: bool) -> Toolbox:
-    """Return the tools of GraphScout that the trajectory was offered, as its marks say that they were configured."""
-    config = config_of(trajectory.marks)
-    config = config if trusts_limits else lowered(config).config
-    tools: list[Tool] = []
-    for spec in trajectory.tools:  # in their order: a refusal lists them
-        is_code = spec == code.SPEC
-        tools.append(
-            code.CodeInterpreter(session, config) if is_code else node_ids.NodeIdRetriever(session, view=config.view)
-        )
-    return Toolbox(session, tools)
+def _names(tools: Iterable[ToolSpec]) -> str:
+    return ", ".join(sorted(tool.name for tool in tools))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from string import Template
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,10 +20,9 @@ from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, ranking_of
-from orienteer.llm import call
+from orienteer.llm.asking import Asked, ask, begin, recorded_by
 from orienteer.llm.calls import Check
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
@@ -110,6 +107,11 @@ class Workflow:
         return self._toolbox.session
 
     @property
+    def asked(self) -> tuple[Trajectory, ...]:
+        """What a model was asked so far, by the course and by agents that it has sent out."""
+        return tuple(self._asked)
+
+    @property
     def last_set(self) -> str | None:
         """The name of the set that the last result was kept as; None where nothing was found yet."""
         return self._toolbox.session.last()
@@ -122,6 +124,14 @@ class Workflow:
         A spent budget leaves the ranking that the course had come to, or what `instead` makes of it without a model;
         a failed model leaves none.
         """
+        begun = Trajectory(
+            question=self.question,
+            method=self._method,
+            toolbox=self._toolbox.spec,
+            tools=self._toolbox.specs,
+            opening=(Message(role="user", content=self.question.text),),
+        )
+        self.run.tell(begun)
         stopped_by: StoppedBy = "finish"
         try:
             self.hits = tuple(course())
@@ -132,18 +142,15 @@ class Workflow:
         except ModelError as failed:
             stopped_by, self.hits = "error", ()
             self.notes.append(f"the model failed: {failed}")
-        walked = Trajectory(
-            question=self.question,
-            method=self._method,
-            tools=self._toolbox.specs,
-            opening=(Message(role="user", content=self.question.text),),
-            steps=tuple(self._walked),
-            selected=tuple(hit.id for hit in self.hits),
-            stopped_by=stopped_by,
-            set_joins=self.set_joins,
-            search_mode=self._toolbox.session.mode,
-            embedding=self.session.spent,
-            marks=tuple(dict.fromkeys(self.marks)),
+        walked = begun.model_copy(
+            update={
+                "steps": tuple(self._walked),
+                "selected": tuple(hit.id for hit in self.hits),
+                "stopped_by": stopped_by,
+                "set_joins": self.set_joins,
+                "embedding": self.session.spent,
+                "marks": tuple(dict.fromkeys(self.marks)),
+            }
         )
         return Result(
             question=self.question.text,
@@ -164,7 +171,7 @@ class Workflow:
 
     def ask_aloud(self, prompt: str, /, **values: object) -> str:
         """Return all that the model says to a prompt, also what it thinks aloud."""
-        return self._reply(prompt, _Asked(), values).message.content or ""
+        return self._called(prompt, values).reply.message.content or ""
 
     def ask_for(
         self,
@@ -180,12 +187,7 @@ class Workflow:
         `check` may find fault with an object that fits: then too there is a repair turn, the only one, and what comes
         of it is returned as it is. Without `repairs` there is none.
         """
-        reply = self._reply(prompt, _Asked(schema, check, repairs), values)
-        try:
-            found = decode(reply.message.content or "")
-        except ValueError:
-            return None
-        return found if isinstance(found, dict) and not faults(found, schema) else None
+        return self._called(prompt, values, schema, check, repairs).found
 
     def use(self, tool: str, **arguments: JsonValue) -> Observation:
         """Run a tool and return what it gave; its refusals are observations with an error."""
@@ -282,41 +284,27 @@ class Workflow:
         self._walked += part._walked
         self._asked += part._asked
 
-    def _reply(self, prompt: str, asked: _Asked, values: Mapping[str, object]) -> Reply:
+    def _called(
+        self,
+        prompt: str,
+        values: Mapping[str, object],
+        schema: Mapping[str, Any] | None = None,
+        check: Check | None = None,
+        repairs: bool = True,
+    ) -> Asked:
         assert self._model is not None  # a course without a model has no prompts
-        text = prompt_of(prompt)
-        opening = (
-            Message(role="system", content=text.system),
-            Message(role="user", content=Template(text.user).substitute(values)),
-        )
         # A seed of its own for each call: several samples of one prompt are to differ.
         sampling = Sampling(temperature=self._temperature, random_seed=self.run.random_seed + len(self._asked))
-        begun = Trajectory(
-            question=self.question,
-            method=f"{self._method}: {prompt}",
-            model=self._model.name,
-            prompt_hash=text.sha256,
-            sampling=sampling,
-            opening=opening,
-        )
-        started = time.monotonic()
+        method = f"{self._method}: {prompt}"
+        begun = begin(self._model, prompt_of(prompt), values, question=self.question, method=method, sampling=sampling)
         try:
-            reply = call(self._model, opening, run=self.run, sampling=sampling, **asked._asdict())
-        except ModelError as failed:
-            self._asked.append(begun.model_copy(update={"stopped_by": "error", "error": str(failed)}))
+            asked = ask(self._model, self.run, begun, schema=schema, check=check, repairs=repairs)
+        except (BudgetExhausted, ModelError) as failed:
+            self._asked += recorded_by(failed)
+            failed.trajectories = ()  # they are here
             raise
-        step = Step(reply=reply, seconds=time.monotonic() - started)
-        self._asked.append(begun.model_copy(update={"steps": (step,), "answer": reply.message.content}))
-        self.run.tell(step)
-        return reply
-
-
-class _Asked(NamedTuple):
-    """What a reply is to be."""
-
-    schema: Mapping[str, Any] | None = None
-    check: Check | None = None
-    repairs: bool = True
+        self._asked.append(asked.trajectory)
+        return asked
 
 
 class Counted(NamedTuple):

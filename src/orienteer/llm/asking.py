@@ -1,56 +1,108 @@
-"""One question to a model whose reply is an object of a schema, and the record of it."""
+"""One question to a model: a prompt, its values, the schema of the reply, a check, a repair, and the record of it."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-from orienteer.llm import call
-from orienteer.llm.prompts import prompt_of
+from orienteer.errors import BudgetExhausted, Error, ModelError
+from orienteer.llm.calls import Check, exchange
+from orienteer.llm.conversation import Conversation
+from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Sampling, Step, Trajectory
+from orienteer.records import Message, Question, Reply, Sampling, StoppedBy, Trajectory
 
 
 class Asked(NamedTuple):
     """What a model gave."""
 
+    reply: Reply
     found: dict[str, Any] | None  # Any: JSON, as its schema says
-    """The object; None where the reply fits no schema even after a repair."""
+    """The object; None where none was asked for, and where the reply fits the schema not even after a repair."""
     trajectory: Trajectory
+
+
+def begin(
+    model: LanguageModel,
+    prompt: Prompt,
+    values: Mapping[str, object],
+    *,
+    question: Question,
+    method: str,
+    sampling: Sampling,
+) -> Trajectory:
+    """Return what a question to a model begins with: a trajectory without steps, the prompt's placeholders filled."""
+    return Trajectory(
+        question=question,
+        method=method,
+        model=model.name,
+        prompt_hash=prompt.sha256,
+        sampling=sampling,
+        opening=(
+            Message(role="system", content=prompt.system),
+            Message(role="user", content=Template(prompt.user).substitute(values)),
+        ),
+    )
+
+
+def ask(
+    model: LanguageModel,
+    run: Run,
+    begun: Trajectory,
+    *,
+    schema: Mapping[str, Any] | None = None,
+    check: Check | None = None,
+    repairs: bool = True,
+    agent: int | None = 0,
+) -> Asked:
+    """Return what a model gives for the opening of a trajectory; `exchange` says what is repaired.
+
+    Raises `BudgetExhausted` and `ModelError`, which then hold the trajectory as far as it came.
+    """
+    talk = Conversation(model, begun.opening, sampling=begun.sampling, agent=agent)
+    try:
+        reply = exchange(talk, run, schema=schema, check=check, repairs=repairs)
+    except (BudgetExhausted, ModelError) as failed:
+        ending = {"steps": tuple(talk.steps), "stopped_by": ending_of(failed), "error": str(failed)}
+        failed.trajectories += (begun.model_copy(update=ending),)
+        raise
+    content = reply.message.content
+    trajectory = begun.model_copy(update={"steps": tuple(talk.steps), "answer": content})
+    return Asked(reply, None if schema is None else object_of(content or "", schema), trajectory)
 
 
 def ask_for(
     model: LanguageModel, run: Run, prompt: str, schema: Mapping[str, Any], *, question: str, **values: str
 ) -> Asked:
-    """Return what a model gives for the prompt `prompts/NAME.md`, asked for the sake of a question.
+    """Return what a model gives for a prompt of `orienteer.retrieval`, asked for the sake of a question.
 
-    Raises `BudgetExhausted` before the call, `ModelError`.
+    Raises as `ask` does.
     """
     text = prompt_of(prompt, "orienteer.retrieval")
-    opening = (
-        Message(role="system", content=text.system),
-        Message(role="user", content=Template(text.user).substitute(values, question=question)),
-    )
     sampling = Sampling(temperature=0.0, random_seed=run.random_seed)
-    started = time.monotonic()
-    reply = call(model, opening, run=run, schema=schema, sampling=sampling)
-    step = Step(reply=reply, seconds=time.monotonic() - started)
-    run.tell(step)
-    trajectory = Trajectory(
-        question=Question(text=question),
-        method=prompt,
-        model=model.name,
-        prompt_hash=text.sha256,
-        sampling=sampling,
-        opening=opening,
-        steps=(step,),
-        answer=reply.message.content,
-    )
+    values = {**values, "question": question}
+    begun = begin(model, text, values, question=Question(text=question), method=prompt, sampling=sampling)
+    return ask(model, run, begun, schema=schema)
+
+
+def object_of(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the object that a text is, None where it is none or does not fit the schema."""
     try:
-        found = decode(reply.message.content or "")
+        value = decode(text)
     except ValueError:
-        return Asked(None, trajectory)
-    return Asked(found if isinstance(found, dict) and not faults(found, schema) else None, trajectory)
+        return None
+    return value if isinstance(value, dict) and not faults(value, schema) else None
+
+
+def ending_of(failed: BudgetExhausted | ModelError) -> StoppedBy:
+    """Return what a trajectory was ended by."""
+    limit = failed.limit if isinstance(failed, BudgetExhausted) else "error"
+    assert limit in get_args(StoppedBy)
+    return limit  # type: ignore[return-value]  # one of these, as was seen
+
+
+def recorded_by(error: Error) -> tuple[Trajectory, ...]:
+    """Return the trajectories of the calls that led to an error, those that were sent anything."""
+    return tuple(record for record in error.trajectories if isinstance(record, Trajectory) and record.steps)

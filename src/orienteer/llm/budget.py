@@ -13,9 +13,9 @@ from typing import TypeAlias
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate
 from orienteer.llm.prices import Price
 from orienteer.protocols import Run
-from orienteer.records import Ranked, Step, Usage
+from orienteer.records import Ranked, Step, Trajectory, Usage
 
-Event: TypeAlias = Step | Ranked | str
+Event: TypeAlias = Step | Ranked | str | Trajectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

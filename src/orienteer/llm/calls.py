@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from orienteer.errors import BudgetExhausted, nearest
-from orienteer.llm.budget import cut_off_by
+from orienteer.llm.conversation import MOST_CALLS, Conversation
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Message, Reply, Sampling, ToolCall, ToolSpec, Usage
+from orienteer.records import (
+    NOT_RUN,
+    JsonValue,
+    Message,
+    Observation,
+    Reply,
+    Sampling,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
 
 Check: TypeAlias = Callable[[JsonValue], Sequence[str]]
 """Says what is wrong with a reply beyond its schema, a sentence for each fault."""
 
-MOST_CALLS = 32
-"""Calls of tools that one message may make: a question takes some twenty in all."""
 _LONGEST_FAULT = 2_000
 """Characters of what is said about a message: it repeats the model's names, of any length, and is paid for."""
 _NOT_RUN = "Not run, for another call of this message is wrong. Send all calls again."
@@ -40,16 +48,43 @@ def call(
     the first request, never for the second: where nothing is left for a repair, the reply stays as it is. What is
     wrong with the repaired reply is for the caller to see (`arguments_of`).
     """
-    first = metered(model, messages, run=run, tools=tools, schema=schema, sampling=sampling)
-    advice = _advice(first, tools, schema, check) if repairs else ()
-    if not advice:
+    talk = Conversation(model, messages, sampling=sampling, tools=tools)
+    reply = exchange(talk, run, schema=schema, check=check, repairs=repairs, tools=tools)
+    return reply.model_copy(update={"usage": sum((step.reply.usage for step in talk.steps), Usage())})
+
+
+def exchange(
+    talk: Conversation,
+    run: Run,
+    *,
+    schema: Mapping[str, JsonValue] | None = None,
+    check: Check | None = None,
+    repairs: bool = True,
+    tools: Sequence[ToolSpec] = (),
+) -> Reply:
+    """Return the reply to a talk's opening, or to what was told of its faults; each request is a step of the talk.
+
+    Raises as `call` does.
+    """
+    advice: dict[str, str] = {}
+
+    def refuse(reply: Reply) -> Iterator[Observation]:
+        """Say of each call what is wrong with it, where any is."""
+        faults = {call.id: _fault(call, tools) for call in reply.message.tool_calls}
+        if repairs and any(faults.values()):
+            told = {name: f"{_cut_off(reply)}{fault}" if fault else _NOT_RUN for name, fault in faults.items()}
+            advice.update(told)
+            yield from (Observation(text, error=NOT_RUN) for text in told.values())
+
+    first = talk.turn(run, schema=schema, observe=refuse if tools else None).reply
+    notice = _advice(first, tools, schema, check) if repairs else None
+    if not advice and notice is None:
         return first
-    said = (first.message,) if first.message.content or first.message.tool_calls else ()
     try:
-        second = metered(model, (*messages, *said, *advice), run=run, tools=tools, schema=schema, sampling=sampling)
+        second = talk.turn(run, notice=notice, schema=schema).reply
     except BudgetExhausted:
         return first
-    return second.model_copy(update={"usage": first.usage + second.usage, "repaired": 1})
+    return second.model_copy(update={"repaired": 1})
 
 
 def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
@@ -71,31 +106,6 @@ def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> dict[str, JsonVal
     return arguments
 
 
-def metered(
-    model: LanguageModel,
-    messages: Sequence[Message],
-    *,
-    run: Run,
-    tools: Sequence[ToolSpec],
-    schema: Mapping[str, JsonValue] | None,
-    sampling: Sampling | None,
-) -> Reply:
-    """Return the model's next message as it is, the call claimed from the run first and charged to it after.
-
-    Calls beyond the first `MOST_CALLS` of a message are left out of it and counted. Raises `BudgetExhausted` before
-    the request, and where the time ends within it (`cut_off_by`); `ModelError` where the model failed.
-    """
-    run.check()
-    spent = Usage()
-    try:
-        with cut_off_by(run):
-            reply = model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=run.seconds_left())
-        spent = reply.usage
-    finally:
-        run.charge(spent)
-    return _bounded(reply)
-
-
 def left_out(reply: Reply) -> str | None:
     """Return what to tell the model about calls that were left out of its message, None where none were."""
     if not reply.calls_left_out:
@@ -103,32 +113,20 @@ def left_out(reply: Reply) -> str | None:
     return f"Only the first {MOST_CALLS} calls were run; the others were left out. Make fewer."
 
 
-def _bounded(reply: Reply) -> Reply:
-    calls = reply.message.tool_calls
-    if len(calls) <= MOST_CALLS:
-        return reply
-    message = reply.message.model_copy(update={"tool_calls": calls[:MOST_CALLS]})
-    return reply.model_copy(update={"message": message, "calls_left_out": len(calls) - MOST_CALLS})
-
-
 def _advice(
     reply: Reply, tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None, check: Check | None
-) -> tuple[Message, ...]:
-    """Return what to tell the model about its reply; nothing where the reply is sound."""
-    cut = "Your reply was cut off at the length limit; be shorter. " if reply.truncated else ""
-    if tools and not reply.message.tool_calls:
-        names = ", ".join(tool.name for tool in tools)
-        return (Message(role="user", content=f"{cut}Reply with a call of one of these tools: {names}."),)
+) -> str | None:
+    """Return what to tell the model about a reply in words; None where it is sound."""
+    cut = _cut_off(reply)
     if tools:
-        found = {call.id: _fault(call, tools) for call in reply.message.tool_calls}
-        if not any(found.values()):
-            return ()
-        return tuple(
-            Message(role="tool", tool_call_id=call_id, content=f"{cut}{fault}" if fault else _NOT_RUN)
-            for call_id, fault in found.items()
-        )
+        names = ", ".join(tool.name for tool in tools)
+        return None if reply.message.tool_calls else f"{cut}Reply with a call of one of these tools: {names}."
     fault = _schema_fault(reply.message.content or "", schema, check) if schema is not None else None
-    return (Message(role="user", content=f"{cut}{fault} Send it again, right."),) if fault else ()
+    return f"{cut}{fault} Send it again, right." if fault else None
+
+
+def _cut_off(reply: Reply) -> str:
+    return "Your reply was cut off at the length limit; be shorter. " if reply.truncated else ""
 
 
 def _fault(call: ToolCall, tools: Sequence[ToolSpec]) -> str | None:

@@ -129,10 +129,23 @@ class OpenAIModel:
         asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling())
         with time_limit(seconds), self._place(seconds):
             started = time.monotonic()
-            read = self._ask(asked)
+            sent: list[frozenset[str]] = []
+            try:
+                read = self._ask(asked, sent)
+            except ModelError as failed:
+                failed.sent = _lacking(sent)
+                raise
             took = time.monotonic() - started
-        usage = self._usage(read, took)
-        return Reply(message=read.message, usage=usage, truncated=read.truncated, model=read.model)
+        *refused, lacks = _lacking(sent)
+        return Reply(
+            message=read.message,
+            raw=read.raw,
+            lacks=lacks,
+            refused=tuple(refused),
+            usage=self._usage(read, took),
+            truncated=read.truncated,
+            model=read.model,
+        )
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -151,13 +164,17 @@ class OpenAIModel:
         finally:
             self._places.release()
 
-    def _ask(self, asked: Asked) -> Answered:
-        """Send the request, each time without what the server turns out to lack, until it takes it."""
+    def _ask(self, asked: Asked, sent: list[frozenset[str]]) -> Answered:
+        """Send the request, each time without what the server turns out to lack, until it takes it.
+
+        What each one lacked is added to `sent`.
+        """
         import openai
 
         lacks, refusal = self._lacks, None
         while True:
             body = request(self._name, asked, lacks=lacks)
+            sent.append(lacks)
             try:
                 read = self._read(self._post(body), asked)
             except openai.APIStatusError as error:
@@ -298,6 +315,10 @@ class OpenAIModel:
                 return ModelRefused(
                     f"{self.base_url} refused the request to {self._name!r} with {status}: {said}", status
                 )
+
+
+def _lacking(sent: Sequence[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(sorted(lacks)) for lacks in sent)
 
 
 def open_client(config: OpenAIConfig) -> openai.OpenAI:

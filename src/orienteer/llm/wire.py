@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from orienteer.llm.spoken import call_schema, calls_in, in_words, object_in
-from orienteer.records import JsonValue, Message, Sampling, ToolCall, ToolSpec
+from orienteer.records import JsonValue, Message, Raw, Sampling, ToolCall, ToolSpec
 
 Way: TypeAlias = Literal["tools", "schema", "text"]
 """How a call is asked for: as a tool call, as JSON held to a schema, in words."""
@@ -39,6 +39,7 @@ class Answered:
     """Prompt, cached and completion tokens; None where the server does not say."""
     model: str | None = None
     """What the server calls the model that answered."""
+    raw: Raw = Raw()
 
 
 def way_of(asked: Asked, lacks: Set[str]) -> Way | None:
@@ -95,8 +96,8 @@ def answer(body: object, asked: Asked) -> Answered:
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         raise ValueError(f"it holds no choices; {body['error']}" if "error" in body else "it holds no choices")
-    content = choice["message"].get("content")
-    text = _whole(content) if isinstance(content, str) else ""
+    raw = _raw(body, choice)
+    text = raw.text or ""
     model = body.get("model")
     calls = _calls(choice["message"].get("tool_calls"), turn=len(asked.messages))
     if asked.tools and not calls:
@@ -105,10 +106,50 @@ def answer(body: object, asked: Asked) -> Answered:
         text = object_in(text) or text
     return Answered(
         message=Message(role="assistant", content=text or None, tool_calls=calls),
-        truncated=choice.get("finish_reason") == "length",
+        truncated=raw.finish_reason == "length",
         tokens=_tokens(body.get("usage")),
         model=_whole(model) if isinstance(model, str) else None,
+        raw=raw,
     )
+
+
+def _raw(body: Body, choice: Body) -> Raw:
+    """Return a reply before it is read; token ids as vLLM gives them, log-probabilities as the protocol has them."""
+    message, calls = choice["message"], choice["message"].get("tool_calls")
+    reasoning = message.get("reasoning_content", message.get("reasoning"))
+    detail = choice.get("logprobs")
+    listed = detail.get("content") if isinstance(detail, dict) else None
+    return Raw(
+        text=_text(message.get("content")),
+        reasoning=_text(reasoning),
+        calls=json.dumps(calls) if calls else None,
+        finish_reason=_text(choice.get("finish_reason")),
+        prompt_token_ids=_numbers(body.get("prompt_token_ids"), int),
+        token_ids=_numbers(choice.get("token_ids"), int),
+        logprobs=_numbers([token.get("logprob") if isinstance(token, dict) else None for token in listed], float)
+        if isinstance(listed, list)
+        else None,
+    )
+
+
+def _text(sent: object) -> str | None:
+    return _whole(sent) if isinstance(sent, str) else None
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _numbers(sent: object, kind: type[_Number]) -> tuple[_Number, ...] | None:
+    """Return a list of numbers, None where it is none: a mask of half a reply would be no mask."""
+    if not isinstance(sent, list) or not all(_is_number(number, kind) for number in sent):
+        return None
+    return tuple(kind(number) for number in sent)
+
+
+def _is_number(sent: object, kind: type) -> bool:
+    if isinstance(sent, bool) or not isinstance(sent, (int, float) if kind is float else int):
+        return False
+    return abs(sent) < _MOST_TOKENS  # and so no infinity, which JSON could not hold
 
 
 def _message(message: Message) -> Body:

@@ -33,14 +33,14 @@ from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import Voted, concatenate, shuffle, vote
 from orienteer.index.searchers import Mode, ranking_of
-from orienteer.protocols import LanguageModel, Run, Tool
+from orienteer.llm.conversation import ELISION
+from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
-from orienteer.tools.answer import AddToAnswer, Finish
-from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
+from orienteer.tools.neighborhood import PLAIN
 from orienteer.tools.read_node import schema_lines
-from orienteer.tools.search import SearchInGraph
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolboxes import open_plain
 
 Tools = Literal["all", "paper", "global-only", "no-query", "no-filters"]
 Fusion = Literal["vote", "order", "random"]
@@ -131,15 +131,17 @@ class Ark:
         lists = [trajectory.selected for trajectory, _ in found]
         reasons = {row: why for _, session in reversed(found) for row, why in session.reasons.items()}
         hits, notes = self._ranking(question, self._fuse(lists, run), reasons)
-        trajectories = tuple(trajectory for trajectory, _ in found)
+        agents = tuple(trajectory for trajectory, _ in found)
+        reranked = self._reranked(question, hits, run)
+        hits, trajectories = _in_order(hits, reranked.ids), (*agents, *reranked.trajectories)
         return Result(
             question=question.text,
             method=self.name,
             hits=hits,
             trajectories=trajectories,
             usage=sum((one.usage for one in trajectories), Usage()),
-            stopped_by=_ending(trajectories),
-            notes=(*notes, *_notes(trajectories)),
+            stopped_by=_ending(agents),
+            notes=(*notes, *_notes(agents), *reranked.notes),
         )
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
@@ -175,7 +177,9 @@ class Ark:
             model=self._model.name,
             prompt_hash=prompt_hash,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
+            toolbox=toolbox.spec,
             tools=toolbox.specs,
+            elision=ELISION,
             opening=(
                 Message(role="system", content=system),
                 Message(role="user", content=f"Find the nodes that answer this question: {question.text}"),
@@ -185,12 +189,8 @@ class Ark:
     def _toolbox(self) -> Toolbox:
         if not self.config.is_plain:
             return Toolbox.full(self._graph, mode=self.config.mode)
-        session = Session(self._graph, saves_sets=False, mode=self.config.mode)
-        tools: list[Tool] = [SearchInGraph(session, is_plain=True)]
-        parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools)
-        if parameters:
-            tools.append(SearchInNeighborhood(session, parameters=parameters))
-        return Toolbox(session, [*tools, AddToAnswer(session, is_plain=True), Finish(session)])
+        parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools, ())
+        return open_plain(self._graph, self.config.mode, parameters)
 
     def _prompt(self, toolbox: Toolbox) -> tuple[str, str]:
         """Return the system prompt for this graph, and the hash of the prompt's file."""
@@ -220,7 +220,7 @@ class Ark:
     def _ranking(
         self, question: Question, fused: Sequence[Voted], reasons: dict[int, str]
     ) -> tuple[tuple[Ranked, ...], list[str]]:
-        """Filter, cut, fill and rerank as configured."""
+        """Filter, cut and fill as configured."""
         graph, config, notes = self._graph, self.config, list[str]()
         mask = graph.mask(config.node_types or None, config.where)
         rows = [(graph.row(one.id), one.votes) for one in fused]
@@ -247,16 +247,12 @@ class Ark:
             )
             for place, (row, votes) in enumerate(kept)
         ]
-        return self._reranked(question, hits), notes
+        return tuple(hits), notes
 
-    def _reranked(self, question: Question, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
-        if self._rerank is None:
-            return tuple(hits)
-        by_id = {hit.id: hit for hit in hits}
-        order = dict.fromkeys([*(one for one in self._rerank(question, hits) if one in by_id), *by_id])
-        return tuple(
-            by_id[one].model_copy(update={"score": float(len(by_id) - place)}) for place, one in enumerate(order)
-        )
+    def _reranked(self, question: Question, hits: Sequence[Ranked], run: Run) -> Reranked:
+        if isinstance(self._rerank, Reranking):
+            return self._rerank.rerank(question, hits, run)
+        return Reranked(tuple(self._rerank(question, hits)) if self._rerank is not None else ())
 
 
 class _Agreement:
@@ -282,6 +278,13 @@ class _Agreement:
             return False
         with self._lock:
             return any(self._firsts.count(one) >= self._needed for one in set(self._firsts))
+
+
+def _in_order(hits: Sequence[Ranked], wanted: Sequence[str]) -> tuple[Ranked, ...]:
+    """Return hits in the order of the wanted ids, which may name others, and then as they stand."""
+    by_id = {hit.id: hit for hit in hits}
+    order = dict.fromkeys([*(node_id for node_id in wanted if node_id in by_id), *by_id])
+    return tuple(by_id[node_id].model_copy(update={"score": float(len(hits) - at)}) for at, node_id in enumerate(order))
 
 
 def _ending(trajectories: Sequence[Trajectory]) -> StoppedBy:

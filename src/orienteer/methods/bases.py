@@ -7,12 +7,14 @@ answers in one round, from the whole evidence or a part of it (figure 2).
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 from orienteer.agents.answer import answer_from
 from orienteer.agents.hits import present
-from orienteer.errors import BadOption, BudgetExhausted, ModelError
+from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.store import Graph
+from orienteer.llm.asking import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
     Message,
@@ -23,6 +25,7 @@ from orienteer.records import (
     Result,
     Step,
     StoppedBy,
+    ToolboxSpec,
     ToolCall,
     Trajectory,
     Usage,
@@ -91,12 +94,15 @@ class Gathering:
             run.tell(steps[0])
         except BudgetExhausted as spent:
             stopped_by, notes = spent.limit, (f"stopped by the budget: {spent}",)  # type: ignore[assignment]
+            evidence = _with(evidence, spent)
         except ModelError as failed:
             stopped_by, notes, error = "error", (f"the model failed: {failed}",), str(failed)
+            evidence = _with(evidence, failed)
         hits = self._hits(evidence, question.text)
         gathered = Trajectory(
             question=question,
             method=self.name,
+            toolbox=ToolboxSpec(name="gathering"),
             tools=(GatherEvidence.spec,),
             opening=(Message(role="user", content=question.text),),
             steps=steps,
@@ -129,6 +135,11 @@ class Gathering:
             reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
             observations=(Observed(call_id=call.id, text=found.text, nodes=found.nodes),),
         )
+
+
+def _with(evidence: Evidence, error: Error) -> Evidence:
+    """Return evidence with the calls of a model that led to an error."""
+    return replace(evidence, trajectories=(*evidence.trajectories, *recorded_by(error)))
 
 
 class Naive(Gathering):

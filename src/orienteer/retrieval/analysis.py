@@ -185,7 +185,7 @@ class ModelAnalyzer:
         calls: list[Trajectory] = []
 
         def asked(text: str) -> Query:
-            found, trajectory = ask_for(
+            _, found, trajectory = ask_for(
                 self._model,
                 run,
                 "analysis",

@@ -10,7 +10,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
 from orienteer.protocols import Closing, Tool
-from orienteer.records import NOT_RUN, JsonValue, Observation, ToolCall, ToolSpec
+from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, ToolCall, ToolSpec
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
 from orienteer.tools.follow import Follow
@@ -27,8 +27,8 @@ _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
 class Toolbox:
     """The tools of one agent. Not shared among threads: their session holds its sets and its answer."""
 
-    def __init__(self, session: Session, tools: Iterable[Tool]) -> None:
-        self.session = session
+    def __init__(self, session: Session, tools: Iterable[Tool], spec: ToolboxSpec | None = None) -> None:
+        self.session, self.spec = session, spec
         self._tools = {tool.spec.name: tool for tool in tools}
         self._asked: set[str] = set()
 
@@ -50,6 +50,17 @@ class Toolbox:
         vectors. They take passages where that is asked for.
         """
         offers_mode = graph.searcher.has_vectors if offers_mode is None else offers_mode
+        spec = ToolboxSpec(
+            name="full",
+            options={
+                "reply_tokens": reply_tokens,
+                "mode": mode,
+                "offers_mode": offers_mode,
+                "offers_cypher": offers_cypher,
+                "offers_select": offers_select,
+                "offers_passages": offers_passages,
+            },
+        )
         session = Session(graph, reply_tokens, mode=mode, offers_mode=offers_mode, offers_passages=offers_passages)
         tools: tuple[Tool, ...] = (
             SearchInGraph(session),
@@ -71,7 +82,7 @@ class Toolbox:
             from orienteer.tools.select import Select  # agents do without
 
             tools = (*tools, Select(session))
-        return cls(session, tools)
+        return cls(session, tools, spec)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

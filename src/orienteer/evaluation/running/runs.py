@@ -198,6 +198,8 @@ class StoredRun:
         for data in read_lines(file):
             try:
                 found = Told.model_validate_json(data)
+            except BadInput as error:
+                raise BadInput(f"{file}: {error}") from error
             except ValidationError as error:
                 raise BadInput(
                     f"{file} holds a line that is no trajectory: name another folder and run it anew"

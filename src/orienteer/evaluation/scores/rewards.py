@@ -32,7 +32,7 @@ from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.runs import Line, failed_calls
 from orienteer.evaluation.scores.answers import exact, set_f1
 from orienteer.records import JsonValue, Record, Trajectory
-from orienteer.tools.code.config import config_of
+from orienteer.tools.toolboxes import code_config
 
 Mode: TypeAlias = Literal["paper", "strict"]
 Spellings: TypeAlias = Mapping[str, Sequence[str]]
@@ -127,7 +127,7 @@ def spellings_of(trajectory: Trajectory, item: QuizItem) -> Spellings:
 
     Nothing for a trajectory without a view. Of a graph at hand `Identifiers` tells it for every node.
     """
-    if config_of(trajectory.marks).view is None:
+    if code_config(trajectory).view is None:
         return {}
     return {clue: (clue.partition("::")[2],) for clue in item.clue_nodes if "::" in clue}
 

@@ -44,6 +44,7 @@ class Trail:
         return Trajectory(
             question=question,
             method="anchor",
+            toolbox=self._toolbox.spec,
             tools=self._toolbox.specs,
             opening=(Message(role="user", content=question.text),),
             steps=tuple(self._steps),

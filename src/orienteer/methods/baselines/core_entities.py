@@ -14,34 +14,15 @@ import numpy as np
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.index.names import ALIKE
-from orienteer.index.searchers import Mode
-from orienteer.protocols import Tool
 from orienteer.retrieval.analysis import NameAnalyzer
 from orienteer.retrieval.matching.slots import TypeWords
-from orienteer.tools.neighborhood import SearchInNeighborhood
-from orienteer.tools.node_ids import MOST_TOPK, NAME, NodeIdRetriever, called
-from orienteer.tools.search import SearchInGraph
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.node_ids import MOST_TOPK, NAME, called
 
-REPLY_TOKENS = 6_000
-"""Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
 HOMONYMS = 2
 """Nodes that one name may mean, the node retriever's topk (003, appendix B.4.1): of those that bear it as their name,
 then of those that it is an alias of, what fits the question best."""
 MOST_NAMES = 16
 """Names of a question that are looked up."""
-
-
-def grounding(graph: Graph, mode: Mode, *, offers_cypher: bool = False) -> Toolbox:
-    """Return the tools of these courses: node retriever, searches, and where asked for Cypher, which is an extra."""
-    session = Session(graph, REPLY_TOKENS, saves_sets=False, mode=mode)
-    tools: list[Tool] = [NodeIdRetriever(session), SearchInGraph(session), SearchInNeighborhood(session)]
-    if offers_cypher:
-        from orienteer.tools.cypher import RunCypher  # an extra: who gathers neighbours need not have it
-
-        tools.append(RunCypher(session))
-    return Toolbox(session, tools)
 
 
 class CoreEntities:

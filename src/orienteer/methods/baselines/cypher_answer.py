@@ -33,7 +33,7 @@ from orienteer.cypher.ladybug.database import engine
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import split
-from orienteer.methods.baselines.core_entities import CoreEntities, grounding
+from orienteer.methods.baselines.core_entities import CoreEntities
 from orienteer.methods.baselines.linearized import named_in
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Observation, Question, Ranked, Result, Sampling
@@ -41,6 +41,7 @@ from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.cypher import flat
 from orienteer.tools.read_node import schema_lines
 from orienteer.tools.rendering import title
+from orienteer.tools.toolboxes import open_grounding
 
 NO_QUERY = "the model wrote no query"
 _BLOCK = re.compile(r"```[^\S\n]*(?:\w+[^\S\n]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
@@ -97,7 +98,7 @@ class CypherAnswer:
 
     def _follow(self, question: Question, run: Run) -> tuple[Result, _Course]:
         config, graph = self.config, self._graph
-        tools = grounding(graph, config.mode, offers_cypher=True)
+        tools = open_grounding(graph, config.mode, offers_cypher=True)
         workflow = Workflow(graph, self._model, run, question=question, method=self.name, config=config, toolbox=tools)
         course = _Course(graph, workflow, config, self._cores)
         return workflow.follow(course.run, instead=course.ranking), course

@@ -12,18 +12,18 @@ from typing import ClassVar, NamedTuple
 
 from orienteer.agents.agent import Agent, AgentConfig
 from orienteer.agents.hits import present
-from orienteer.agents.passages import REPLY_TOKENS, SEARCH, SearchPassages
 from orienteer.agents.workflow import WorkflowConfig
 from orienteer.display import counted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
+from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
-from orienteer.protocols import LanguageModel, Run, Tool
+from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Sampling, Trajectory
-from orienteer.tools.answer import AddToAnswer, Finish
-from orienteer.tools.search import SearchInGraph
+from orienteer.tools.passages import SEARCH
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolboxes import open_passages, open_plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +75,9 @@ class Searcher:
 
     def _toolbox(self) -> Toolbox:
         graph, config = self._graph, self._config
-        search: Tool
         if PASSAGES.isdisjoint(config.node_types or graph.types.nodes):
-            session = Session(graph, saves_sets=False, mode=config.mode)
-            search = SearchInGraph(session, is_plain=True)
-        else:
-            session = Session(graph, REPLY_TOKENS, saves_sets=False, mode=config.mode)
-            search = SearchPassages(session, config.k)
-        return Toolbox(session, (search, AddToAnswer(session, is_plain=True), Finish(session)))
+            return open_plain(graph, config.mode)
+        return open_passages(graph, config.mode, config.k)
 
     def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox, lessons: str) -> Trajectory:
         prompt = prompt_of("reflexion" if lessons else "react")
@@ -93,7 +88,9 @@ class Searcher:
             model=self._model.name,
             prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self._config.temperature, random_seed=random_seed + number),
+            toolbox=toolbox.spec,
             tools=toolbox.specs,
+            elision=ELISION,
             opening=(
                 Message(role="system", content=prompt.system),
                 Message(role="user", content=Template(prompt.user).substitute(values)),

@@ -33,10 +33,11 @@ from typing import NamedTuple
 from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.core_entities import CoreEntities, grounding
+from orienteer.methods.baselines.core_entities import CoreEntities
 from orienteer.methods.baselines.linearized import LEAST, Linear, LinearConfig, Linearizer, named_first, rendered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.tools.toolboxes import open_grounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class GraphRag:
             question=question,
             method=self.name,
             config=config,
-            toolbox=grounding(graph, config.mode),
+            toolbox=open_grounding(graph, config.mode),
         )
         written: list[Linear] = []
 

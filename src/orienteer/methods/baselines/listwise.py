@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import LanguageModel, Reranked, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.text.lines import one_line
 from orienteer.tools.rendering import edge_note
@@ -35,8 +36,9 @@ SCHEMA: Mapping[str, Any] = {
 class ListwiseReranker:
     """A `Reranker` for `ark` and for `Retriever`: called with the question and the hits, it returns their ids.
 
-    Its calls are made through the run that it is given, else without a limit. Raises `ModelError` where the model fails
-    and `BudgetExhausted` where the run allows no further call.
+    A method passes its own run on (`rerank`), whose record then holds the call. Called directly it asks through the run
+    that it was made with, else without a limit, and raises `ModelError` where the model fails and `BudgetExhausted`
+    where the run allows no further call.
     """
 
     def __init__(self, graph: Graph, model: LanguageModel, *, run: Run | None = None) -> None:
@@ -46,9 +48,21 @@ class ListwiseReranker:
         """Return the ids of all hits, best first."""
         from orienteer.llm.budget import Allowance
 
-        run = Allowance(reserve=0) if self._run is None else self._run
-        workflow = Workflow(self._graph, self._model, run, question=question, method="listwise")
+        workflow = self._workflow(question, Allowance(reserve=0))
         return tuple(hit.id for hit in rerank(workflow, hits))
+
+    def rerank(self, question: Question, hits: Sequence[Ranked], run: Run) -> Reranked:
+        """Return the ids of all hits, best first, with the record of the call; as they stand where it failed."""
+        workflow = self._workflow(question, run)
+        try:
+            hits = rerank(workflow, hits)
+        except (BudgetExhausted, ModelError) as failed:
+            workflow.notes.append(f"not reranked: {failed}")
+        return Reranked(tuple(hit.id for hit in hits), workflow.asked, tuple(workflow.notes))
+
+    def _workflow(self, question: Question, run: Run) -> Workflow:
+        run = run if self._run is None else self._run
+        return Workflow(self._graph, self._model, run, question=question, method="listwise")
 
 
 def rerank(workflow: Workflow, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:

@@ -27,18 +27,18 @@ from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
+from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
 from orienteer.methods.graphscout.config import AUTO, GraphScoutConfig
 from orienteer.methods.graphscout.course import Course
 from orienteer.methods.graphscout.linker import Linker, shown_nodes
-from orienteer.protocols import LanguageModel, Run, Tool
+from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line
 from orienteer.tools.code import DIALECT, CodeInterpreter
-from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolboxes import open_scouting
 
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
@@ -59,17 +59,17 @@ class GraphScout:
         if self.config.has_code and self.config.directed:
             Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
         tools = self._tools()
-        self._specs, self._tier = tools.toolbox.specs, tools.code.tier if tools.code else None
-        self._marks = tools.marks or self.config.code.marks  # without code too: the retriever has the view
+        self._toolbox, self._specs = tools.toolbox.spec, tools.toolbox.specs
+        self._tier, self._marks = tools.code.tier if tools.code else None, tools.marks
         tools.close()
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore until the model answers, and rank what its answer names."""
         tools = self._tools()
         try:
-            course = Course(self._model, tools.toolbox, self.config, run)
-            trajectory = course.follow(self._begun(question, run.random_seed))
-            marks = tools.marks or trajectory.marks
+            begun = self._begun(question, run.random_seed)
+            trajectory = Course(self._model, tools.toolbox, self.config, run, begun).follow()
+            marks = tools.marks
         finally:
             tools.close()
         reasons, notes = self._reasons(trajectory)
@@ -101,12 +101,14 @@ class GraphScout:
             model=self._model.name,
             prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed),
+            dialect="qwen" if self.config.calls == "text" else "native",
+            toolbox=self._toolbox,
             tools=self._specs,
+            elision=ELISION,
             opening=(
                 Message(role="system", content=self._system),
                 Message(role="user", content=Template(prompt.user).substitute(question=question.text)),
             ),
-            search_mode=self.mode,
             marks=self._marks,
         )
 
@@ -138,14 +140,9 @@ class GraphScout:
     def _tools(self) -> _Tools:
         """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
         config = self.config
-        session = Session(self._graph, saves_sets=False, mode=self.mode)
-        retriever = NodeIdRetriever(session, view=config.naming)
-        if not config.has_code:
-            return _Tools(Toolbox(session, (retriever,)), None)
-        _ = Cypher(self._graph)  # the extra, before a model is paid
-        code = CodeInterpreter(session, config.code)
-        tools: tuple[Tool, ...] = (code, retriever)
-        return _Tools(Toolbox(session, tools), code)
+        if config.has_code:
+            Cypher(self._graph)  # the extra, before a model is paid
+        return _Tools(*open_scouting(self._graph, self.mode, config.code, has_code=config.has_code))
 
     def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
         """Return the rows of the ranking with why each is in it, and what of the answer names none."""
@@ -188,7 +185,7 @@ class _Tools(NamedTuple):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What the trajectory keeps of the code tool: the tiers that ran code, and the view."""
+        """What the trajectory keeps of the code tool: the tiers that ran code."""
         return self.code.marks if self.code is not None else ()
 
     def close(self) -> None:

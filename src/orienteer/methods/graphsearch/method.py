@@ -17,14 +17,11 @@ from orienteer.methods.graphsearch.reasoning import Reasoning
 from orienteer.methods.graphsearch.sources import TOOLS, Sources
 from orienteer.methods.graphsearch.turns import Turn
 from orienteer.protocols import LanguageModel, Run, Strategy
-from orienteer.records import Message, Question, Ranked, Result, Trajectory
+from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
 from orienteer.retrieval.bases.ranked import RankedBase
 from orienteer.retrieval.bases.table import open_base
 from orienteer.retrieval.query import OverBase
-from orienteer.tools.evidence import GatherEvidence
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.triples import MatchTriples
+from orienteer.tools.toolboxes import open_gathering
 
 
 class GraphSearch:
@@ -53,7 +50,9 @@ class GraphSearch:
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return what a search begins with: a trajectory without steps."""
         opening = (Message(role="user", content=question.text),)
-        return Trajectory(question=question, method=self.name, tools=TOOLS, opening=opening)
+        options = {"mode": self.sources.spaces.mode, "offers_triples": True}
+        toolbox = ToolboxSpec(name="gathering", options=options)
+        return Trajectory(question=question, method=self.name, toolbox=toolbox, tools=TOOLS, opening=opening)
 
     def parts(self) -> tuple[Reasoning, ...]:
         """Return what is worked through side by side: the one plan of the lean form, or each channel by itself."""
@@ -72,7 +71,6 @@ class _Search:
         self._parts = method.parts()
         self._end = Conclusion()
         graph = self._sources.graph
-        session = Session(graph, saves_sets=False, mode=self._sources.spaces.mode)
         self._flow = Workflow(
             graph,
             model,
@@ -80,7 +78,7 @@ class _Search:
             question=question,
             method=method.name,
             config=WorkflowConfig(temperature=self._config.temperature),
-            toolbox=Toolbox(session, [GatherEvidence(graph), MatchTriples(graph)]),
+            toolbox=open_gathering(graph, self._sources.spaces.mode, offers_triples=True),
         )
 
     def result(self) -> Result:

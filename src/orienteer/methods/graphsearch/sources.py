@@ -10,7 +10,7 @@ from orienteer.methods.graphsearch.config import GraphSearchConfig
 from orienteer.methods.graphsearch.queries import SubQuery
 from orienteer.methods.graphsearch.turns import Gathered
 from orienteer.protocols import Run
-from orienteer.records import Message, Observed, Ranked, Reply, Step, ToolCall, Usage
+from orienteer.records import Message, Observed, Ranked, Reply, Step, ToolCall, Trajectory, Usage
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import Analyzer, GatherConfig, KnowledgeBase, Part, Query
@@ -126,5 +126,5 @@ class _Unreserved:
     def final(self) -> Run:
         return self
 
-    def tell(self, event: Step | Ranked | str) -> None:
+    def tell(self, event: Step | Ranked | str | Trajectory) -> None:
         self._run.tell(event)

@@ -10,17 +10,16 @@ Ours besides:
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from string import Template
 from typing import NamedTuple
 
-from orienteer.agents.dialect import harmless
+from orienteer.agents.dialect import DIALECTS, harmless
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
-from orienteer.llm.calls import metered
+from orienteer.llm.conversation import ELISION, Conversation
 from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
@@ -29,13 +28,23 @@ from orienteer.quizzes.explore.orders import in_words
 from orienteer.quizzes.explore.report import SCHEMA, Checked, Order, Report, is_answered, report_of
 from orienteer.quizzes.kinds import PACKAGE
 from orienteer.quizzes.proof import FORMS, Fault
-from orienteer.records import NOT_RUN, JsonValue, Message, Observed, Question, Reply, Sampling, Step, Trajectory
+from orienteer.records import (
+    NOT_RUN,
+    JsonValue,
+    Message,
+    Observation,
+    Question,
+    Reply,
+    Sampling,
+    Step,
+    ToolSpec,
+    Trajectory,
+)
 from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
-from orienteer.tools.code import DIALECT, CodeConfig, CodeInterpreter
-from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.session import Session
+from orienteer.tools.code import DIALECT, CodeConfig
 from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolboxes import open_scouting
 
 MAX_CALLS = 10  # GraphScout, 3.3.3: T
 NO_MORE = "Not run: there are no calls left."
@@ -71,40 +80,37 @@ class Episode(NamedTuple):
     trajectories: tuple[Trajectory, ...]
 
 
-class Conversation:
-    """One talk with a model, recorded as it goes: every request can be read off its trajectory.
+class Talk:
+    """One talk with a model about a quiz: calls of tools, then the report."""
 
-    But for marks of the protocol in observations, which are recorded as the tool gave them.
-    """
+    def __init__(
+        self,
+        model: LanguageModel,
+        run: Run,
+        opening: Sequence[Message],
+        sampling: Sampling,
+        tools: Sequence[ToolSpec] = (),
+    ) -> None:
+        self._run, self.sampling, self.opening = run, sampling, tuple(opening)
+        self._talk = Conversation(model, opening, sampling=sampling, tools=tools, dialect=DIALECTS["native"])
 
-    def __init__(self, model: LanguageModel, run: Run, opening: Sequence[Message], sampling: Sampling) -> None:
-        self._model, self._run, self.sampling = model, run, sampling
-        self.opening = tuple(opening)
-        self.messages = list(opening)
-        self.steps: list[Step] = []
+    @property
+    def steps(self) -> list[Step]:
+        """What was asked so far."""
+        return self._talk.steps
 
     def say(self, toolbox: Toolbox, left: int) -> int:
         """Let the model call tools, at most so many, and return how many it called."""
-        began = time.monotonic()
-        reply = metered(
-            self._model, self.messages, run=self._run, tools=toolbox.specs, schema=None, sampling=self.sampling
-        )
-        reply = _renamed(reply, len(self.steps))
-        observed = [
-            _observed(toolbox, reply, place, is_left=place < left) for place in range(len(reply.message.tool_calls))
-        ]
-        self.messages += [reply.message, *(_as_message(one) for one in observed)]
-        self._keep(Step(reply=reply, observations=tuple(observed), seconds=time.monotonic() - began))
-        return len(reply.message.tool_calls)
+
+        def observe(reply: Reply) -> Iterator[Observation]:
+            for place, call in enumerate(reply.message.tool_calls):
+                yield toolbox.observe(call) if place < left else Observation(NO_MORE, error=NOT_RUN)
+
+        return len(self._talk.turn(self._run, observe=observe).reply.message.tool_calls)
 
     def hand_in(self, notice: str | None) -> dict[str, JsonValue] | str:
         """Ask for a report and return it, or what is wrong with its form."""
-        began = time.monotonic()
-        if notice is not None:
-            self.messages.append(Message(role="user", content=notice))
-        reply = metered(self._model, self.messages, run=self._run, tools=(), schema=SCHEMA, sampling=self.sampling)
-        self.messages.append(reply.message)
-        self._keep(Step(reply=reply, notice=notice, seconds=time.monotonic() - began))
+        reply = self._talk.turn(self._run, notice=notice, schema=SCHEMA, offers_tools=False).reply
         try:
             said = decode(after_thinking(reply.message.content or ""))
         except ValueError as error:
@@ -114,14 +120,7 @@ class Conversation:
 
     def ask(self) -> str:
         """Return what the model says to the opening."""
-        began = time.monotonic()
-        reply = metered(self._model, self.messages, run=self._run, tools=(), schema=None, sampling=self.sampling)
-        self._keep(Step(reply=reply, seconds=time.monotonic() - began))
-        return after_thinking(reply.message.content or "")
-
-    def _keep(self, step: Step) -> None:
-        self.steps.append(step)
-        self._run.tell(step)
+        return after_thinking(self._talk.turn(self._run).reply.message.content or "")
 
 
 class Scout:
@@ -141,36 +140,40 @@ class Scout:
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
         """
         prompt = prompt_of("quiz-explore", PACKAGE)
-        session = Session(self._graph, saves_sets=False, mode=self._mode)
-        session.run = run
-        code = CodeInterpreter(session, CodeConfig(tier=self._config.tier, retry_cpython=self._config.retry_cpython))
-        toolbox = Toolbox(session, (code, NodeIdRetriever(session)))
-        talk = self._talk(prompt, order, model, run, DIALECT if code.tier == "monty" else "")
+        toolbox, code = open_scouting(
+            self._graph, self._mode, CodeConfig(tier=self._config.tier, retry_cpython=self._config.retry_cpython)
+        )
+        assert code is not None
+        toolbox.session.run = run
+        talk = self._talk(prompt, order, model, run, toolbox, DIALECT if code.tier == "monty" else "")
         try:
             calls = self._explored(talk, toolbox)
         finally:
-            code.close()
+            toolbox.close()
         touched = {order.seed, *(node for step in talk.steps for one in step.observations for node in one.nodes)}
         spent = " You have no calls left." if calls >= self._config.max_calls else ""
         notice = report_prompt(order, spent=spent)
         item, wrong = handed_in(talk, notice, lambda report: check(report, touched=touched))
         told = recorded(talk, order, model, prompt, item, wrong).model_copy(
             update={
+                "toolbox": toolbox.spec,
                 "tools": toolbox.specs,
                 "marks": code.marks,
-                "embedding": session.spent,
-                "search_mode": session.mode,
+                "elision": ELISION,
+                "embedding": toolbox.session.spent,
             }
         )
         return Episode(item, wrong, (told,))
 
-    def _talk(self, prompt: Prompt, order: Order, model: LanguageModel, run: Run, dialect: str) -> Conversation:
+    def _talk(
+        self, prompt: Prompt, order: Order, model: LanguageModel, run: Run, toolbox: Toolbox, dialect: str
+    ) -> Talk:
         system = Template(prompt.system).substitute(self._environment, calls=self._config.max_calls, dialect=dialect)
         user = Template(prompt.user).substitute(in_words(self._graph, order))
         opening = (Message(role="system", content=system), Message(role="user", content=user))
-        return Conversation(model, run, opening, sampling_of(order, run, self._config.temperature))
+        return Talk(model, run, opening, sampling_of(order, run, self._config.temperature), toolbox.specs)
 
-    def _explored(self, talk: Conversation, toolbox: Toolbox) -> int:
+    def _explored(self, talk: Talk, toolbox: Toolbox) -> int:
         """Let the model call tools until it calls none, or may call no more; return how many it called."""
         calls, most = 0, self._config.max_calls
         while calls < most and (made := talk.say(toolbox, most - calls)):
@@ -178,7 +181,7 @@ class Scout:
         return calls
 
 
-def handed_in(talk: Conversation, notice: str | None, check: Check) -> tuple[QuizItem | None, tuple[Fault, ...]]:
+def handed_in(talk: Talk, notice: str | None, check: Check) -> tuple[QuizItem | None, tuple[Fault, ...]]:
     """Ask for a report, once more where it cannot be kept, and return the item that it makes, or why there is none."""
     item, wrong = _judged(talk.hand_in(notice), check)
     if not wrong:
@@ -195,7 +198,7 @@ def probed(item: QuizItem, model: LanguageModel, run: Run, *, temperature: float
         Message(role="system", content=prompt.system),
         Message(role="user", content=Template(prompt.user).substitute(question=item.question)),
     )
-    talk = Conversation(model, run, opening, Sampling(temperature=temperature))
+    talk = Talk(model, run, opening, Sampling(temperature=temperature))
     said = talk.ask()
     told = Trajectory(
         question=Question(id=item.id, text=item.question),
@@ -211,7 +214,7 @@ def probed(item: QuizItem, model: LanguageModel, run: Run, *, temperature: float
 
 
 def recorded(
-    talk: Conversation,
+    talk: Talk,
     order: Order,
     model: LanguageModel,
     prompt: Prompt,
@@ -249,25 +252,3 @@ def _judged(said: dict[str, JsonValue] | str, check: Check) -> tuple[QuizItem | 
     if isinstance(said, str):
         return None, (Fault("no report", said),)
     return check(report_of(said))
-
-
-def _renamed(reply: Reply, step: int) -> Reply:
-    """Give each call an id of its own: some servers begin anew in every reply."""
-    calls = [
-        call.model_copy(update={"id": f"call_{step + 1}_{place}"})
-        for place, call in enumerate(reply.message.tool_calls, 1)
-    ]
-    return reply.model_copy(update={"message": reply.message.model_copy(update={"tool_calls": tuple(calls)})})
-
-
-def _observed(toolbox: Toolbox, reply: Reply, place: int, *, is_left: bool) -> Observed:
-    call = reply.message.tool_calls[place]
-    if not is_left:
-        return Observed(call_id=call.id, text=NO_MORE, error=NOT_RUN)
-    found = toolbox.observe(call)
-    return Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
-
-
-def _as_message(one: Observed) -> Message:
-    """Return an observation as the model is sent it: what looks like a mark of the protocol in a text is none."""
-    return Message(role="tool", content=harmless(one.text), tool_call_id=one.call_id)

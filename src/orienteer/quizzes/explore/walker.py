@@ -18,7 +18,7 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.explore.orders import in_words
 from orienteer.quizzes.explore.report import Checked, Order
-from orienteer.quizzes.explore.scout import Conversation, Episode, handed_in, recorded, report_prompt, sampling_of
+from orienteer.quizzes.explore.scout import Episode, Talk, handed_in, recorded, report_prompt, sampling_of
 from orienteer.quizzes.kinds import PACKAGE
 from orienteer.records import Message
 from orienteer.retrieval.schema import describe
@@ -54,7 +54,7 @@ class Walker:
             Message(role="system", content=Template(prompt.system).substitute(self._environment)),
             Message(role="user", content=user),
         )
-        talk = Conversation(model, run, opening, sampling_of(order, run, self._temperature))
+        talk = Talk(model, run, opening, sampling_of(order, run, self._temperature))
         touched = {self._graph.ids[row] for row in rows}
         item, wrong = handed_in(talk, None, lambda report: check(report, touched=touched))
         return Episode(item, wrong, (recorded(talk, order, model, prompt, item, wrong),))

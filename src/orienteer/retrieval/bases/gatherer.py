@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Generic, TypeVar
 
-from orienteer.errors import BudgetExhausted
+from orienteer.errors import BudgetExhausted, Error
 from orienteer.protocols import Run
 from orienteer.retrieval.analysis import AnalyzedConfig, open_analyzer
 from orienteer.retrieval.evidence import Evidence, unpaid
@@ -32,18 +32,26 @@ class Gatherer(ABC, Generic[_C]):
         Where the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
         where a model is asked.
         """
-        query = self._analyzed(query, run)
+        given, query = query, self._analyzed(query, run)
         try:
-            self.spaces.pay(run, dict.fromkeys(self._embedded(query)))
-        except BudgetExhausted:
-            found = unpaid(self._by_words._search(query, run))
-        else:
-            found = self._search(query, run)
+            found = self._found(query, run)
+        except Error as error:
+            if query is not given:
+                error.trajectories = (*query.trajectories, *error.trajectories)
+            raise
         asked = [
             one.model_copy(update={"method": f"{self.name}: {one.method}"})
             for one in (*query.trajectories, *found.trajectories)
         ]
         return replace(found, trajectories=tuple(asked))
+
+    def _found(self, query: Query, run: Run) -> Evidence:
+        """Return what the graph holds about an analyzed query; by words where vectors cannot be paid for."""
+        try:
+            self.spaces.pay(run, dict.fromkeys(self._embedded(query)))
+        except BudgetExhausted:
+            return unpaid(self._by_words._search(query, run))
+        return self._search(query, run)
 
     def _analyzed(self, query: Query, run: Run) -> Query:
         """Return a query with its analysis, as far as this retriever has any."""

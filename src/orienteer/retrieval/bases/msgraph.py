@@ -26,9 +26,10 @@ from typing import Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
-from orienteer.errors import BadOption, BudgetExhausted, MissingExtra
+from orienteer.errors import BadOption, BudgetExhausted, MissingExtra, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Scored as ScoredRows
+from orienteer.llm.asking import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig
@@ -170,7 +171,11 @@ class MsGraph(Gatherer[MsGraphConfig]):
                 node, asked = self._reports.report(one, text, run)
                 told = told._replace(trajectories=(*told.trajectories, *asked))
             except BudgetExhausted as spent:
-                node, told = self._reports.listed(one), told._replace(reason=f"reports are lists: {spent}")
+                node, asked = self._reports.listed(one), (*told.trajectories, *recorded_by(spent))
+                told = told._replace(reason=f"reports are lists: {spent}", trajectories=asked)
+            except ModelError as failed:
+                failed.trajectories = (*told.trajectories, *failed.trajectories)
+                raise
             left -= _cost(node)
             if left < 0:
                 break

@@ -136,7 +136,7 @@ class Reports:
         listed = self._listed(row)
         if self._model is None:
             return listed
-        found, trajectory = ask_for(self._model, run, "community", _SCHEMA, question=question, community=listed.text)
+        _, found, trajectory = ask_for(self._model, run, "community", _SCHEMA, question=question, community=listed.text)
         calls.append(trajectory)
         if found is None or not found["report"].strip():
             return listed

@@ -39,12 +39,13 @@ def show(out: Output, file: File) -> None:
 
 def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLimits = False) -> int:
     """Run every recorded call again over a graph, without the model, and say whether it gives the same."""
-    from orienteer.agents.replay import lowered_limits, read, replay
+    from orienteer.agents.replay import read, replay
+    from orienteer.tools.toolboxes import lowered_limits
 
     trajectories = read(file)
     graph = open_graph(directory, out)
     if not trust_limits:
-        for note in dict.fromkeys(note for one in trajectories for note in lowered_limits(one)):
+        for note in dict.fromkeys(note for one in trajectories for note in lowered_limits(one).notes):
             out.note(f"{note} (--trust-limits takes the trace's)")
     found = [list(replay(one, graph, trusts_limits=trust_limits)) for one in trajectories]
     differs = [one for calls in found for one in calls if not one.is_equal]

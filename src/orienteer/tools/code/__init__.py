@@ -82,8 +82,8 @@ class CodeInterpreter:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What a trajectory keeps of it: `sandbox monty`, each tier that code ran in, and how it was configured."""
-        return (*(f"sandbox {one.tier}" for one in self._opened), *self.config.marks)
+        """What a trajectory keeps of it: `sandbox monty`, each tier that code ran in."""
+        return tuple(f"sandbox {interpreter.tier}" for interpreter in self._opened)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return what code printed, or what it died of with the line; the nodes are those whose ids it showed."""

@@ -1,22 +1,16 @@
-"""How a model's code is run, and how a trajectory keeps that so that it can be replayed."""
+"""How a model's code is run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
-
 from orienteer.cypher.session import MOST_ROWS
 from orienteer.cypher.view import View
-from orienteer.errors import BadInput, BadOption
+from orienteer.errors import BadOption
 from orienteer.sandbox.interpreter import Limits
 from orienteer.sandbox.tiers import Choice
 
-_CONFIG = "code_interpreter "  # the mark that holds a configuration, as JSON
-_SANDBOX = "sandbox "  # the mark that names a tier
-_NOTHING = "{}"
 _MOST_SECONDS = 3_600
 _LIMITS = ("seconds", "memory_mb", "output_characters", "calls", "rows")
 
@@ -62,24 +56,6 @@ class CodeConfig:
             output_characters=self.output_characters,
             calls=self.calls,
         )
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """What a trajectory keeps of it, beside the tiers: nothing where all is as it is by default."""
-        kept = TypeAdapter(CodeConfig).dump_json(self, exclude={"tier"}, exclude_defaults=True).decode()
-        return () if kept == _NOTHING else (f"{_CONFIG}{kept}",)
-
-
-def config_of(marks: Iterable[str]) -> CodeConfig:
-    """Return how the code of a trajectory was run, by its marks. Raises `BadInput` where they cannot be read."""
-    kept = {head: rest for head, _, rest in (one.partition(" ") for one in reversed(tuple(marks)))}  # the first counts
-    try:
-        config = TypeAdapter(CodeConfig).validate_json(kept.get(_CONFIG.strip(), _NOTHING))
-        tier = TypeAdapter(Choice).validate_python(kept.get(_SANDBOX.strip(), "auto"))
-    except ValidationError as error:
-        said = error.errors()[0]
-        raise BadInput(f"the trajectory does not say how its code ran: {said['msg']}, is {said['input']!r}") from error
-    return replace(config, tier=tier)
 
 
 class Lowered(NamedTuple):
