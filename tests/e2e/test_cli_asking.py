@@ -296,6 +296,26 @@ def test_every_methods_trace_is_replayed_to_the_letter(clubs, server, cli, optio
     assert cli("trace", "diff", "t.jsonl", "t.jsonl").code == 0
 
 
+def test_the_requests_of_a_trace_are_printed_as_they_were_sent(clubs, server, cli):
+    model = ("--model", "fake", "--base-url", server.url)
+    assert cli("ask", clubs, "Who leads the Choir?", *model, "--method", "react", "--trace", "t.jsonl", "-q").code == 0
+    found = cli("trace", "requests", "t.jsonl", "--json").json
+    assert [request["body"] for request in found] == server.bodies
+    assert not any(request["refused"] or request["error"] for request in found)
+    printed = cli("trace", "requests", "t.jsonl").out
+    assert printed.count("== trajectory 1 (react), step") == sum(request["trajectory"] == 1 for request in found)
+    assert "tools: search_in_graph, add_to_answer, finish" in printed
+    assert "-- system" in printed
+
+
+def test_a_trace_of_an_older_version_is_a_clear_error(home, cli):
+    (home / "old.jsonl").write_text('{"version": 1, "question": {"text": "?"}, "method": "ark"}\n')
+    for command in ("show", "requests"):
+        ran = cli("trace", command, "old.jsonl")
+        assert ran.code == 2
+        assert "line 1: a trajectory of version 1 cannot be read: this orienteer reads version 2" in ran.err
+
+
 def test_a_method_without_steps_says_that_its_trace_is_empty(clubs, cli):
     ran = cli("ask", clubs, "choir", "--method", "bm25", "--trace", "t.jsonl")
     assert (ran.code, cli("trace", "show", "t.jsonl").code) == (0, 2)
@@ -459,7 +479,10 @@ def test_a_trace_that_asks_for_more_than_the_default_limits_is_told_what_it_gets
         "question": {"text": "x"},
         "method": "graphscout",
         "tools": [SPEC.model_dump(mode="json")],
-        "marks": ['code_interpreter {"output_characters":50000}'],
+        "toolbox": {
+            "name": "scouting",
+            "options": {"mode": "lexical", "has_code": True, "code": {"output_characters": 50_000}},
+        },
         "steps": [
             {
                 "reply": {"message": {"role": "assistant", "tool_calls": [call]}},

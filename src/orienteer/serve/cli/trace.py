@@ -1,7 +1,8 @@
-"""Commands on recorded trajectories: trace show, replay, diff."""
+"""Commands on recorded trajectories: trace show, requests, replay, diff."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.agents.replay import Difference, Replayed
+    from orienteer.agents.requests import Request
     from orienteer.records import Trajectory
 
 GROUPS: Mapping[str, str] = {"trace": "Read, replay and compare what agents did."}
@@ -35,6 +37,36 @@ def show(out: Output, file: File) -> None:
         return
     for number, one in enumerate(found, 1):
         _trajectory(out, number, one)
+
+
+def requests(out: Output, file: File) -> None:
+    """Print every request to a model exactly as it was sent: messages, tools, sampling; --json has the whole bodies."""
+    from orienteer.agents.replay import read
+    from orienteer.agents.requests import requests
+
+    sent = [
+        (number, trajectory, request)
+        for number, trajectory in enumerate(read(file), 1)
+        for request in requests(trajectory)
+    ]
+    if out.as_json:
+        out.json(
+            [
+                {
+                    "trajectory": number,
+                    "step": request.step,
+                    "refused": request.is_refused,
+                    "error": trajectory.steps[request.step - 1].error,
+                    "body": request.body(trajectory.model or ""),
+                }
+                for number, trajectory, request in sent
+            ]
+        )
+        return
+    for number, trajectory, request in sent:
+        _request(out, number, trajectory, request)
+    if not sent:
+        out.note("no model was asked")
 
 
 def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLimits = False) -> int:
@@ -99,6 +131,27 @@ def _trajectory(out: Output, number: int, one: Trajectory) -> None:
         out.print(f"   note: {note}")
 
 
+def _request(out: Output, number: int, trajectory: Trajectory, request: Request) -> None:
+    """Print a request: a line of what stands beside the messages, then each message under its role."""
+    body = request.body(trajectory.model or "")
+    error = trajectory.steps[request.step - 1].error
+    ending = "; the server refused it so" if request.is_refused else f"; it failed: {error}" if error else ""
+    out.print(f"== trajectory {number} ({trajectory.method}), step {request.step}{ending}")
+    tools = ", ".join(tool["function"]["name"] for tool in body.get("tools", ()))
+    schema = json.dumps(body["response_format"]["json_schema"]["schema"]) if "response_format" in body else ""
+    sampling = " ".join(f"{name}={value}" for name, value in body.items() if isinstance(value, int | float))
+    for label, value in (("tools", tools), ("schema", schema), ("sampling", sampling)):
+        if value:
+            out.print(f"{label}: {value}")
+    for message in body["messages"]:
+        answers = f" {message['tool_call_id']}" if "tool_call_id" in message else ""
+        out.print(f"-- {message['role']}{answers}")
+        if message["content"]:
+            out.print(message["content"])
+        for call in message.get("tool_calls", ()):
+            out.print(f"{call['id']}: {call['function']['name']} {call['function']['arguments']}")
+
+
 def _replayed(out: Output, number: int, one: Replayed) -> None:
     if one.is_equal:
         out.note(f"equal: trajectory {number}, step {one.step}, {one.call.name}")
@@ -131,6 +184,7 @@ def _difference(out: Output, number: int, one: Difference) -> None:
 
 COMMANDS = {
     "trace show": (show, "trace show trace.jsonl"),
+    "trace requests": (requests, "trace requests trace.jsonl"),
     "trace replay": (replay, "trace replay trace.jsonl DIR"),
     "trace diff": (diff, "trace diff monday.jsonl tuesday.jsonl"),
 }
