@@ -168,15 +168,15 @@ def times_part(bench: Bench) -> dict[str, Any]:
         found = ask(bench.examples[:100], lists)
         written[f"k = {size}"] = {one.name: round(one.milliseconds, 1) for one in found}
         for name in ("hybrid", "sage"):
-            retriever = Retriever(graph, name, k=size, settings=Settings())
-            asked = ask(bench.examples[:100], [Ranker(name, partial(_asked, retriever))])
+            retriever = Retriever(graph, name, settings=Settings())
+            asked = ask(bench.examples[:100], [Ranker(name, partial(_asked, retriever, size))])
             written[f"k = {size}"][f"{name}, with its hits"] = round(asked[0].milliseconds, 1)
         print(f"milliseconds, k = {size}: {written[f'k = {size}']}")
     return written
 
 
-def _asked(retriever: Retriever, text: str) -> list[int]:
-    return [retriever.graph.row(hit.id) for hit in retriever.search(text).hits]
+def _asked(retriever: Retriever, k: int, text: str) -> list[int]:
+    return [retriever.graph.row(hit.id) for hit in retriever.search(text, k).hits]
 
 
 def baselines(flat: Mapping[str, Table], plain: Sequence[str]) -> dict[str, Table]:

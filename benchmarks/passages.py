@@ -95,11 +95,11 @@ class Asked:
 
 def base(name: str, graph: Graph, k: int, label: str = "", **options: Any) -> Ranker:  # Any: what its config takes
     """Return a retriever of a knowledge base, seen as the passages of its evidence."""
-    opened = open_base(name, graph, {"k": k, **options})
-    is_answer = Spaces(graph).answers
+    opened = open_base(name, graph, options)
+    is_answer = Spaces(graph).passages
 
     def rank(question: str) -> list[int]:
-        found = opened.gather(Query(question), Allowance()).nodes
+        found = opened.gather(Query(question, k=k), Allowance()).nodes
         rows = [graph.row(one.item.id) for one in found if one.item.id in graph]  # communities may be none of its nodes
         return [row for row in rows if is_answer[row]][:k]
 
@@ -113,7 +113,7 @@ def ark(graph: Graph, k: int, mode: str) -> Ranker:
     query of each.
     """
     graph = Graph.open(graph.path)  # the one given remembers searches of the whole alone
-    is_answer = Spaces(graph).answers
+    is_answer = Spaces(graph).passages
 
     def rank(question: str) -> list[int]:
         hits = [hit.id for hit in graph.search(question, 5, mode=mode)]

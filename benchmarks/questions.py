@@ -14,7 +14,6 @@ that answers at once. On a busy machine take `--processor`, with OPENBLAS_NUM_TH
 from __future__ import annotations
 
 import argparse
-import inspect
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -38,10 +37,6 @@ MOST_ROUNDS = 30
 """Rounds for which there is another k near 20 and another pair of types."""
 _LARGEST = 1_000_000
 
-# Filters were the constructor's before they came with the question. Both are measured by this one file, so that the
-# figures of two commits can be compared: where `search` takes no filter, another filter is another `Retriever`.
-TAKES_FILTERS = "node_types" in inspect.signature(Retriever.search).parameters
-
 Asked = dict[str, Any]  # Any: k, node_types and where
 Calls = list[tuple[str, dict[str, Any]]]  # Any: JSON
 
@@ -57,9 +52,6 @@ def main() -> None:
     options = parser.parse_args()
     if not 1 <= options.rounds <= MOST_ROUNDS:
         parser.error(f"--rounds is {options.rounds}: it must be 1 to {MOST_ROUNDS}")
-    print(
-        "filters come with the question" if TAKES_FILTERS else "filters are the constructor's, and so is what they cost"
-    )
     clock = time.process_time if options.processor else time.perf_counter
     report = Report({})
     for size in options.sizes:
@@ -106,7 +98,7 @@ class Cases:
         self._clock = clock
         self._times: dict[str, list[float]] = {}
         started = clock()
-        self._retriever = self._made(_asked())
+        self._retriever = self._made()
         self._first = 1e3 * (clock() - started)
 
     def measure(self, question: str, number: int) -> None:
@@ -117,7 +109,7 @@ class Cases:
             ("another k", lambda: self._ask(question, _asked(k=_k(number)))),
             ("another type filter", lambda: self._ask(question, _asked(node_types=_node_types(number)))),
             ("another condition", lambda: self._ask(question, _asked(where=_where(number)))),
-            ("constructor", lambda: self._made(_asked())),
+            ("constructor", lambda: self._made()),
         ]
         for place in range(len(cases)):
             name, run = cases[(place + number) % len(cases)]
@@ -135,12 +127,7 @@ class Cases:
         report.add(f"{label}: constructor, the first one", self._first, "ms", peer=AGAIN, peer_value=again)
 
     def _ask(self, question: str, asked: Asked) -> Result:
-        if TAKES_FILTERS:
-            result = self._retriever.search(question, **asked)
-        else:
-            is_same = {**asked, "k": K} == _asked()
-            retriever = self._retriever if is_same else self._made(asked)
-            result = retriever.search(question, k=asked["k"])
+        result = self._retriever.search(question, **asked)
         errors = [
             seen.text
             for course in result.trajectories
@@ -152,9 +139,8 @@ class Cases:
             raise SystemExit(f"{self._method}: not answered as it should be: {errors or 'no hits'}, {result.notes}")
         return result
 
-    def _made(self, asked: Asked) -> Retriever:
-        filters = {} if TAKES_FILTERS else asked
-        options = {**filters, **OPTIONS.get(self._method, {})}
+    def _made(self) -> Retriever:
+        options = OPTIONS.get(self._method, {})
         return Retriever(self._graph, self._method, model=self._model, settings=Settings(), **options)
 
 

@@ -21,7 +21,8 @@ from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Fusion, Hybrid, Recent, Searcher, ranking_of
 from orienteer.index.title_bonus import Titled
 from orienteer.methods.sage import SageConfig
-from orienteer.methods.sage.union import Expansion
+from orienteer.methods.sage.union import Expander
+from orienteer.records import Question
 
 TITLES = 0.2
 """The bonus of the flat lists that have one."""
@@ -125,7 +126,8 @@ def _flat(name: str, searcher: Searcher, k: int, mask: Mask | None) -> Ranker:
 
 def sage(name: str, graph: Graph, k: int, **options: Any) -> Ranker:  # Any: what SageConfig takes
     """Return SAGE with some options: the ranking that the method gives, without its presentation."""
-    return Ranker(name, Expansion(graph, SageConfig(k=k, **options).settled()).ranking)
+    expander = Expander(graph, SageConfig(**options).settled())
+    return Ranker(name, lambda question: expander.of(Question(text=question, k=k)).ranking())
 
 
 def paper(name: str, graph: Graph, k: int, **options: Any) -> Ranker:  # Any: the same

@@ -100,11 +100,11 @@ def whole(graph: Graph, examples: Sequence[Example]) -> None:
     alone = ask(examples[:100], [*flats(graph, max(KS)), sage("sage", graph, max(KS))])
     print("milliseconds: " + ", ".join(f"{one.name} {one.milliseconds:.1f}" for one in alone))
     for name in ("hybrid", "sage"):
-        retriever = Retriever(graph, name, k=max(KS), settings=Settings())
+        retriever = Retriever(graph, name, settings=Settings())
         seconds = []
         for example in examples[:100]:
             started = time.perf_counter()
-            retriever.search(example.question.text)
+            retriever.search(example.question.text, max(KS))
             seconds.append(time.perf_counter() - started)
         print(f"a question by {name}, with its hits: {1000 * float(np.median(seconds)):.1f} ms")
 

@@ -180,7 +180,7 @@ def probe(method: str, path: str) -> list[str]:
 
     threading.setprofile(note)
     sys.setprofile(note)
-    result = Retriever(graph, method, model=model, k=5, **OPTIONS[method]).search(QUESTION)
+    result = Retriever(graph, method, model=model, **OPTIONS[method]).search(QUESTION, 5)
     sys.setprofile(None)
     errors = [
         seen.text for course in result.trajectories for step in course.steps for seen in step.observations if seen.error

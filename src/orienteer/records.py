@@ -175,10 +175,16 @@ class Record(BaseModel):
 
 
 class Question(Record):
-    """What a person asks. A strategy sees this and never the gold answer."""
+    """What a person asks, and of what kind the hits are to be. A strategy sees this and never the gold answer."""
 
     id: str = ""
     text: str
+    k: int = Field(default=20, ge=1)
+    """Hits at the most. Recall is taken at 20 throughout; SAGE, section 3."""
+    node_types: tuple[str, ...] = ()
+    """Keep hits of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep hits that meet these conditions on properties only."""
 
 
 class ToolCall(Record):

@@ -46,33 +46,24 @@ class Retriever:
         *,
         model: str | LanguageModel | None = None,
         budget: Budget | None = None,
-        k: int = 20,
-        node_types: Sequence[str] = (),
-        where: Sequence[str] = (),
         random_seed: int = 0,
         rerank: Reranker | None = None,
         settings: Settings | None = None,
         **options: Any,
     ) -> None:
-        for name, given in (("node_types", node_types), ("where", where)):
-            if isinstance(given, str):
-                raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
         settings = read_settings() if settings is None else settings
         self.graph = graph if isinstance(graph, Graph) else Graph.open(graph, embedder=settings.open_embedder)
         self.budget = settings.limits() if budget is None else budget
         if isinstance(model, str) or (model is None and settings.model is not None):
             model = settings.open_model(model)
         self.model = model
-        if self.model is not None:
-            self.budget.require_price(self.model.name, getattr(self.model, "price", None))
+        self._require_price(self.budget)
         asked_for = method if method is not None else method_of_settings(settings)
         self.method = self._chosen(asked_for)
         is_fallback = asked_for == AUTO and self.model is None
         self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
         self._notes = (*self._notes, *_staleness(self.graph))
-        self.k, self._random_seed, self._rerank = k, random_seed, rerank
-        self._filters = {"node_types": tuple(node_types), "where": tuple(where)}
-        self._mask = self.graph.mask(tuple(node_types) or None, tuple(where))  # an unknown type is told at once
+        self._random_seed, self._rerank = random_seed, rerank
         by_method = options_by_method(settings)
         names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
         own = {key: value for name in names for key, value in by_method.get(name, {}).items()}
@@ -83,91 +74,163 @@ class Retriever:
         self._inner_options: Mapping[str, Any] = {}
         if inner is not None and config is not None:
             self._inner_options = check(config, by_method.get(inner.name, {}), where=f"{inner.name}.")
-        self._strategies: dict[int, Strategy] = {}
-        self._strategy(k)
+        with self._damage_told():
+            self._strategy = self._opened()
 
     def __repr__(self) -> str:
         model = f", model={self.model.name!r}" if self.model is not None else ""
         return f"Retriever({self.graph!r}, {self.method.name!r}{model})"
 
-    def search(self, question: str, k: int | None = None) -> Result:
-        """Return the ranking alone, by the cheapest way to it."""
-        return self._run(question, k, self._allowance(has_answer=False), has_answer=False)
+    def search(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        budget: Budget | None = None,
+    ) -> Result:
+        """Return the ranking alone, by the cheapest way to it.
 
-    def ask(self, question: str, k: int | None = None) -> Result:
+        `k` is how many hits there are at the most; `node_types` and conditions such as `year >= 2000` say which. The
+        budget is the retriever's unless the question has its own. So it is for every way to ask.
+        """
+        asked = self._question(question, k, node_types, where)
+        return self._run(asked, k, self._allowance(budget, has_answer=False), has_answer=False)
+
+    def ask(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        budget: Budget | None = None,
+    ) -> Result:
         """Return the ranking and an answer: the method's own, else one more call over the hits where there is a model.
 
         Without either the answer is None.
         """
-        return self._run(question, k, self._allowance(has_answer=True), has_answer=True)
+        asked = self._question(question, k, node_types, where)
+        return self._run(asked, k, self._allowance(budget, has_answer=True), has_answer=True)
 
-    def stream(self, question: str, k: int | None = None, *, has_answer: bool = True) -> Stream:
+    def stream(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        budget: Budget | None = None,
+        has_answer: bool = True,
+    ) -> Stream:
         """Return the events of a question as they happen: steps, observations, hits, the answer, the end."""
         from orienteer.agents.events import Stream
 
+        asked = self._question(question, k, node_types, where)
         told: list[Callable[[Told], None]] = []
-        allowance = self._allowance(has_answer=has_answer, listener=lambda event: told[0](event))
+        allowance = self._allowance(budget, has_answer=has_answer, listener=lambda event: told[0](event))
 
         def work(hear: Callable[[Told], None]) -> Result:
             told.append(hear)
-            return self._run(question, k, allowance, has_answer=has_answer)
+            return self._run(asked, k, allowance, has_answer=has_answer)
 
-        return Stream(work, stop=allowance.stop, begin=lambda agent: self._begun(question, k, agent))
+        return Stream(work, stop=allowance.stop, begin=lambda agent: self._begun(asked, agent))
 
-    async def asearch(self, question: str, k: int | None = None) -> Result:
+    async def asearch(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        budget: Budget | None = None,
+    ) -> Result:
         """Search in a worker thread, for running event loops such as a notebook's."""
-        return await self._in_thread(question, k, has_answer=False)
+        asked = self._question(question, k, node_types, where)
+        return await self._in_thread(asked, k, budget, has_answer=False)
 
-    async def aask(self, question: str, k: int | None = None) -> Result:
+    async def aask(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        budget: Budget | None = None,
+    ) -> Result:
         """Ask in a worker thread, for running event loops such as a notebook's."""
-        return await self._in_thread(question, k, has_answer=True)
+        asked = self._question(question, k, node_types, where)
+        return await self._in_thread(asked, k, budget, has_answer=True)
 
-    async def astream(self, question: str, k: int | None = None) -> AsyncIterator[Event]:
+    async def astream(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        budget: Budget | None = None,
+    ) -> AsyncIterator[Event]:
         """Yield the events of a question as they happen."""
         import asyncio
 
-        with self.stream(question, k) as events:
+        with self.stream(question, k, node_types=node_types, where=where, budget=budget) as events:
             while (event := await asyncio.to_thread(next, events, None)) is not None:
                 yield event
 
-    def _begun(self, question: str, k: int | None, agent: int | None) -> Trajectory:
+    def _question(self, text: str, k: int, node_types: Sequence[str], where: Sequence[str]) -> Question:
+        """Return a question, checked before a model is paid. Raises `BadOption`, `UnknownType`, `UnknownProperty`.
+
+        Methods find one hit at the least: a `k` of 0 is for `_limited`.
+        """
+        if not isinstance(text, str):
+            raise BadOption(f"the question must be text, is {text!r}")
+        if not text.strip():
+            raise BadOption("the question is empty: write in words what you want to know")
+        if not isinstance(k, SupportsIndex) or int(k) < 0:
+            raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
+        for name, given in (("node_types", node_types), ("where", where)):
+            if isinstance(given, str):
+                raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
+        with self._damage_told():
+            self.graph.mask(tuple(node_types) or None, tuple(where))
+        return Question(text=text, k=max(int(k), 1), node_types=tuple(node_types), where=tuple(where))
+
+    def _begun(self, question: Question, agent: int | None) -> Trajectory:
         """Return a trajectory without steps: as its agent began where the method tells that, else with the question."""
-        asked = Question(text=question)
-        begin = getattr(self._strategy(self.k if k is None else k), "begin_agent", None)
+        begin = getattr(self._strategy, "begin_agent", None)
         if begin is not None and agent is not None:
-            begun: Trajectory = begin(asked, agent, random_seed=self._random_seed)
+            begun: Trajectory = begin(question, agent, random_seed=self._random_seed)
             return begun
         method = "answer" if agent is None else self.method.name
-        return Trajectory(question=asked, method=method, model=self.model.name if self.model else None)
+        return Trajectory(question=question, method=method, model=self.model.name if self.model else None)
 
-    async def _in_thread(self, question: str, k: int | None, *, has_answer: bool) -> Result:
+    async def _in_thread(self, question: Question, k: int, budget: Budget | None, *, has_answer: bool) -> Result:
         import asyncio  # half the time that it takes to open a graph: only for those who have a loop
 
-        allowance = self._allowance(has_answer=has_answer)
+        allowance = self._allowance(budget, has_answer=has_answer)
         try:
             return await asyncio.to_thread(self._run, question, k, allowance, has_answer=has_answer)
         except asyncio.CancelledError:
             allowance.stop()
             raise
 
-    def _run(self, question: str, k: int | None, allowance: _Allowance, *, has_answer: bool) -> Result:
-        if not isinstance(question, str):
-            raise BadOption(f"the question must be text, is {question!r}")
-        if not question.strip():
-            raise BadOption("the question is empty: write in words what you want to know")
-        k = self.k if k is None else k
+    def _run(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
         started = time.perf_counter()
         with self._damage_told():
-            result = self._result(Question(text=question), k, allowance, has_answer=has_answer)
+            result = self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
         result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
-        strategy, model = self._strategy(k), self.model if has_answer else None
-        if model is not None and isinstance(strategy, Answering):
-            return self._filtered(strategy.retrieve_and_answer(question, allowance, model), k, has_answer=True)
-        result = self._filtered(strategy.retrieve(question, allowance), k, has_answer=has_answer)
+        model = self.model if has_answer else None
+        if model is not None and isinstance(self._strategy, Answering):
+            answered = self._strategy.retrieve_and_answer(question, allowance, model)
+            return self._limited(answered, question, k, has_answer=True)
+        result = self._strategy.retrieve(question, allowance)
+        result = self._limited(result, question, k, has_answer=has_answer)
         if model is None or result.answer is not None or allowance.is_stopped:
             return result
         from orienteer.agents.answer import answer
@@ -190,64 +253,34 @@ class Retriever:
         if self.method.over is None and named != "hybrid":
             self.method = over(self.method, self._chosen(named))
 
-    def _filtered(self, result: Result, k: int, *, has_answer: bool) -> Result:
-        """Hold every method to the filters and to k, also one whose configuration knows neither, and to ranking."""
+    def _limited(self, result: Result, question: Question, k: int, *, has_answer: bool) -> Result:
+        """Hold every method to the filters and to k, also one that knows neither, and to ranking."""
         hits = result.hits
-        if self._mask is not None:
-            mask = self._mask
+        mask = self.graph.mask(question.node_types or None, question.where)
+        if mask is not None:
             hits = tuple(hit for hit in hits if mask[self.graph.row(hit.id)])
         said = {} if has_answer else {"answer": None, "long_answer": None}
         return result.model_copy(update={"hits": hits[:k], **said})
 
-    def _strategy(self, k: int) -> Strategy:
-        if not isinstance(k, SupportsIndex) or int(k) < 0:
-            raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
-        if k not in self._strategies:
-            given: dict[str, Any] = {"rerank": self._rerank} if self._rerank is not None else {}
-            if (inner := self.method.over) is not None and self.method.slot is not None:
-                given[self.method.slot] = self._inner(inner, k)
-            with self._damage_told():
-                self._strategies[k] = self._made(self.method, k, self._options, given, self._filters)
-        return self._strategies[k]
-
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.manifest.generation)
 
-    def _inner(self, inner: Method, k: int) -> Strategy:
-        """Return the method that this one starts from.
+    def _opened(self) -> Strategy:
+        """Return the method, standing on another where it is written over one."""
+        given: dict[str, Any] = {"rerank": self._rerank} if self._rerank is not None else {}
+        if (inner := self.method.over) is not None and self.method.slot is not None:
+            given[self.method.slot] = self._made(inner, self._inner_options, {})
+        return self._made(self.method, self._options, given)
 
-        As the base of searches it finds as many passages as these ask for, and of any type: filters are for answers.
-        """
-        if self.method.slot == "seeds":
-            return self._made(inner, k, self._inner_options, {}, self._filters)
-        config = self.method.config()
-        settled = config(**self._settled(config, k, self._options, {})) if config is not None else None
-        return self._made(inner, getattr(settled, "passages", k), self._inner_options, {}, {})
-
-    def _made(
-        self,
-        method: Method,
-        k: int,
-        options: Mapping[str, Any],
-        given: dict[str, Any],
-        filters: Mapping[str, tuple[str, ...]],
-    ) -> Strategy:
+    def _made(self, method: Method, options: Mapping[str, Any], given: dict[str, Any]) -> Strategy:
         made = method.load()
         parameters = inspect.signature(made).parameters
         given = {"graph": self.graph, "model": self.model, **given}
         if "rerank" in given and "rerank" not in parameters:
             raise BadOption(f"the method {method.name!r} takes no reranker: leave rerank out, or take ark")
         if (config := method.config()) is not None:
-            given["config"] = config(**self._settled(config, k, options, filters))
+            given["config"] = config(**options)
         return made(**{name: value for name, value in given.items() if name in parameters})
-
-    def _settled(
-        self, config: type, k: int, options: Mapping[str, Any], filters: Mapping[str, tuple[str, ...]]
-    ) -> dict[str, Any]:
-        """Return the configuration's values: the options, and k and the filters where it has such fields."""
-        names = inspect.signature(config).parameters
-        common = {name: value for name, value in {"k": max(k, 1), **filters}.items() if value and name in names}
-        return {**common, **options}
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         config = self.method.config()
@@ -257,19 +290,28 @@ class Retriever:
             return {}
         return check(config, options, where=f"{self.method.name}.")
 
-    def _allowance(self, *, has_answer: bool, listener: Callable[[Told], None] | None = None) -> _Allowance:
+    def _require_price(self, budget: Budget) -> None:
+        if self.model is not None:
+            budget.require_price(self.model.name, getattr(self.model, "price", None))
+
+    def _allowance(
+        self, budget: Budget | None, *, has_answer: bool, listener: Callable[[Told], None] | None = None
+    ) -> _Allowance:
         """Return what one question may spend, with the last turn of each agent and the answer's kept back."""
+        if budget is not None:
+            self._require_price(budget)
+        budget = self.budget if budget is None else budget
         agents = 0
         if self.method.needs_model:
-            strategy = self._strategy(self.k)
+            strategy = self._strategy
             strategy = getattr(strategy, "seeds", None) or strategy  # where it starts from another, that one asks
             agents = int(getattr(getattr(strategy, "config", None), "agents", 1))
         answers = has_answer and self.model is not None
         reserve = agents + int(answers)
-        if self.budget.calls is not None:
-            reserve = min(reserve, self.budget.calls - 1)  # a last turn answers from what a first one has found
+        if budget.calls is not None:
+            reserve = min(reserve, budget.calls - 1)  # a last turn answers from what a first one has found
         return _Allowance(
-            self.budget,
+            budget,
             random_seed=self._random_seed,
             listener=listener,
             reserve=reserve,

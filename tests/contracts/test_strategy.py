@@ -9,6 +9,7 @@ import pytest
 
 import orienteer.methods
 from fakes.embedder import embedded
+from fakes.limits import limits_in
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
@@ -56,7 +57,8 @@ def policy(messages, tools, sampling):
 def made(name, graph, **options):
     method = METHODS[name]
     parameters = inspect.signature(method.load()).parameters
-    given = {"graph": graph, "model": ScriptedModel(policy), "config": method.config()(**options)}
+    given = {"graph": graph, "model": ScriptedModel(policy)}
+    given |= {"config": method.config()(**options)} if options else {}
     return method.load()(**{key: value for key, value in given.items() if key in parameters})
 
 
@@ -72,7 +74,8 @@ def ranker(request):
 
 
 def retrieve(name, graph, text, *, run=None, **options):
-    return made(name, graph, **options).retrieve(Question(text=text), run or Allowance(random_seed=7))
+    limits = limits_in(options)
+    return made(name, graph, **options).retrieve(Question(text=text, **limits), run or Allowance(random_seed=7))
 
 
 def test_every_implementation_is_in_the_table():
@@ -100,7 +103,7 @@ def test_a_method_that_needs_a_model_takes_one(name):
 @pytest.mark.parametrize("free", [name for name, method in METHODS.items() if not method.needs_model])
 def test_a_method_that_needs_no_model_runs_without_one(free, graph):
     method = METHODS[free]
-    result = method.load()(graph=graph, config=method.config()()).retrieve(Question(text="Rhine"), Allowance())
+    result = method.load()(graph=graph).retrieve(Question(text="Rhine"), Allowance())
     assert result.hits
     assert (result.stopped_by, result.usage.calls) == ("finish", 0)
 
@@ -130,7 +133,8 @@ def test_an_option_that_asks_a_model_needs_one(able, graph):
 def test_every_option_is_documented(name):
     from orienteer.options import options_of
 
-    for option in options_of(METHODS[name].config()):
+    config = METHODS[name].config()
+    for option in options_of(config) if config is not None else ():
         assert option.doc.strip().endswith("."), option.name
 
 
@@ -244,8 +248,8 @@ def test_no_name_and_no_text_feigns_a_line_of_what_a_model_reads(name, tmp_path)
 
 
 def test_no_method_receives_gold(ranker, graph):
-    """A question has an id and words; there is no place for an answer, and none reaches a model."""
-    assert set(Question.model_fields) == {"id", "text"}
+    """A question has an id, words and what hits may be; there is no place for an answer, and none reaches a model."""
+    assert set(Question.model_fields) == {"id", "text", "k", "node_types", "where"}
     seen = []
 
     def watched(messages, tools, sampling):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from fakes.limits import limits_in
 from fakes.openai_server import Answer, FakeServer
 from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel
 from orienteer.llm.prompts import prompt_of
@@ -268,6 +269,7 @@ def faithful(**changed):
 
 
 def ask(graph, script, *, run=None, base=None, text=QUESTION, **options):
+    question = Question(text=text, **limits_in(options))
     with served(script) as model:
         method = GraphSearch(graph, model, GraphSearchConfig(**options), base or Shelf(graph))
-        return method.retrieve_and_answer(Question(text=text), run or Allowance(), model)
+        return method.retrieve_and_answer(question, run or Allowance(), model)

@@ -52,11 +52,10 @@ def rank(name: str, folder: Path, data: Path | None) -> list[Line]:
 
 
 def _lines(graph: Graph, case: Case, questions: Iterable[str], settings: Settings, *, is_data: bool) -> Iterator[Line]:
-    options = {"k": case.k, "node_types": case.node_types, "where": case.where}
     try:
-        retriever = Retriever(graph, case.method, settings=settings, **options)
+        retriever = Retriever(graph, case.method, settings=settings)
         for number, question in enumerate(questions):
-            result = retriever.ask(question)
+            result = retriever.ask(question, case.k, node_types=case.node_types, where=case.where)
             hits = {hit.id: float(f"{hit.score:.6g}") for hit in result.hits}
             assert len(hits) == len(result.hits), f"{case} ranks a node twice for question {number}"
             yield Line(str(case), number, hits, _rest(result, is_data=is_data))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError
 from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
@@ -35,8 +36,9 @@ def writes(analysis=ANALYSIS, draft=DRAFT, refined=REFINED):
 
 
 def ask(graph, policy, *, run=None, **options):
+    limits = limits_in(options)
     agr = Agr(graph, ScriptedModel(policy), AgrConfig(**options))
-    return agr.retrieve(Question(text=QUESTION), run or Allowance(random_seed=7))
+    return agr.retrieve(Question(text=QUESTION, **limits), run or Allowance(random_seed=7))
 
 
 def ids(result):

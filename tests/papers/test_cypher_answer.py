@@ -9,6 +9,7 @@ from clinic import EDGES, NODES
 from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
+from fakes.limits import limits_in
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.replay import replay
 from orienteer.cypher.ladybug import database
@@ -48,11 +49,12 @@ class Script:
 
 def answered(graph, *queries, answer=ANSWER, question=QUESTION, run=None, **options):
     """Return the result, and the prompts that the model was given."""
+    limits = limits_in(options)
     script = Script(*queries, answer=answer)
     model = ScriptedModel(script)
     run = Allowance(reserve=1, random_seed=7) if run is None else run
     method = CypherAnswer(graph, model, CypherConfig(**options))
-    return method.retrieve_and_answer(Question(text=question), run, model), script.seen
+    return method.retrieve_and_answer(Question(text=question, **limits), run, model), script.seen
 
 
 def ids(result):
@@ -389,7 +391,7 @@ def test_without_the_extra_that_is_told_before_a_model_is_paid(clinic, monkeypat
         CypherAnswer(clinic, ScriptedModel(lambda *_: pytest.fail("asked")))
 
 
-@pytest.mark.parametrize(("name", "value"), [("k", 0), ("candidates", 0), ("repair", -1), ("repair", 6)])
+@pytest.mark.parametrize(("name", "value"), [("candidates", 0), ("repair", -1), ("repair", 6)])
 def test_a_setting_that_cannot_be_is_named(name, value):
     with pytest.raises(BadOption, match=f"{name} is {value}"):
         CypherConfig(**{name: value})

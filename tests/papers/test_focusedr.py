@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.limits import limits_in
 from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
@@ -48,9 +49,10 @@ def model(query, order=None):
 
 
 def ask(graph, query, *, order=None, question="papers on tides", **options):
+    limits = limits_in(options)
     options = {"rerank": order is not None, **options}
     strategy = FocusedR(graph, model(query, order), FocusedRConfig(**options))
-    return strategy.retrieve(Question(text=question), Allowance(reserve=0))
+    return strategy.retrieve(Question(text=question, **limits), Allowance(reserve=0))
 
 
 def ids(result):

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from fakes.limits import limits_in
 from orienteer.errors import BadOption
 from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance, Budget
@@ -210,8 +211,9 @@ def model(first, order=None, seen=None):
 
 
 def ask(graph, first, *, order=None, seen=None, budget=None, question="Which film did she direct?", **options):
+    limits = limits_in(options)
     strategy = FourStepFocus(graph, model(first, order, seen), FourStepFocusConfig(**options))
-    return strategy.retrieve(Question(text=question), Allowance(budget, reserve=0))
+    return strategy.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
 
 
 def ids(result):
@@ -312,8 +314,8 @@ def test_without_triplets_that_can_be_read_plain_search_stands_in(small, garbage
 def test_options_that_cannot_be_are_refused(small):
     with pytest.raises(BadOption, match="candidates is 0"):
         FourStepFocusConfig(candidates=0)
-    with pytest.raises(BadOption, match="k is 101"):
-        FourStepFocusConfig(k=101)
+    with pytest.raises(BadOption, match="k is 101: it must be 1 to 100"):
+        ask(small, BY_ADA, k=101)
     assert FourStepFocusConfig(rerank=False).rerank is False
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance, Budget
@@ -41,8 +42,9 @@ def plays(*replies, seen=None):
 
 
 def ask(graph, *replies, seen=None, budget=None, question="Which gene is downregulated?", **options):
+    limits = limits_in(options)
     strategy = GraphCot(graph, plays(*replies, seen=seen), GraphCotConfig(**options))
-    return strategy.retrieve(Question(text=question), Allowance(budget, reserve=0))
+    return strategy.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
 
 
 def observed(graph, action):

@@ -7,10 +7,9 @@ import pytest
 from fakes import Answer
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, UnknownType
-from orienteer.llm import Budget
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import Allowance, Budget
 from orienteer.methods.baselines.graph_counselor import UNSOUND, GraphCounselor, GraphCounselorConfig
-from orienteer.records import Edge, Node
+from orienteer.records import Edge, Node, Question
 
 
 @pytest.fixture(scope="module")
@@ -246,4 +245,4 @@ def test_options_are_checked():
 
 def test_filters_are_checked_before_a_model_is_paid(clinic):
     with pytest.raises(UnknownType, match="genes"):
-        GraphCounselor(clinic, ScriptedModel(lambda *_: ""), GraphCounselorConfig(node_types=("genes",)))
+        GraphCounselor(clinic, None).retrieve(Question(text="x", node_types=("genes",)), Allowance())

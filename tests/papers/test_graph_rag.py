@@ -10,6 +10,7 @@ from clinic import EDGES, NODES
 from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
+from fakes.limits import limits_in
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
@@ -38,6 +39,7 @@ def demo(build):
 
 def answered(graph, words=ANSWER, *, question=QUESTION, run=None, **options):
     """Return the result, and the prompts that the model was given."""
+    limits = limits_in(options)
     seen = []
 
     def policy(messages, tools, sampling):
@@ -46,7 +48,7 @@ def answered(graph, words=ANSWER, *, question=QUESTION, run=None, **options):
 
     run = Allowance(reserve=1, random_seed=7) if run is None else run
     method = GraphRag(graph, GraphRagConfig(**options))
-    return method.retrieve_and_answer(Question(text=question), run, ScriptedModel(policy)), seen
+    return method.retrieve_and_answer(Question(text=question, **limits), run, ScriptedModel(policy)), seen
 
 
 def ids(result):
@@ -325,7 +327,7 @@ def test_no_text_gives_orders_or_passes_for_another_label(build):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("k", 0), ("entities", 0), ("entities", 101), ("neighbors", 101), ("context_tokens", 0)]
+    ("name", "value"), [("entities", 0), ("entities", 101), ("neighbors", 101), ("context_tokens", 0)]
 )
 def test_a_setting_that_cannot_be_is_named(name, value):
     with pytest.raises(BadOption, match=f"{name} is {value}"):

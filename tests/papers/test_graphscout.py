@@ -13,6 +13,7 @@ from clinic import EDGES as CLINIC_EDGES
 from clinic import NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
+from fakes.limits import limits_in
 from orienteer.agents.answer_line import answer_in, read
 from orienteer.agents.dialect import harmless, heard, written
 from orienteer.agents.replay import replay
@@ -99,9 +100,9 @@ def asking(graph):
         server.__enter__()
         model = OpenAIModel("fake", OpenAIConfig(base_url=server.url, retries=0))
         opened.append((server, model))
-        given_budget = {} if budget is None else {"budget": budget}
+        given_budget, limits = {} if budget is None else {"budget": budget}, limits_in(options)
         retriever = Retriever(on, "graphscout", model=model, settings=Settings(), **given_budget, **options)
-        return (retriever.ask if has_answer else retriever.search)(question), server
+        return (retriever.ask if has_answer else retriever.search)(question, **limits), server
 
     yield ask
     for server, model in opened:
@@ -949,7 +950,6 @@ def test_the_oldest_results_are_left_out_of_a_full_context(asking):
     [
         {"max_calls": 0},
         {"max_calls": 101},
-        {"k": 0},
         {"tools": "none"},
         {"calls": "xml"},
         {"tier": "docker"},
@@ -974,8 +974,10 @@ def test_settings_that_cannot_be_are_told(options):
     ],
 )
 def test_what_a_graph_does_not_have_is_told_before_a_model_is_paid(graph, options, told):
+    model = ScriptedModel(lambda *_: pytest.fail("it was paid"))
+    limits = limits_in(options)
     with pytest.raises(Error, match=told):
-        GraphScout(graph, ScriptedModel(lambda *_: pytest.fail("it was paid")), GraphScoutConfig(**options))
+        Retriever(graph, "graphscout", model=model, settings=Settings(), **options).search(QUESTION, **limits)
 
 
 def test_the_ranking_has_k_nodes_at_the_most(asking):

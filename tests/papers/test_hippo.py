@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fakes.bag import Bag
+from fakes.limits import limits_in
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
@@ -72,7 +73,8 @@ def extracted(build):
 
 
 def gathered(graph, question=QUESTION, *, model=None, run=None, low=(), **options):
-    return Hippo(graph, HippoConfig(**options), model=model).gather(Query(question, low=low), run or Allowance())
+    query = Query(question, low=low, **limits_in(options))
+    return Hippo(graph, HippoConfig(**options), model=model).gather(query, run or Allowance())
 
 
 def ids(evidence, kinds=("chunk",)):
@@ -100,7 +102,7 @@ def test_a_passage_two_names_away_comes_before_those_that_share_words(films):
 
 def test_the_walk_is_the_one_of_its_recipe(films):
     """Every share reckoned from the texts, and the walk as a system of equations."""
-    config = HippoConfig(titles=0.0, rounds=100, k=9)
+    config = HippoConfig(titles=0.0, rounds=100)
     graph = films
     searched = graph.searcher("lexical").search(QUESTION, 200)
     best = searched.scores / searched.scores[0]
@@ -124,7 +126,7 @@ def test_the_walk_is_the_one_of_its_recipe(films):
     named = found.find(QUESTION)
     restart[passages + named] = 0.5 * weights[named] / weights[named].sum()
     wanted = np.linalg.solve(np.eye(len(step)) - 0.65 * step.T, 0.35 * restart)[:passages]
-    evidence = Hippo(graph, config).gather(Query(QUESTION), Allowance())
+    evidence = Hippo(graph, config).gather(Query(QUESTION, k=9), Allowance())
     assert {one.item.id: one.score for one in evidence.nodes} == pytest.approx(
         {graph.ids[row]: wanted[row] for row in range(passages)}, abs=1e-5
     )
@@ -364,10 +366,10 @@ def test_the_walk_over_a_persons_graph_is_pagerank(build):
 
 
 def test_as_a_method_and_once_more_from_its_trajectory(films):
-    result = HippoMethod(films, HippoConfig(k=3)).retrieve(Question(text=QUESTION), Allowance())
+    result = HippoMethod(films).retrieve(Question(text=QUESTION, k=3), Allowance())
     assert [hit.id for hit in result.hits] == ["film", "ada", "town"]
     assert result.stopped_by == "finish"
-    said = json.loads(arguments_of("hippo", Query(QUESTION), HippoConfig(k=3)))
+    said = json.loads(arguments_of("hippo", Query(QUESTION, k=3), HippoConfig()))
     assert GatherEvidence(films)(said).nodes == result.trajectories[0].steps[0].observations[0].nodes
 
 

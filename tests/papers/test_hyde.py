@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fakes.embedder import WordEmbedder, embedded
+from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
@@ -29,8 +30,9 @@ def graph(build):
 
 
 def ask(graph, policy, *, question=QUESTION, run=None, **options):
+    limits = limits_in(options)
     hyde = Hyde(graph, ScriptedModel(policy), HydeConfig(**options))
-    return hyde.retrieve(Question(text=question), run or Allowance(random_seed=7))
+    return hyde.retrieve(Question(text=question, **limits), run or Allowance(random_seed=7))
 
 
 def says(text):
@@ -94,7 +96,7 @@ def test_n_samples_are_n_calls_with_seeds_of_their_own_and_all_are_searched_with
 
 def test_the_defaults():
     config = HydeConfig()
-    assert (config.passages, config.temperature, config.k) == (1, 0.7, 20)
+    assert (config.passages, config.temperature) == (1, 0.7)
 
 
 def test_the_model_sees_the_question_and_the_graphs_types_and_no_tools(graph):
@@ -187,7 +189,7 @@ def test_filters_hold(graph):
         ask(graph, says(PASSAGE), node_types=("river",))
 
 
-@pytest.mark.parametrize("options", [{"passages": 0}, {"k": 0}, {"k": 101}, {"passages": -1}, {"passages": 64}])
+@pytest.mark.parametrize("options", [{"passages": 0}, {"passages": -1}, {"passages": 64}])
 def test_a_setting_that_cannot_be_is_named(options):
     [(name, value)] = options.items()
     with pytest.raises(BadOption, match=f"{name} is {value}"):

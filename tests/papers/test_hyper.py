@@ -15,7 +15,7 @@ from orienteer.retrieval.bases.table import open_base
 from orienteer.retrieval.expansion.bipartite import EdgesAsFacts, Handed, NamesInPassages, added
 from orienteer.retrieval.expansion.incidence import open_incidence
 from orienteer.retrieval.fusion import FLOOR, LEAST_FIT, TRUST, fused, searched, shares
-from orienteer.retrieval.query import GatherConfig, Query
+from orienteer.retrieval.query import Query
 from orienteer.retrieval.spaces import Spaces
 from orienteer.text.sentences import tokens
 
@@ -139,7 +139,7 @@ def test_what_things_are_handed_adds_up_and_the_most_stay():
 
 
 def test_votes_weigh_against_the_search(facts):
-    spaces = Spaces(facts, GatherConfig(mode="lexical"))
+    spaces = Spaces(facts, "lexical")
     found = searched(spaces, "boats slept", 9, spaces.passages)
     assert {facts.ids[row] for row in found.rows.tolist()} == {"c1", "c4"}
     fit = dict(zip((facts.ids[row] for row in found.rows.tolist()), found.scores.tolist(), strict=True))
@@ -234,7 +234,7 @@ def test_a_given_graph_answers_with_its_nodes(small):
     assert "f1" in ids(found.nodes)
     assert found.semantic().nodes == found.nodes
     assert {"p2"} <= {end for one in found.edges for end in (one.item.source, one.item.target)}
-    kept = HyperMethod(small, HyperConfig(node_types=("film",))).retrieve(Question(text="Noor Vik"), Allowance())
+    kept = HyperMethod(small).retrieve(Question(text="Noor Vik", node_types=("film",)), Allowance())
     assert {hit.type for hit in kept.hits} == {"film"}
 
 

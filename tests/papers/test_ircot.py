@@ -117,8 +117,8 @@ def test_the_papers_limits():
 
 def test_passages_are_collected_up_to_k(asking):
     more = [f"Orsova is a town, it is said {at} times." for at in range(3)]
-    retriever, server = asking("ircot", thinks(*more, *CHAIN), paragraphs=2, k=3)
-    result = retriever.ask(QUESTION)
+    retriever, server = asking("ircot", thinks(*more, *CHAIN), paragraphs=2)
+    result = retriever.ask(QUESTION, 3)
     assert searches(result) == [QUESTION, more[0]]  # what could add nothing is not searched for
     assert len(result.hits) == 3
     assert len(passages(prompts(server)[-1])) == 3

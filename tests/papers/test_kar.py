@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError
 from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
@@ -31,8 +32,9 @@ def writes(*entities, expansion=EXPANSION):
 
 
 def ask(graph, policy, *, question=QUESTION, run=None, **options):
+    limits = limits_in(options)
     kar = Kar(graph, ScriptedModel(policy), KarConfig(**options))
-    return kar.retrieve(Question(text=question), run or Allowance(random_seed=7))
+    return kar.retrieve(Question(text=question, **limits), run or Allowance(random_seed=7))
 
 
 def ids(result):

@@ -1,9 +1,12 @@
 """LightRAG's retrieval (Guo et al. 2024), and the chunk vote: rules reckoned by hand on small graphs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fakes.embedder import embedded
+from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.index.bm25 import Scored
@@ -79,7 +82,7 @@ def stated(build):
 
 
 def gather(graph, text, **options):
-    query = options.pop("query", Query(text))
+    query = replace(options.pop("query", Query(text)), **limits_in(options))
     return Light(graph, LightConfig(**options)).gather(query, Allowance())
 
 
@@ -296,7 +299,7 @@ def test_the_method_ranks_passages_and_replays(graph):
 
 @pytest.mark.parametrize("method", ["light", "msgraph-local"])
 def test_a_reason_names_what_a_passage_holds(stated, method):
-    found = open_base(method, stated, {"k": 5}).gather(Query("Greta", low=("Greta",)), Allowance())
+    found = open_base(method, stated).gather(Query("Greta", low=("Greta",), k=5), Allowance())
     why = {one.item.id: one.why for one in found.nodes if one.item.type == "chunk"}
     assert "Greta" in why["p4"]
     assert why["p2"].startswith("holds ")

@@ -1,7 +1,10 @@
 """MiniRAG's retrieval (Fan et al. 2025): paths, votes and answer types, reckoned by hand on small graphs."""
 
+from dataclasses import replace
+
 import pytest
 
+from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.llm.budget import Allowance
 from orienteer.records import Edge, Node
@@ -41,6 +44,7 @@ def own(build):
 
 
 def gather(graph, query, **options):
+    query = replace(query, **limits_in(options))
     return Mini(graph, MiniConfig(**options)).gather(query, Allowance())
 
 

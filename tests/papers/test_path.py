@@ -1,8 +1,11 @@
 """PathRAG's retrieval: paths among seeds, the passages that state them, on each kind of graph."""
 
+from dataclasses import replace
+
 import pytest
 
 from fakes.embedder import embedded
+from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.llm.budget import Allowance
@@ -50,6 +53,7 @@ def extracted(build):
 
 
 def gathered(graph, query=ASKED, **options):
+    query = replace(query, **limits_in(options))
     return Paths(graph, PathsConfig(**options)).gather(query, Allowance())
 
 
@@ -181,8 +185,8 @@ def test_answers_can_be_kept_by_type_and_paths_go_over_all(small):
     query = Query("Ada Holm and Noor Vik", low=("Ada Holm", "Noor Vik"))
     found = gathered(small, query, seeds=2, node_types=("film",))
     assert "f1" in ids(found.nodes)
-    hits = PathMethod(small, PathsConfig(seeds=2, node_types=("film",))).retrieve(
-        Question(text="Ada Holm and Noor Vik"), Allowance()
+    hits = PathMethod(small, PathsConfig(seeds=2)).retrieve(
+        Question(text="Ada Holm and Noor Vik", node_types=("film",)), Allowance()
     )
     assert {hit.type for hit in hits.hits} == {"film"}
 

@@ -11,10 +11,9 @@ import pytest
 from fakes import Answer
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, UnknownType
-from orienteer.llm import Budget
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import Allowance, Budget
 from orienteer.methods.baselines.polyg import NO_PLAN, PolyG, PolyGConfig
-from orienteer.records import Edge, Node
+from orienteer.records import Edge, Node, Question
 
 
 @pytest.fixture(scope="module")
@@ -292,4 +291,4 @@ def test_options_are_checked():
 
 def test_filters_are_checked_before_a_model_is_paid(clinic):
     with pytest.raises(UnknownType, match="Genes"):
-        PolyG(clinic, ScriptedModel(lambda *_: ""), PolyGConfig(node_types=("Genes",)))
+        PolyG(clinic, None).retrieve(Question(text="x", node_types=("Genes",)), Allowance())

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError
 from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
@@ -21,8 +22,9 @@ def graph(build):
 
 
 def ask(graph, policy, *, question=QUESTION, run=None, **options):
+    limits = limits_in(options)
     rar = Rar(graph, ScriptedModel(policy), RarConfig(**options))
-    return rar.retrieve(Question(text=question), run or Allowance(random_seed=7))
+    return rar.retrieve(Question(text=question, **limits), run or Allowance(random_seed=7))
 
 
 def says(text):
@@ -83,7 +85,7 @@ def test_the_model_is_told_how_many_answers_are_wanted(graph):
 
 def test_the_defaults():
     config = RarConfig()
-    assert (config.candidates, config.answers, config.k) == (10, 5, 20)
+    assert (config.candidates, config.answers) == (10, 5)
 
 
 def test_answers_that_no_candidate_held_reach_new_nodes(graph):

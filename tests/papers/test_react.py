@@ -4,6 +4,7 @@ import pytest
 
 from coast import QUESTION as BORN_WHERE
 from fakes import Answer
+from fakes.limits import limits_in
 from orienteer.agents import replay
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest.demo import demo_records
@@ -12,7 +13,6 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.baselines.react import React, ReactConfig
 from orienteer.methods.bases import Naive
 from orienteer.records import Message, Node, Question, ToolCall
-from orienteer.retrieval.bases.naive import NaiveConfig
 
 QUESTION = "Which languages did Niklaus Wirth design?"
 FINISH = ("finish", {})
@@ -41,8 +41,9 @@ def turn_of(messages):
 
 
 def ask(graph, policy, *, run=None, **options):
+    limits = limits_in(options)
     react = React(graph, ScriptedModel(policy), ReactConfig(**options))
-    return react.retrieve(Question(text=QUESTION), run or Allowance(random_seed=7))
+    return react.retrieve(Question(text=QUESTION, **limits), run or Allowance(random_seed=7))
 
 
 def ids(result):
@@ -205,8 +206,8 @@ def test_a_model_that_calls_nothing_is_told_of(graph):
 def test_wrong_settings_are_named_before_a_model_is_paid(graph):
     with pytest.raises(BadOption, match="max_steps is 0"):
         ReactConfig(max_steps=0)
-    with pytest.raises(BadOption, match="k is -1"):
-        ReactConfig(k=-1)
+    with pytest.raises(BadOption, match="k is 101: it must be 1 to 100"):
+        ask(graph, script([FINISH]), k=101)
     with pytest.raises(UnknownType):
         ask(graph, script([FINISH]), node_types=("river",))
 
@@ -233,12 +234,12 @@ def test_over_documents_it_reads_passages_whole_as_many_as_the_other_text_method
     ]
     assert any(line.endswith("She was born in Orsova.") for line in lines)  # behind what a snippet shows
     found = result.trajectories[0].steps[0].observations[0].nodes
-    assert list(found) == [hit.id for hit in Naive(coast, NaiveConfig(k=2)).retrieve(_asked(), Allowance()).hits]
+    assert list(found) == [hit.id for hit in Naive(coast).retrieve(_asked(k=2), Allowance()).hits]
     assert ids(result) == ["d#1"]
 
 
-def _asked():
-    return Question(text="engineer Ines Varga")
+def _asked(**limits):
+    return Question(text="engineer Ines Varga", **limits)
 
 
 def test_over_documents_its_searches_replay(coast):

@@ -246,6 +246,6 @@ def test_the_result_can_be_written_down_and_counts_its_calls(graph):
 
 def test_the_defaults_and_wrong_settings():
     assert ReflexionConfig().episodes == 3
-    for name in ("episodes", "max_steps", "k"):
+    for name in ("episodes", "max_steps"):
         with pytest.raises(BadOption, match=f"{name} is 0"):
             ReflexionConfig(**{name: 0})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
+from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
@@ -47,7 +48,8 @@ def graph(request, tmp_path_factory):
 
 
 def ask(graph, text=QUESTION, seeds=None, **options):
-    return Sage(graph, SageConfig(**options), seeds).retrieve(Question(text=text), Allowance())
+    limits = limits_in(options)
+    return Sage(graph, SageConfig(**options), seeds).retrieve(Question(text=text, **limits), Allowance())
 
 
 def ids(result):
@@ -360,8 +362,8 @@ def test_over_spark_the_policies_follow_the_plan(graph):
         model = ScriptedModel(
             lambda messages, tools, sampling: json.dumps({"steps": steps, "answer": steps[-1]["into"]})
         )
-        options = {"policy": policy, "k": 10, "order": "seeds"}
-        return Retriever(graph, "sage:spark", model=model, settings=Settings(), **options).search(QUESTION)
+        options = {"policy": policy, "order": "seeds"}
+        return Retriever(graph, "sage:spark", model=model, settings=Settings(), **options).search(QUESTION, 10)
 
     for steps, policy, expands in (
         ([search], "-edge", True),
@@ -426,7 +428,7 @@ def test_over_ark_the_agents_are_counted_and_the_budget_is_kept(graph):
         calls = [("search_in_graph", {"query": QUESTION}), ("add_to_answer", {"nodes": ["n10"]}), ("finish", {})]
         return [calls[min(turn, 2)]]
 
-    found = Retriever(graph, "sage:ark", model=ScriptedModel(policy), settings=Settings(), k=5).search(QUESTION)
+    found = Retriever(graph, "sage:ark", model=ScriptedModel(policy), settings=Settings()).search(QUESTION, 5)
     assert found.hits[0].id == "n10"
     assert found.usage.calls == sum(len(one.steps) for one in found.trajectories if one.model)
 
@@ -445,7 +447,7 @@ def test_a_run_knows_the_method_that_finds_seeds(graph, tmp_path):
     manifest = run(settings)
     assert set(manifest.prompts) - {"listwise.md"} == {"hyde.md"}
     options = manifest.methods["sage:hyde trust=0.2"]
-    assert (options["weight"], options["trust"], options["hyde.passages"], options["hyde.k"]) == (0.6, 0.2, 2, 20)
+    assert (options["weight"], options["trust"], options["hyde.passages"]) == (0.6, 0.2, 2)
     with pytest.raises(BadInput, match=r"hyde\.passages was 2 and is 3"):
         run(Settings(methods={"sage": {"weight": 0.6}, "hyde": {"passages": 3}}))
 
@@ -462,7 +464,7 @@ def test_a_strategy_has_to_be_given_where_it_is_named(graph):
 
 @pytest.mark.parametrize(
     "options",
-    [{"k": 0}, {"k": 101}, {"weight": 1.5}, {"trust": -1.0}, {"sharpness": 65.0}, {"backwards": float("nan")}]
+    [{"weight": 1.5}, {"trust": -1.0}, {"sharpness": 65.0}, {"backwards": float("nan")}]
     + [{"titles": 2.0}, {"rows": -1.0}, {"similar": 1.1}],
 )
 def test_options_out_of_range_are_refused(options):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
+from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
@@ -15,7 +16,7 @@ from orienteer.llm import Allowance
 from orienteer.methods.sage import Sage, SageConfig
 from orienteer.methods.sage.hop import LAYER, Meaning, Walk
 from orienteer.methods.sage.rows import LinkingRows
-from orienteer.methods.sage.union import Expansion
+from orienteer.methods.sage.union import Expander
 from orienteer.records import Edge, Node, Question
 
 WORDS = ["river", "town", "bridge", "tower", "king", "war", "ship", "grain", "stone", "mill"]
@@ -41,7 +42,8 @@ def made(folder, nodes, edges, greatest):
 
 
 def ask(graph, text=QUESTION, **options):
-    return Sage(graph, SageConfig(**options)).retrieve(Question(text=text), Allowance())
+    limits = limits_in(options)
+    return Sage(graph, SageConfig(**options)).retrieve(Question(text=text, **limits), Allowance())
 
 
 def ids(result):
@@ -301,15 +303,17 @@ def test_the_ranking_alone_is_that_of_the_method(fleet, papers, twins, options, 
     for graph in (fleet, papers, twins[1]):
         if set(options.get("node_types", ())) <= set(graph.types.nodes):
             for text in (QUESTION, "Who is captain of the Low Tide? Ask Node 3, or Part 1 2."):
-                rows = Expansion(graph, SageConfig(k=k, **options).settled()).ranking(text)
+                own = dict(options)
+                question = Question(text=text, k=k, **limits_in(own))
+                rows = Expander(graph, SageConfig(**own).settled()).of(question).ranking()
                 assert [graph.ids[row] for row in rows] == ids(ask(graph, text, k=k, **options))
 
 
 def test_seeds_that_the_question_names_are_in_the_trail(papers):
     """The tools' search knows no bonus: the neighbourhood of a seed that it did not find is looked at by itself."""
     text = "river town bridge tower king war, as Part 4 2 and Part 5 0 say?"
-    plain, raised = (Expansion(papers, SageConfig(titles=titles)) for titles in (0.0, 1.0))
-    tools, seeds = ({papers.ids[row] for row in one.seeds(text, 2, is_filtered=False)} for one in (plain, raised))
+    plain, raised = (Expander(papers, SageConfig(titles=titles)).of(Question(text=text)) for titles in (0.0, 1.0))
+    tools, seeds = ({papers.ids[row] for row in one.seeds(2, is_filtered=False)} for one in (plain, raised))
     assert seeds == {"d4#2", "d5#0"} != tools
     found = ask(papers, text, k=4, titles=1.0)
     assert {hit.id for hit in found.hits if hit.why.startswith("seed")} == seeds

@@ -6,6 +6,7 @@ import pytest
 
 from coast import BORN, QUESTION, prompts
 from fakes import Answer
+from fakes.limits import limits_in
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
@@ -44,6 +45,7 @@ def whole(graph):
 
 
 def answered(graph, evidence, words=ANSWER, *, run=None, **options):
+    limits = limits_in(options)
     seen = []
 
     def policy(messages, tools, sampling):
@@ -54,7 +56,9 @@ def answered(graph, evidence, words=ANSWER, *, run=None, **options):
 
     method = Gathering(Fixed(graph, evidence), NaiveConfig(**options))
     method.name = "fixed"
-    result = method.retrieve_and_answer(Question(text=QUESTION), run or Allowance(reserve=1), ScriptedModel(policy))
+    result = method.retrieve_and_answer(
+        Question(text=QUESTION, **limits), run or Allowance(reserve=1), ScriptedModel(policy)
+    )
     return result, seen
 
 
@@ -147,8 +151,8 @@ def test_the_answers_call_comes_out_of_the_reserve(coast):
 
 
 def test_naive_with_a_model_is_naive_rag(asking):
-    retriever, server = asking("naive", lambda system, user: "Orsova [C1].", k=2)
-    result = retriever.ask("Who was Ines Varga?")
+    retriever, server = asking("naive", lambda system, user: "Orsova [C1].")
+    result = retriever.ask("Who was Ines Varga?", 2)
     [prompt] = prompts(server)
     assert "She was born in Orsova." in prompt  # a passage is read whole, also where a hit shows a part
     assert "She was born in Orsova." not in result.hits[0].text
@@ -167,8 +171,8 @@ def test_a_ranking_alone_asks_no_model(asking):
 
 
 def test_the_way_of_answering_is_no_part_of_the_search(asking, coast):
-    retriever, _ = asking("naive", lambda system, user: "x", answer_from="text", answer_tokens=500, k=3)
-    gathered = retriever.ask(QUESTION).trajectories[0]
+    retriever, _ = asking("naive", lambda system, user: "x", answer_from="text", answer_tokens=500)
+    gathered = retriever.ask(QUESTION, 3).trajectories[0]
     said = json.loads(gathered.steps[0].reply.message.tool_calls[0].arguments)
     assert said["options"] == {"k": 3}
     assert [one.is_equal for one in replay(gathered, coast)] == [True]

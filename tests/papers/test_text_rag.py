@@ -11,6 +11,7 @@ from clinic import EDGES, NODES
 from coast import prompts
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
+from fakes.limits import limits_in
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, ModelError
@@ -43,6 +44,7 @@ def vectors(scratch):
 
 def answered(graph, words=ANSWER, *, question=QUESTION, run=None, **options):
     """Return the result, and the prompts that the model was given."""
+    limits = limits_in(options)
     seen = []
 
     def policy(messages, tools, sampling):
@@ -53,7 +55,7 @@ def answered(graph, words=ANSWER, *, question=QUESTION, run=None, **options):
 
     method = TextRag(graph, TextRagConfig(**{"mode": "lexical", **options}))
     run = Allowance(reserve=1, random_seed=7) if run is None else run
-    return method.retrieve_and_answer(Question(text=question), run, ScriptedModel(policy)), seen
+    return method.retrieve_and_answer(Question(text=question, **limits), run, ScriptedModel(policy)), seen
 
 
 def ids(result):
@@ -445,7 +447,7 @@ def test_the_same_question_gives_the_same_prompt(clinic):
     assert answered(clinic)[1] == answered(clinic)[1]
 
 
-@pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 101), ("documents", 101), ("context_tokens", 0)])
+@pytest.mark.parametrize(("name", "value"), [("documents", 101), ("context_tokens", 0)])
 def test_a_setting_that_cannot_be_is_named(name, value):
     with pytest.raises(BadOption, match=f"{name} is {value}"):
         TextRagConfig(**{name: value})

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.evaluation.running.runs import work_of
@@ -79,8 +80,9 @@ class Thinker:
 def ask(
     graph, thinker, *, budget=None, question="Into which sea flows the river under the bridge of Olten?", **options
 ):
+    limits = limits_in(options)
     strategy = ThinkOnGraph(graph, ScriptedModel(thinker), ThinkOnGraphConfig(**options))
-    return strategy.retrieve(Question(text=question), Allowance(budget, reserve=0))
+    return strategy.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
 
 
 def ids(result):

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from fakes import Answer, FakeServer
+from fakes.limits import limits_in
 from orienteer.agents.agent import CALL_A_TOOL, LAST_TURN, Agent, AgentConfig
 from orienteer.agents.requests import requests
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
@@ -86,7 +87,8 @@ def explore(graph, model, *, run=None, toolbox=None, should_stop=None, **config)
 
 
 def ask(graph, model, *, run=None, rerank=None, **config):
-    return Ark(graph, model, ArkConfig(**config), rerank=rerank).retrieve(QUESTION, run or Allowance())
+    question = QUESTION.model_copy(update=limits_in(config))
+    return Ark(graph, model, ArkConfig(**config), rerank=rerank).retrieve(question, run or Allowance())
 
 
 def assert_valid(messages):
@@ -608,8 +610,8 @@ def test_a_filter_that_cannot_be_is_told_before_the_model_is_asked(graph):
 
 def test_fill_takes_plain_hits_up_to_k_after_the_chosen_ones(graph):
     policy = script([add("t05", "cnut")], [FINISH])
-    question = Question(text="a town with a university")
-    result = Ark(graph, ScriptedModel(policy), ArkConfig(fill=True, k=8)).retrieve(question, Allowance())
+    question = Question(text="a town with a university", k=8)
+    result = Ark(graph, ScriptedModel(policy), ArkConfig(fill=True)).retrieve(question, Allowance())
     plain = [hit.id for hit in graph.search(question.text, 20)]
     expected = ["t05", "cnut", *(one for one in plain if one not in ("t05", "cnut"))][:8]
     assert [hit.id for hit in result.hits] == expected

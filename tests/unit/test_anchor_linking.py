@@ -7,6 +7,7 @@ from orienteer.methods.anchor import Anchor, AnchorConfig
 from orienteer.methods.anchor.linker import Linker
 from orienteer.methods.anchor.question_words import read
 from orienteer.methods.anchor.vocabulary import Vocabulary
+from orienteer.records import Question
 
 NODES = (
     {"id": "g1", "type": "gene", "name": "BRCA1", "text": "breast cancer gene", "aliases": ("RNF53",)},
@@ -101,7 +102,7 @@ def test_a_word_that_texts_use_far_more_than_edges_is_an_anchor_only_where_nothi
 def test_a_phrase_that_names_too_many_nodes_names_none(link):
     method = Anchor(link.graph)
     assert len(link("a placebo")["placebo"]) == 60
-    assert method.find("a placebo").anchors == ()
+    assert method.find(Question(text="a placebo")).anchors == ()
 
 
 def test_quoted_and_capitalised_words_are_names_after_all(link):

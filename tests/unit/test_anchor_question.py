@@ -57,7 +57,7 @@ def understood(anchor):
     graph = anchor._graph
 
     def wanted(question):
-        found = anchor.find(question).wanted
+        found = anchor.find(Question(text=question)).wanted
         return {str(graph.types.nodes[one]): sureness for one, sureness in found.types.items()}, [
             str(graph.types.nodes[one]) for one in found.via
         ]
@@ -70,7 +70,7 @@ def first(anchor):
     """Give a function from a question to the names of as many first hits as are asked for."""
 
     def names(question, count=1):
-        finding = anchor.find(question)
+        finding = anchor.find(Question(text=question))
         return [anchor._graph.names[row] for row in finding.scores.rows[:count].tolist()]
 
     return names
@@ -173,10 +173,10 @@ def test_direction_is_read_off_the_order_of_words(first, question, name):
 
 
 def test_yes_or_no_puts_the_named_nodes_first(anchor, first):
-    assert anchor.find("Is Dusk by Bo Ek?").wanted.yes_or_no
+    assert anchor.find(Question(text="Is Dusk by Bo Ek?")).wanted.yes_or_no
     assert set(first("Is Dusk by Bo Ek?", 2)) == {"Dusk", "Bo Ek"}
-    assert not anchor.find("Could you list the paintings of Bo Ek?").wanted.yes_or_no
-    assert not anchor.find("Can you tell me which painter made Dusk?").wanted.yes_or_no
+    assert not anchor.find(Question(text="Could you list the paintings of Bo Ek?")).wanted.yes_or_no
+    assert not anchor.find(Question(text="Can you tell me which painter made Dusk?")).wanted.yes_or_no
 
 
 def test_the_most_is_counted_by_distinct_nodes(first):
@@ -215,14 +215,14 @@ def test_words_are_alike_by_their_beginning():
 
 
 def test_finding_needs_no_run(anchor):
-    assert anchor.find(Question(text="Who painted Dusk?").text).scores.rows.size
+    assert anchor.find(Question(text="Who painted Dusk?")).scores.rows.size
 
 
 def test_asking_whether_there_is_a_link_wants_yes_or_no(anchor, first):
     question = "Is there any link between Dusk and Stillism?"
-    assert anchor.find(question).wanted.yes_or_no
+    assert anchor.find(Question(text=question)).wanted.yes_or_no
     assert set(first(question, 2)) == {"Dusk", "Stillism"}
-    assert not anchor.find("Is there a painting by Bo Ek?").wanted.yes_or_no
+    assert not anchor.find(Question(text="Is there a painting by Bo Ek?")).wanted.yes_or_no
 
 
 def test_asking_for_nothing_but_a_name_puts_its_node_first(first):
@@ -237,5 +237,5 @@ def test_mistyped_words_of_the_schema_are_put_right(first):
 def test_people_are_persons(build):
     nodes = [Node("b", "firm", "Brick Co"), Node("s", "firm", "Stone Co"), Node("p", "person", "Una Fox")]
     method = Anchor(build(nodes, [Edge("p", "works_at", "b"), Edge("b", "supplies", "s")]))
-    found = method.find("Which people are at Brick Co?")
+    found = method.find(Question(text="Which people are at Brick Co?"))
     assert method._graph.ids[found.scores.rows[0]] == "p"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.limits import limits_in
 from orienteer.agents import replay
 from orienteer.errors import BadOption
 from orienteer.graph.builder import EdgeBatch, GraphBuilder
@@ -18,7 +19,8 @@ TOY = [json.loads(line) for line in (Path(__file__).parents[1] / "toy" / "questi
 
 
 def ask(graph, question, **options):
-    return Anchor(graph, AnchorConfig(**options)).retrieve(Question(text=question), Allowance())
+    limits = limits_in(options)
+    return Anchor(graph, AnchorConfig(**options)).retrieve(Question(text=question, **limits), Allowance())
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +93,8 @@ def test_filters_hold_for_every_hit(demo, scratch):
 
 
 def test_settings_that_cannot_be_are_refused():
-    with pytest.raises(BadOption, match="k is 0"):
-        AnchorConfig(k=0)
+    with pytest.raises(BadOption, match="most_hops is 0"):
+        AnchorConfig(most_hops=0)
 
 
 @pytest.mark.parametrize("row", TOY, ids=lambda row: row["pattern"])
@@ -189,7 +191,7 @@ def test_an_overlong_question_is_answered(demo, question):
 
 def test_a_thing_named_twice_is_one_anchor(demo):
     once, twice = (
-        Anchor(demo).find(text).anchors
+        Anchor(demo).find(Question(text=text)).anchors
         for text in ("Which languages did Erlang influence?", "Erlang: which languages did Erlang influence?")
     )
     assert [one.phrase for one in once] == [one.phrase for one in twice] == ["Erlang"]

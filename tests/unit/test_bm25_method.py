@@ -1,7 +1,7 @@
 """`bm25`: the store's ranking, with reasons."""
 
 from orienteer.llm import Allowance
-from orienteer.methods.flat.bm25 import Bm25, Bm25Config
+from orienteer.methods.flat.bm25 import Bm25
 from orienteer.records import Question
 
 
@@ -16,8 +16,8 @@ def test_it_is_the_stores_ranking(small):
 
 
 def test_it_keeps_to_k_types_and_conditions(small):
-    config = Bm25Config(k=1, node_types=("film",), where=("year > 2000",))
-    result = Bm25(small, config).retrieve(Question(text="salt ferry"), Allowance())
+    question = Question(text="salt ferry", k=1, node_types=("film",), where=("year > 2000",))
+    result = Bm25(small).retrieve(question, Allowance())
     assert [hit.id for hit in result.hits] == ["f2"]
 
 

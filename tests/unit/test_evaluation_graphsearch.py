@@ -221,7 +221,7 @@ def test_a_sweep_of_top_k_is_one_option():
     # Figure 6a: `eval sweep KB questions -m "naive mode=lexical" --set k=10,20,30,40,50`
     texts = grid(["naive mode=lexical"], axes(["k=10,20,30,40,50"]))
     made = variants(texts, settings=Settings())
-    assert [one.options["k"] for one in made] == [10, 20, 30, 40, 50]
+    assert [one.k for one in made] == [10, 20, 30, 40, 50]
     assert {one.options["mode"] for one in made} == {"lexical"}
 
 

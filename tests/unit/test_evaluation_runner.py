@@ -55,12 +55,14 @@ def run(graph, tmp_path):
 
 
 def test_the_settings_of_a_method_that_finds_seeds_hold_in_a_run(graph, tmp_path):
-    """Retriever and run settle a method over another in the same way: only diseases can be seeds here."""
-    settings = Settings(methods={"anchor": {"node_types": ("Disease",)}})
+    """Retriever and run settle a method over another in the same way."""
+    settings = Settings(methods={"anchor": {"most_nodes_a_phrase": 7}})
     evaluate(graph, questions(1), ["anchor", "sage:anchor policy=none"], tmp_path / "run", settings=settings)
-    for ranking in by_method(read_run(tmp_path / "run").lines).values():
-        (line,) = ranking
-        assert {graph.node(hit.id).type for hit in line.hits} == {"Disease"}
+    found = read_run(tmp_path / "run")
+    assert found.manifest.methods["anchor"]["most_nodes_a_phrase"] == 7
+    assert found.manifest.methods["sage:anchor policy=none"]["anchor.most_nodes_a_phrase"] == 7
+    alone, over = ([hit.id for hit in line.hits] for (line,) in by_method(found.lines).values())
+    assert alone == over != []
 
 
 class Counting:
@@ -136,7 +138,7 @@ def test_the_manifest_says_what_the_figures_depend_on(run):
     assert (manifest.k, manifest.random_seed, manifest.budget["calls"]) == (5, 3, 9)
     assert manifest.methods["ark agents=1"]["agents"] == 1
     assert manifest.methods["ark agents=1"]["max_steps"] == 20
-    assert manifest.methods["bm25"]["k"] == 5
+    assert manifest.methods["bm25"] == {}
     assert (manifest.model, manifest.served_model) == ("scripted", "scripted-2026")
     assert "ark.md" in manifest.prompts
     assert manifest.notes == ("one was left out",)

@@ -16,7 +16,10 @@ def test_a_method_carries_options_of_its_own_under_its_text():
     assert (one.label, one.method.name) == ("ark agents=1 max_steps=5", "ark")
     assert one.options == {"agents": 1, "max_steps": 5}
     assert one.settled()["temperature"] == 0.7
-    assert one.settled(k=3)["k"] == 3
+    (ten,) = read("bm25 k=10")
+    assert (ten.k, ten.options, ten.settled()) == (10, {}, {"k": 10})
+    with pytest.raises(BadOption, match="k is '0'"):
+        read("bm25 k=0")
     assert one.agents == 1
 
 

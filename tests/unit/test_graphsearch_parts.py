@@ -17,7 +17,6 @@ from orienteer.methods.graphsearch.queries import SubQuery
 from orienteer.methods.graphsearch.turns import Gathered, Turn, labels_in, written
 from orienteer.methods.table import method_of
 from orienteer.records import Message, Question, Reply, Result, Step
-from orienteer.retrieval.bases.ranked import RankedBase
 from orienteer.retrieval.rendering import render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.retriever import Retriever
@@ -109,17 +108,16 @@ def test_what_cannot_be_a_base_is_told(name):
 
 
 def test_a_base_is_asked_for_the_passages_of_the_searches_and_not_for_the_hits(graph):
-    made = retriever(graph, "graphsearch:naive", passages=17, k=3)
-    assert made._strategy(3).sources.base.config.k == 17
-    flat = retriever(graph, "graphsearch:bm25", passages=17)._strategy(20).sources.base
-    assert isinstance(flat, RankedBase)
-    assert flat._strategy.config.k == 17
-    assert retriever(graph, passages=17)._strategy(20).sources.base.config.k == 17
+    for name in ("graphsearch", "graphsearch:naive", "graphsearch:bm25"):
+        result = retriever(graph, name, passages=17).ask(QUESTION, 3)
+        assert len(result.hits) <= 3
+        [*calls] = [step.reply.message.tool_calls[0] for step in result.trajectories[0].steps]
+        assert {json.loads(call.arguments)["options"]["k"] for call in calls if call.name == "gather_evidence"} == {17}
 
 
 def test_settings_of_the_base_count(graph):
     settings = Settings(methods={"naive": {"mode": "lexical"}, "graphsearch": {"rounds": 1}})
-    made = retriever(graph, "graphsearch:naive", settings=settings)._strategy(20)
+    made = retriever(graph, "graphsearch:naive", settings=settings)._strategy
     assert (made.sources.base.config.mode, made.config.rounds) == ("lexical", 1)
     with pytest.raises(BadOption, match="Near: mode"):
         retriever(graph, "graphsearch:naive", settings=Settings(methods={"naive": {"mod": "lexical"}}))
@@ -127,7 +125,7 @@ def test_settings_of_the_base_count(graph):
 
 def test_filters_are_for_answers_and_not_for_evidence(graph):
     script = Script(lean(answer={"answer": None, "explanation": "", "cited": []}))
-    result = retriever(graph, "graphsearch:naive", script, node_types=("person",)).ask(QUESTION)
+    result = retriever(graph, "graphsearch:naive", script).ask(QUESTION, node_types=("person",))
     [hit] = result.hits
     assert (hit.id, hit.why.partition(":")[0]) == ("titian", "used for")
     passages, matched = (step.observations[0].nodes for step in result.trajectories[0].steps[:2])
@@ -136,8 +134,8 @@ def test_filters_are_for_answers_and_not_for_evidence(graph):
 
 
 def test_on_a_graph_with_passages_the_walk_over_names_is_the_base_and_else_what_reads_names(graph, small):
-    assert retriever(graph)._strategy(20).sources.base.name == "hippo"
-    assert retriever(small)._strategy(20).sources.base.name in ("light", "naive")
+    assert retriever(graph)._strategy.sources.base.name == "hippo"
+    assert retriever(small)._strategy.sources.base.name in ("light", "naive")
 
 
 def test_on_a_given_graph_every_node_is_text_and_entity(small):

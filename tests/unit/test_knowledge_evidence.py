@@ -10,7 +10,7 @@ from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.bases import Naive as NaiveMethod
-from orienteer.methods.flat.bm25 import Bm25, Bm25Config
+from orienteer.methods.flat.bm25 import Bm25
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.naive import Naive, NaiveConfig
 from orienteer.retrieval.bases.ranked import RankedBase
@@ -169,12 +169,12 @@ def test_a_graph_of_a_persons_own_has_entities_that_are_passages_too():
     assert not spaces.has_passages
     assert spaces.passages.all()
     assert spaces.entities.all()
-    assert Spaces(graph, GatherConfig(node_types=("gene",))).answers.tolist() == [True, False]
+    assert spaces.answers(("gene",)).tolist() == [True, False]
 
 
 def test_answers_are_passages_unless_other_types_are_asked_for(graph):
     def ids(**options):
-        marked = Spaces(graph, GatherConfig(**options)).answers
+        marked = Spaces(graph).answers(**options)
         return [graph.ids[row] for row in range(len(graph)) if marked[row]]
 
     assert sorted(ids()) == ["d#0", "d#1", "t#0"]
@@ -186,20 +186,21 @@ def test_the_mode_is_hybrid_where_there_are_vectors(graph, tmp_path):
     there = embedded(Graph.from_records(NODES, EDGES, path=tmp_path / "graph"), tmp_path / "cache")
     assert Spaces(there).mode == "hybrid"
     with pytest.raises(BadOption, match="no vectors"):
-        Spaces(graph, GatherConfig(mode="dense"))
+        Spaces(graph, "dense")
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"mode": "meaning"}])
+@pytest.mark.parametrize("options", [{"answer_tokens": 0}, {"mode": "meaning"}])
 def test_wrong_options_are_refused(options):
     with pytest.raises(BadOption):
         GatherConfig(**options)
 
 
 def test_a_method_is_a_knowledge_base_with_the_edges_among_its_hits(graph):
-    method = Bm25(graph, Bm25Config(node_types=("person", "company")))
+    method, types = Bm25(graph), ("person", "company")
     base = RankedBase(graph, method)
-    found = base.gather(Query("Boeing founder"), Allowance())
-    assert [one.item.id for one in found.nodes] == [hit.id for hit in method.retrieve(_asked(), Allowance()).hits]
+    found = base.gather(Query("Boeing founder", node_types=types), Allowance())
+    hits = method.retrieve(_asked(node_types=types), Allowance()).hits
+    assert [one.item.id for one in found.nodes] == [hit.id for hit in hits]
     assert {(one.item.source, one.item.type, one.item.target) for one in found.edges} >= {
         ("person:boeing", "founded", "company:boeing")
     }
@@ -208,8 +209,8 @@ def test_a_method_is_a_knowledge_base_with_the_edges_among_its_hits(graph):
     assert "zebra" in nothing.reason
 
 
-def _asked():
-    return Question(text="Boeing founder")
+def _asked(**limits):
+    return Question(text="Boeing founder", **limits)
 
 
 def test_naive_finds_passages_alone_and_says_why_it_finds_nothing(graph):
@@ -220,7 +221,7 @@ def test_naive_finds_passages_alone_and_says_why_it_finds_nothing(graph):
 
 
 def test_a_gathering_is_replayed_from_its_trajectory(graph):
-    result = NaiveMethod(graph, NaiveConfig(k=2)).retrieve(_asked(), Allowance(Budget()))
+    result = NaiveMethod(graph).retrieve(_asked(k=2), Allowance(Budget()))
     (trajectory,) = result.trajectories
     said = json.loads(trajectory.steps[0].reply.message.tool_calls[0].arguments)
     assert said == {"base": "naive", "query": "Boeing founder", "options": {"k": 2}}
@@ -235,8 +236,8 @@ def test_a_gathering_is_told_as_it_happens(graph):
 
 
 def test_a_call_carries_every_part_of_a_query():
-    query = Query("q", low=("a",), high=("b",), answer_types=("c",))
-    said = json.loads(arguments_of("naive", query, NaiveConfig(node_types=("chunk",)), 50))
+    query = Query("q", low=("a",), high=("b",), answer_types=("c",), node_types=("chunk",))
+    said = json.loads(arguments_of("naive", query, NaiveConfig(), 50))
     assert said == {
         "base": "naive",
         "query": "q",

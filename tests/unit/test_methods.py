@@ -5,11 +5,13 @@ import inspect
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
 
 from fakes import Answer, FakeServer
+from fakes.embedder import embedded
 from orienteer import Graph
 from orienteer.agents import replay
 from orienteer.agents.agent import Agent, AgentConfig
@@ -74,9 +76,9 @@ def test_every_method_is_what_the_table_says():
 
 def test_every_option_of_every_method_is_documented():
     for method in METHODS.values():
-        options = options_of(method.config())
-        assert options
-        assert [one.name for one in options if not one.doc] == []
+        config = method.config()
+        assert (config is None) == (method.name == "bm25")
+        assert [one.name for one in (options_of(config) if config is not None else ()) if not one.doc] == []
 
 
 def test_an_unknown_method_is_answered_with_near_ones():
@@ -139,16 +141,18 @@ def test_a_method_that_needs_a_model_says_so(small):
 
 
 def test_the_settings_choose_method_and_options(small):
-    settings = Settings(method="bm25", methods={"bm25": {"node_types": ["person"]}})
-    result = Retriever(small, settings=settings).search("captain")
-    assert (result.method, [hit.id for hit in result.hits]) == ("bm25", ["p2"])
+    settings = Settings(method="anchor", methods={"anchor": {"spelling": "false"}})
+    retriever = Retriever(small, settings=settings)
+    assert (retriever.method.name, retriever._strategy.config.spelling) == ("anchor", False)
 
 
 def test_options_are_checked(small):
-    with pytest.raises(BadOption, match=r"no option 'bm25\.agents'"):
+    with pytest.raises(BadOption, match=r"no option 'anchor\.agents'"):
+        Retriever(small, "anchor", settings=UNSET, agents=3)
+    with pytest.raises(BadOption, match="'bm25' has no options, got agents"):
         Retriever(small, "bm25", settings=UNSET, agents=3)
-    with pytest.raises(BadOption, match=r"bm25\.k must be int"):
-        Retriever(small, "bm25", settings=Settings(options={"k": "many"}))
+    with pytest.raises(BadOption, match=r"anchor\.most_hops must be int"):
+        Retriever(small, "anchor", settings=Settings(options={"most_hops": "many"}))
     with pytest.raises(BadOption, match="Near: .*ark"):
         Retriever(small, "bm25", settings=Settings(methods={"arc": {"agents": 1}}))
 
@@ -179,23 +183,24 @@ def test_a_reranker_of_ones_own_has_the_last_word(small):
 @pytest.mark.parametrize("method", ["anchor", "bm25", "ark"])
 def test_k_types_and_conditions_hold_for_every_method(small, model, method):
     given = {"model": model, "settings": UNSET} if method == "ark" else {"settings": UNSET}
-    films = Retriever(small, method, node_types=["film"], where=["year < 2000"], **given).search("ferry salt film")
+    retriever = Retriever(small, method, **given)
+    films = retriever.search("ferry salt film", node_types=["film"], where=["year < 2000"])
     assert [hit.id for hit in films.hits] == ["f1"]
     assert all(hit.type == "film" for hit in films.hits)
-    assert Retriever(small, method, **given).search("ferry", 0).hits == ()
-    people = Retriever(small, method, node_types=["person"], **given).search("ferry captain")
+    assert retriever.search("ferry", 0).hits == ()
+    people = retriever.search("ferry captain", node_types=["person"])
     assert all(hit.type == "person" for hit in people.hits)
 
 
 def test_a_larger_k_reaches_further(small):
-    retriever = Retriever(small, "bm25", k=1, settings=UNSET)
-    assert len(retriever.search("salt").hits) == 1
+    retriever = Retriever(small, "bm25", settings=UNSET)
+    assert len(retriever.search("salt", 1).hits) == 1
     assert len(retriever.search("salt", 5).hits) == 2
 
 
 def test_an_unknown_type_is_told_before_anything_is_spent(small, model):
     with pytest.raises(UnknownType):
-        Retriever(small, "ark", model=model, node_types=["flim"], settings=UNSET)
+        Retriever(small, "ark", model=model, settings=UNSET).search("salt", node_types=["flim"])
 
 
 # ------------------------------------------------------------------------------------------------------ the answer
@@ -505,6 +510,45 @@ def test_a_cancelled_question_stops_spending(small):
     assert len(count) == 1
 
 
+WAYS_TO_ASK = [
+    {"k": 1},
+    {"k": 2, "node_types": ["film"]},
+    {"k": 20, "where": ["year < 2000"]},
+    {"k": 3, "node_types": ["person"]},
+    {"node_types": ["film", "person"], "where": ["year > 2000"]},
+    {"k": 7},
+    {"k": 0},
+    {"node_types": ["place"]},
+]
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.needs_model])
+def test_one_retriever_serves_threads_with_their_own_k_and_filters(scratch, small_records, method):
+    graph = embedded(Graph.from_records(*small_records, path=scratch()), scratch())
+    retriever, together = Retriever(graph, method, settings=UNSET), threading.Barrier(len(WAYS_TO_ASK))
+
+    def ask(limits):
+        together.wait()
+        return [retriever.search("Which film of salt did Ada Holm direct?", **limits).hits for _ in range(5)]
+
+    with ThreadPoolExecutor(len(WAYS_TO_ASK)) as threads:
+        rankings = list(threads.map(ask, WAYS_TO_ASK))
+    serial = Retriever(graph, method, settings=UNSET)
+    for limits, found in zip(WAYS_TO_ASK, rankings, strict=True):
+        alone = serial.search("Which film of salt did Ada Holm direct?", **limits).hits
+        assert found == [alone] * 5
+        assert len(alone) <= limits.get("k", 20)
+        assert {hit.type for hit in alone} <= set(limits.get("node_types", graph.types.nodes))
+
+
+def test_a_question_may_have_a_budget_of_its_own(small, model):
+    retriever = Retriever(small, "ark", model=model, settings=UNSET, agents=1)
+    assert retriever.search("ferry", budget=Budget(calls=1)).usage.calls == 1
+    assert retriever.search("ferry").usage.calls > 1
+    with pytest.raises(BadOption, match="price"):
+        retriever.search("ferry", budget=Budget(usd=1.0))
+
+
 def test_one_retriever_serves_many_threads(small):
     retriever = Retriever(small, "bm25", settings=UNSET)
     found = []
@@ -542,7 +586,7 @@ def test_a_pause_longer_than_the_budget_of_seconds_is_not_waited_out(small):
 @pytest.mark.parametrize("wrong", [{"node_types": "film"}, {"where": "year=2001"}])
 def test_a_text_in_place_of_a_list_is_told(small, wrong):
     with pytest.raises(BadOption, match=r"write a list, \['"):
-        Retriever(small, settings=UNSET, **wrong)
+        Retriever(small, settings=UNSET).search("salt", **wrong)
 
 
 @pytest.mark.parametrize("wrong", [None, 42, b"salt"])

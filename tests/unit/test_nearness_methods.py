@@ -11,7 +11,6 @@ from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.methods.flat.dense import Dense
 from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
-from orienteer.methods.flat.nearness import NearnessConfig
 from orienteer.records import Question
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -52,9 +51,9 @@ def test_it_is_the_stores_ranking(graph, method, searcher):
 
 
 def test_it_keeps_to_k_types_and_conditions(graph):
-    kept = {"k": 1, "node_types": ("film",), "where": ("year > 2000",)}
-    for strategy in (Dense(graph, NearnessConfig(**kept)), Hybrid(graph, HybridConfig(**kept))):
-        assert [hit.id for hit in strategy.retrieve(Question(text="ferry"), Allowance()).hits] == ["f2"]
+    question = Question(text="ferry", k=1, node_types=("film",), where=("year > 2000",))
+    for strategy in (Dense(graph), Hybrid(graph)):
+        assert [hit.id for hit in strategy.retrieve(question, Allowance()).hits] == ["f2"]
 
 
 def test_a_reason_says_how_near_and_which_words(graph):

@@ -12,7 +12,7 @@ from orienteer.index.searchers import Mode
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.query import ANSWER_TOKENS, AUTO, GatherConfig
+from orienteer.retrieval.query import ANSWER_TOKENS, AUTO
 from orienteer.retrieval.rendering import Rendered, render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.passages import SEARCH
@@ -39,25 +39,22 @@ _Config = TypeVar("_Config", bound=PassageConfig)
 
 
 def settled(graph: Graph, config: _Config) -> _Config:
-    """Return the settings with the mode that they come to on a graph.
-
-    Raises `BadOption`, `UnknownType` for what the graph does not have.
-    """
-    spaces = Spaces(graph, GatherConfig(mode=config.mode, node_types=config.node_types, where=config.where))
-    return replace(config, mode=spaces.mode)
+    """Return the settings with the mode that they come to on a graph. Raises `BadOption` for what it does not have."""
+    return replace(config, mode=Spaces(graph, config.mode).mode)
 
 
 def course(
     graph: Graph, model: LanguageModel, run: Run, *, question: Question, method: str, config: PassageConfig
 ) -> Workflow:
     """Return a question's course whose one tool is the search of passages."""
-    toolbox = open_passages(graph, config.mode, config.k, has_filters=True, has_answer=False)
+    toolbox = open_passages(graph, config.mode, question.k, has_filters=True, has_answer=False)
     return Workflow(graph, model, run, question=question, method=method, config=config, toolbox=toolbox)
 
 
-def search(workflow: Workflow, config: PassageConfig, query: str, k: int) -> tuple[int, ...]:
-    """Return the rows of the best passages that pass the filters."""
-    filters: dict[str, JsonValue] = {"node_types": list(config.node_types), "where": list(config.where)}
+def search(workflow: Workflow, query: str, k: int) -> tuple[int, ...]:
+    """Return the rows of the best passages that pass the question's filters."""
+    question = workflow.question
+    filters: dict[str, JsonValue] = {"node_types": list(question.node_types), "where": list(question.where)}
     found = workflow.use(SEARCH, query=query, k=k, **{name: one for name, one in filters.items() if one})
     return tuple(workflow.graph.row(node) for node in found.nodes)
 

@@ -51,14 +51,8 @@ class WorkflowConfig:
 
     agents: ClassVar[int] = 0
     """Last turns that a budget keeps back: none here, for a course that is cut short ranks without the model."""
-    k: int = 20
-    """Hits at the most, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
     mode: Mode = "lexical"
     """How searches rank: lexical (words), dense (meaning), or both: hybrid, hybrid:0.6 (BM25's share) or rrf."""
 
@@ -86,6 +80,7 @@ class Workflow:
     ) -> None:
         config = config or WorkflowConfig()
         graph.searcher(config.mode)  # without vectors it is told before a model is paid
+        check_limits(graph, question)
         self.graph, self.run, self.question = graph, run, question
         self.hits: tuple[Ranked, ...] = ()
         """The ranking so far: what is left where a budget ends the course."""
@@ -244,18 +239,19 @@ class Workflow:
         found = self.use(tool, **arguments)
         return Counted(len(sets[-1]) if len(sets) > kept else 0, found)
 
-    def present(self, reasons: Mapping[int, str], config: WorkflowConfig) -> tuple[Ranked, ...]:
+    def present(self, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
         """Return the first `k` of these rows that pass the filters as hits, best first, each with its reason."""
-        mask = self.graph.mask(config.node_types or None, config.where)
-        rows = [row for row in reasons if mask is None or mask[row]][: config.k]
+        mask = self.graph.mask(self.question.node_types or None, self.question.where)
+        rows = [row for row in reasons if mask is None or mask[row]][: self.question.k]
         return tuple(
             present(self.graph, row, score=len(rows) - place, query=self.question.text, why=reasons[row])
             for place, row in enumerate(rows)
         )
 
-    def plain(self, config: WorkflowConfig, k: int | None = None) -> dict[int, str]:
+    def plain(self) -> dict[int, str]:
         """Return the rows that one search with the question's own words finds, best first, and that it was plain."""
-        rows = self.search(self.question.text, k or config.k, node_types=config.node_types, where=config.where)
+        question = self.question
+        rows = self.search(question.text, question.k, node_types=question.node_types, where=question.where)
         return dict.fromkeys(rows, "found by plain search")
 
     def record(self, trajectory: Trajectory) -> None:
@@ -305,6 +301,16 @@ class Workflow:
             raise
         self._asked.append(asked.trajectory)
         return asked
+
+
+def check_limits(graph: Graph, question: Question) -> None:
+    """Check a question's k and filters before a model is paid.
+
+    Raises `BadOption`, `UnknownType`, `UnknownProperty`.
+    """
+    if question.k > LARGEST_K:
+        raise BadOption(f"k is {question.k}: it must be 1 to {LARGEST_K}")
+    graph.mask(question.node_types or None, question.where)
 
 
 class Counted(NamedTuple):

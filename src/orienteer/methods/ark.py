@@ -61,8 +61,6 @@ class ArkConfig:
     """Parallel agents. ARK, appendix A.2."""
     max_steps: int = 20
     """Steps before an agent is stopped. The paper's T_max, appendix A.2."""
-    k: int = 20
-    """Where the fused ranking is cut. ARK, appendix A.2."""
     temperature: float = 0.7
     """Temperature of every agent; the paper states it for training trajectories only (section 4.3)."""
     fusion: Fusion = "vote"
@@ -75,10 +73,6 @@ class ArkConfig:
     """Only what the paper has: its tools and prompt, none of the options below."""
     early_stop: bool = False
     """Stop the other agents when a majority has finished with the same first node."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
     fill: bool = False
     """Fill a short ranking up to k with the question's BM25 hits."""
     mode: Mode = "lexical"
@@ -89,13 +83,11 @@ class ArkConfig:
             if getattr(self, name) not in get_args(kind):
                 raise BadOption(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(get_args(kind))}")
         ranking_of(self.mode)
-        for name in ("agents", "max_steps", "k"):
+        for name in ("agents", "max_steps"):
             if getattr(self, name) < 1:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")
-        if self.is_plain and (self.early_stop or self.node_types or self.where or self.fill):
-            raise BadOption(
-                "early_stop, node_types, where and fill are not the paper's: leave them out, or faithful and tools"
-            )
+        if self.is_plain and (self.early_stop or self.fill):
+            raise BadOption("early_stop and fill are not the paper's: leave them out, or faithful and tools")
 
     @property
     def is_plain(self) -> bool:
@@ -114,11 +106,13 @@ class Ark:
         self._graph, self._model, self.config, self._rerank = graph, model, config or ArkConfig(), rerank
         if rerank and self.config.is_plain:
             raise BadOption("a reranker is not the paper's: leave it out, or faithful and tools")
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
-        graph.searcher(self.config.mode)
+        graph.searcher(self.config.mode)  # without vectors it is told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
-        """Explore in parallel, fuse, cut. One agent's failure costs its own votes only."""
+        """Explore in parallel, fuse, cut at k (20 in appendix A.2). One agent's failure costs its own votes only."""
+        if self.config.is_plain and (question.node_types or question.where):
+            raise BadOption("node_types and where are not the paper's: leave them out, or faithful and tools")
+        self._graph.mask(question.node_types or None, question.where)  # told before a model is paid
         agreement = _Agreement(self.config)
         with ThreadPoolExecutor(self.config.agents, thread_name_prefix="ark") as pool:
             try:
@@ -222,18 +216,18 @@ class Ark:
     ) -> tuple[tuple[Ranked, ...], list[str]]:
         """Filter, cut and fill as configured."""
         graph, config, notes = self._graph, self.config, list[str]()
-        mask = graph.mask(config.node_types or None, config.where)
+        mask = graph.mask(question.node_types or None, question.where)
         rows = [(graph.row(one.id), one.votes) for one in fused]
         kept = [(row, votes) for row, votes in rows if mask is None or mask[row]]
         if len(kept) < len(rows):
             dropped = len(rows) - len(kept)
             notes.append(f"{dropped} chosen node{'s' * (dropped > 1)} did not pass the filters")
-        kept = kept[: config.k]
+        kept = kept[: question.k]
         chosen = len(kept)
-        if config.fill and chosen < config.k:
+        if config.fill and chosen < question.k:
             taken = {row for row, _ in kept}
-            more = graph.text_index.search(graph.tokenizer.query(question.text), config.k + chosen, mask=mask).rows
-            kept += [(row, 0) for row in more.tolist() if row not in taken][: config.k - chosen]
+            more = graph.text_index.search(graph.tokenizer.query(question.text), question.k + chosen, mask=mask).rows
+            kept += [(row, 0) for row in more.tolist() if row not in taken][: question.k - chosen]
             added = len(kept) - chosen
             notes.append(f"{added} hit{'s' * (added != 1)} filled in by plain search")
         hits = [

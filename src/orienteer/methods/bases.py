@@ -63,7 +63,7 @@ class Gathering:
 
     def __init__(self, base: KnowledgeBase, config: GatherConfig, analyzer: Analyzer | None = None) -> None:
         self.base, self.config, self.analyzer = base, config, analyzer
-        self._answers = Spaces(base.graph, config).answers
+        self._spaces = Spaces(base.graph, config.mode)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the passages of the evidence, best first; in a graph without passages its nodes."""
@@ -81,11 +81,11 @@ class Gathering:
     def _gathered(self, question: Question, run: Run) -> _Gathered:
         started = time.perf_counter()
         stopped_by: StoppedBy = "finish"
-        query, evidence = Query(question.text), Evidence()
+        query, evidence = Query.of(question), Evidence()
         steps: tuple[Step, ...] = ()
         error: str | None = None
         try:
-            query = self.analyzer.analyze(question.text, run) if self.analyzer is not None else query
+            query = query.analyzed(self.analyzer, run) if self.analyzer is not None else query
             evidence = Evidence(trajectories=query.trajectories)  # what was asked is told though what comes after fails
             evidence = self.base.gather(query, run)
             told = (*(note for one in evidence.trajectories for note in one.notes), evidence.reason)
@@ -98,7 +98,7 @@ class Gathering:
         except ModelError as failed:
             stopped_by, notes, error = "error", (f"the model failed: {failed}",), str(failed)
             evidence = _with(evidence, failed)
-        hits = self._hits(evidence, question.text)
+        hits = self._hits(evidence, question)
         gathered = Trajectory(
             question=question,
             method=self.name,
@@ -121,12 +121,12 @@ class Gathering:
         )
         return _Gathered(result, evidence)
 
-    def _hits(self, evidence: Evidence, question: str) -> tuple[Ranked, ...]:
-        graph = self.base.graph
+    def _hits(self, evidence: Evidence, question: Question) -> tuple[Ranked, ...]:
+        graph, answers = self.base.graph, self._spaces.answers(question.node_types, question.where)
         # A community that was made for the question is no node of the graph.
         rows = [(graph.row(one.item.id), one) for one in evidence.nodes if one.item.id in graph]
-        kept = [(row, one) for row, one in rows if self._answers[row]][: self.config.k]
-        return tuple(present(graph, row, score=one.score, query=question, why=one.why) for row, one in kept)
+        kept = [(row, one) for row, one in rows if answers[row]][: question.k]
+        return tuple(present(graph, row, score=one.score, query=question.text, why=one.why) for row, one in kept)
 
     def _step(self, query: Query, evidence: Evidence) -> Step:
         call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.base.name, query, self.config))

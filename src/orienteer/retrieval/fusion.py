@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, Scored
+from orienteer.index.searchers import Mode
 from orienteer.index.title_bonus import Titled
 from orienteer.retrieval.expansion.bipartite import Handed
-from orienteer.retrieval.query import GatherConfig
 from orienteer.retrieval.spaces import Spaces
 
 TRUST = 0.3
@@ -25,9 +25,9 @@ TITLES = 0.2
 Floats = NDArray[np.float64]
 
 
-def titled_spaces(graph: Graph, config: GatherConfig, titles: float) -> Spaces:
+def titled_spaces(graph: Graph, mode: Mode, titles: float) -> Spaces:
     """Return a graph's spaces; where it has passages, what a query names gets a bonus, a share of the best score."""
-    spaces = Spaces(graph, config)
+    spaces = Spaces(graph, mode)
     if titles and spaces.has_passages:
         spaces.searcher = Titled(spaces.searcher, TitlesIn(graph), titles)
     return spaces

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import Run
-from orienteer.records import Trajectory
+from orienteer.records import Question, Trajectory
 from orienteer.retrieval.evidence import Evidence
 
 AUTO = "auto"
@@ -34,6 +34,22 @@ class Query:
     """Node types that the answer may have. MiniRAG's answer types."""
     trajectories: tuple[Trajectory, ...] = field(default=(), compare=False)
     """What a model was asked to make it, this time: none where that was known."""
+    k: int = 20
+    """Passages at the most, or nodes where the graph has no passages. GraphSearch takes 30 (002, section 4.1)."""
+    node_types: tuple[str, ...] = ()
+    """Keep answers of these node types only."""
+    where: tuple[str, ...] = ()
+    """Keep answers that meet these conditions on properties only."""
+
+    @staticmethod
+    def of(question: Question) -> Query:
+        """Return a question as a query that nothing has analyzed."""
+        return Query(question.text, k=question.k, node_types=question.node_types, where=question.where)
+
+    def analyzed(self, analyzer: Analyzer, run: Run) -> Query:
+        """Return the query with what an analyzer makes of its text. Raises `BudgetExhausted`, `ModelError`."""
+        analysis = analyzer.analyze(self.text, run)
+        return replace(analysis, k=self.k, node_types=self.node_types, where=self.where)
 
 
 class Analyzer(Protocol):
@@ -82,14 +98,8 @@ class OverBase(Protocol):
 class GatherConfig:
     """What every retriever lets choose."""
 
-    k: int = 20
-    """Passages at the most, or nodes where the graph has no passages. GraphSearch takes 30 (002, section 4.1)."""
     mode: Mode = AUTO
     """How texts are ranked: lexical, dense, hybrid, hybrid:WEIGHT, rrf; auto is hybrid where there are vectors."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
     answer_from: Part = "all"
     """What a model answers from, in one call: text (passages), graph (entities, facts, relations, paths) or all."""
     answer_tokens: int = ANSWER_TOKENS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.bm25 import Scored as ScoredRows
-from orienteer.index.searchers import ranking_of
+from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.evidence import Scored
-from orienteer.retrieval.query import AUTO, GatherConfig
+from orienteer.retrieval.query import AUTO
 
 
 class Spaces:
@@ -27,11 +27,10 @@ class Spaces:
     them, as far as there are others.
     """
 
-    def __init__(self, graph: Graph, config: GatherConfig | None = None) -> None:
-        config = config if config is not None else GatherConfig()
+    def __init__(self, graph: Graph, mode: Mode = AUTO) -> None:
         self.graph = graph
         has_vectors = graph.searcher.has_vectors
-        self.mode = config.mode if config.mode != AUTO else ("hybrid" if has_vectors else "lexical")
+        self.mode = mode if mode != AUTO else ("hybrid" if has_vectors else "lexical")
         self.searcher = graph.searcher(self.mode)
         """Ranks any rows for a text."""
         types = graph.types.nodes
@@ -40,10 +39,17 @@ class Spaces:
         self.facts, self.communities = self._of([FACT]), self._of([COMMUNITY])
         others = ~(self.facts | self.communities)
         nodes = others if others.any() else np.ones(len(graph), np.bool_)
-        self.passages = self._of(PASSAGES) if self.has_passages else nodes
-        kept = graph.mask(config.node_types or None, config.where)
-        self.answers: Mask = self.passages if kept is None else kept if config.node_types else kept & self.passages
-        """What may be an answer: passages, unless other node types are asked for."""
+        self.passages: Mask = self._of(PASSAGES) if self.has_passages else nodes
+
+    def answers(self, node_types: Sequence[str] = (), where: Sequence[str] = ()) -> Mask:
+        """Mark what may be an answer: passages that meet the conditions, unless other node types are asked for.
+
+        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+        """
+        kept = self.graph.mask(node_types or None, where)
+        if kept is None:
+            return self.passages
+        return kept if node_types else kept & self.passages
 
     def _of(self, names: Collection[str]) -> Mask:
         known = [name for name in names if name in self.graph.types.nodes]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, cast, get_args
+
+from pydantic import ValidationError
 
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance
 from orienteer.llm.schema import decode
-from orienteer.records import JsonValue, Observation, ToolCall, ToolSpec
+from orienteer.records import JsonValue, Observation, Question, ToolCall, ToolSpec
 from orienteer.retrieval.bases.table import BASES, open_base
 from orienteer.retrieval.evidence import UNPAID, Evidence, unpaid
 from orienteer.retrieval.query import OF_ANSWERS, GatherConfig, Part, Query
@@ -21,6 +23,8 @@ from orienteer.tools.session import Session
 GATHER = "gather_evidence"
 _ASK = (("filter", True), ("reports", "model"))
 """Options with which a retriever asks a model about what it finds."""
+_OF_QUESTION = ("k", "node_types", "where")
+"""What a call has among its options, and a retriever from the question."""
 _LIST = {"type": "array", "items": {"type": "string"}}
 _SPEC = ToolSpec(
     name=GATHER,
@@ -60,12 +64,24 @@ class GatherEvidence:
         if asked := [f"{name}={value}" for name, value in options.items() if (name, value) in _ASK]:
             raise BadOption(f"This call took a model ({', '.join(asked)}): without one it cannot be made again.")
         by_words = self._session is not None and self._session.goes_by_words
-        base = open_base(str(arguments["base"]), self._graph, {**options, **({"mode": "lexical"} if by_words else {})})
+        limits = {name: value for name, value in options.items() if name in _OF_QUESTION}
+        own = {name: value for name, value in options.items() if name not in limits}
+        base = open_base(str(arguments["base"]), self._graph, {**own, **({"mode": "lexical"} if by_words else {})})
         low, high, types = (tuple(cast(list[str], arguments.get(one, []))) for one in ("low", "high", "answer_types"))
-        found = base.gather(Query(str(arguments["query"]), low, high, types), Allowance())
+        query = replace(_query(str(arguments["query"]), limits), low=low, high=high, answer_types=types)
+        found = base.gather(query, Allowance())
         found = unpaid(found) if by_words else found
         part = part_of(found, cast(Part, arguments.get("part", "all")))
         return observed(part, self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
+
+
+def _query(text: str, limits: Mapping[str, Any]) -> Query:  # Any: JSON
+    """Return the query of a call with the k and the filters that stand among its options. Raises `BadOption`."""
+    try:
+        return Query.of(Question.model_validate({"text": text, **limits}))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise BadOption(f"{'.'.join(map(str, fault['loc']))} is {fault['input']!r}: {fault['msg']}") from error
 
 
 def is_of_method(call: ToolCall) -> bool:
@@ -86,13 +102,14 @@ def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TO
     """Return the arguments of the call that gathers this, as JSON."""
     told = [one for one in fields(config) if one.name not in OF_ANSWERS]
     changed = {one.name: value for one in told if (value := getattr(config, one.name)) != one.default}
+    limits = {name: getattr(query, name) for name in _OF_QUESTION if getattr(query, name) != getattr(Query(""), name)}
     said: dict[str, Any] = {  # Any: JSON
         "base": base,
         "query": query.text,
         "low": list(query.low),
         "high": list(query.high),
         "answer_types": list(query.answer_types),
-        "options": changed,
+        "options": {**limits, **changed},
         "part": "" if part == "all" else part,
     }
     kept = {name: value for name, value in said.items() if value}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from orienteer.records import JsonValue, Observation
-from orienteer.retrieval.query import GatherConfig
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools import arguments as given
 from orienteer.tools.rendering import Reply, title
@@ -40,8 +39,8 @@ class SearchPassages:
         k = given.number(arguments, "k", self._k)
         mode = session.payable(session.mode, query, notes)
         node_types, where = (tuple(given.texts(arguments, name) or ()) for name in ("node_types", "where"))
-        spaces = Spaces(graph, GatherConfig(mode=mode, node_types=node_types, where=where))
-        rows = spaces.search(query, k, spaces.answers).rows.tolist()
+        spaces = Spaces(graph, mode)
+        rows = spaces.search(query, k, spaces.answers(node_types, where)).rows.tolist()
         reply = Reply(session)
         reply.say_all(notes)
         if not rows:

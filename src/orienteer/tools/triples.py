@@ -11,7 +11,7 @@ from orienteer.index.searchers import Mode
 from orienteer.llm.budget import Allowance
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.matching.matcher import TriplePattern, match_triples
-from orienteer.retrieval.query import AUTO, GatherConfig
+from orienteer.retrieval.query import AUTO
 from orienteer.retrieval.rendering import TOKENS
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import observed
@@ -44,7 +44,7 @@ class MatchTriples:
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Match once more what a trajectory has matched."""
         triples = [TriplePattern(*one) for one in cast(list[list[str]], arguments["triples"])]
-        spaces = Spaces(self._graph, GatherConfig(mode=cast(Mode, arguments.get("mode", AUTO))))
+        spaces = Spaces(self._graph, cast(Mode, arguments.get("mode", AUTO)))
         found = match_triples(self._graph, triples, spaces, run=Allowance())
         return observed(found.evidence.relational(), self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
 

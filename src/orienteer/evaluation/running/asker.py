@@ -96,7 +96,7 @@ class Asker:
         started = time.perf_counter()
         try:
             ask = desk.retriever.ask if self._answers else desk.retriever.search
-            return _outcome(task, ask(task.example.question.text))
+            return _outcome(task, ask(task.example.question.text, task.variant.k or self._k))
         except (BadOption, MissingExtra, NotAGraph):
             raise
         except Error as error:
@@ -133,7 +133,6 @@ class Asker:
             variant.method.name,
             model=model,
             budget=self._budget,
-            k=self._k,
             random_seed=self._random_seed,
             settings=replace(self._settings, options=variant.options),
         )

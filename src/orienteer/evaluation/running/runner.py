@@ -270,7 +270,7 @@ def _manifest(
     model: LanguageModel | None,
     budget: Budget,
 ) -> Manifest:
-    settled = {one.label: one.settled(k=config.k) for one in methods}
+    settled = {one.label: one.settled() for one in methods}
     return Manifest(
         graph=graph.path.name,
         graph_sha256=graph_hash(graph),

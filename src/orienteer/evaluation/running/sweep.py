@@ -16,6 +16,9 @@ from orienteer.methods.table import AUTO, Method, method_of, options_by_method
 from orienteer.options import check, options_of, pairs_of, unknown_option
 from orienteer.settings import Settings
 
+K = "k"
+"""What a method's text may say of its questions, beside the method's own options."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -25,6 +28,8 @@ class Variant:
     method: Method
     options: Mapping[str, Any]
     """What is set, checked; what is not keeps its default."""
+    k: int | None = None
+    """Hits that its questions are asked for, where that is not the run's: `naive k=10`."""
     seeds: Mapping[str, Any] = field(default_factory=dict)
     """What the settings say of the method that it starts from, where it is written over one."""
 
@@ -34,16 +39,15 @@ class Variant:
         over = self.method.over
         return int(self.settled().get("agents" if over is None else f"{over.name}.agents", 1))
 
-    def settled(self, **common: Any) -> dict[str, Any]:
-        """Return every option with its value, defaults included; `common` where the method knows the option.
+    def settled(self) -> dict[str, Any]:
+        """Return every option with its value, defaults included.
 
         Those of a method that it starts from bear its name: `ark.agents`.
         """
-        found = _settled(self.method, {**common, **self.options})
+        found = {} if self.k is None else {K: self.k}
+        found |= _settled(self.method, self.options)
         if (over := self.method.over) is not None:
-            if self.method.slot == "base" and "passages" in found:
-                common = {**common, "k": found["passages"]}  # what its searches ask for, not how many hits there are
-            found |= {f"{over.name}.{name}": value for name, value in _settled(over, {**common, **self.seeds}).items()}
+            found |= {f"{over.name}.{name}": value for name, value in _settled(over, self.seeds).items()}
         return found
 
 
@@ -61,7 +65,7 @@ def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, 
     for label in labels:
         if labels.count(label) > 1:
             raise BadOption(f"the method {label!r} is named twice: once is enough, or set an option of it apart")
-    known = {name for one in read for name in _settled(one.method, {})}
+    known = {K, *(name for one in read for name in _settled(one.method, {}))}
     for name in options:
         if name not in known:
             raise unknown_option(repr(name), name, sorted(known))
@@ -103,19 +107,27 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     if name == AUTO:
         raise BadOption(f"{AUTO} is one method today and another tomorrow: name the one that is meant")
     method = method_of(name)
+    pairs = pairs_of(own)
+    k = _k_of(pairs.pop(K, options.get(K)))
     config, over = method.config(), method.over
     seeds = {} if over is None else options_by_method(settings).get(over.name, {})
     if over is not None and (inner := over.config()) is not None:
         seeds = check(inner, seeds, where=f"{over.name}.")
     if config is None:
-        if own:
-            raise BadOption(f"the method {name!r} has no options, got {' '.join(own)}")
-        return Variant(" ".join(text.split()), method, {})
+        if pairs:
+            raise BadOption(f"the method {name!r} has no options, got {', '.join(pairs)}")
+        return Variant(" ".join(text.split()), method, {}, k)
     known = {one.name for one in options_of(config)}
     given = {name: value for name, value in options.items() if name in known}
     outer = {} if over is None else options_by_method(settings).get(name.partition(":")[0], {})
-    set_ = {**outer, **options_by_method(settings).get(name, {}), **given, **pairs_of(own)}
-    return Variant(" ".join(text.split()), method, check(config, set_, where=f"{name}."), seeds)
+    set_ = {**outer, **options_by_method(settings).get(name, {}), **given, **pairs}
+    return Variant(" ".join(text.split()), method, check(config, set_, where=f"{name}."), k, seeds)
+
+
+def _k_of(text: str | None) -> int | None:
+    if text is not None and not (text.isascii() and text.isdigit() and int(text)):
+        raise BadOption(f"k is {text!r}: it must be a whole number, 1 or more")
+    return None if text is None else int(text)
 
 
 def _settled(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,12 +11,6 @@ from orienteer.errors import BadOption
 class AnchorConfig:
     """What may be set; the defaults were measured (docs/anchor.md)."""
 
-    k: int = 20
-    """Hits to return."""
-    node_types: tuple[str, ...] = ()
-    """Only nodes of these types are returned; they are then also the kind of answer that is looked for."""
-    where: tuple[str, ...] = ()
-    """Only nodes that meet these conditions on properties are returned, such as `year >= 2000`."""
     most_hops: int = 3
     """Edges between an anchor and an answer, where the question names the types between."""
     most_nodes_a_phrase: int = 25
@@ -33,6 +27,6 @@ class AnchorConfig:
     """Correct words that no node has, where a name is spelled nearly so."""
 
     def __post_init__(self) -> None:
-        for name in ("k", "most_hops", "most_nodes_a_phrase"):
+        for name in ("most_hops", "most_nodes_a_phrase"):
             if getattr(self, name) < 1:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -49,7 +50,7 @@ class Anchor:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that the anchors, the kind of answer and the words speak for, best first."""
         started = time.perf_counter()
-        finding = self.find(question.text)
+        finding = self.find(question)
         hits = explanation.hits(finding, self._graph, self._vocabulary)
         answer = self._count(finding)
         trajectory = Trail(self._graph, run).walk(finding, question, hits)
@@ -64,13 +65,16 @@ class Anchor:
             notes=notes,
         )
 
-    def find(self, text: str) -> Finding:
-        """Return the ranking of a question and what it rests on: the recipe, step by step."""
+    def find(self, question: Question) -> Finding:
+        """Return the ranking of a question and what it rests on: the recipe, step by step.
+
+        The types that the question may be answered with are also the kind of answer that is looked for.
+        """
         graph = self._graph
-        mask = graph.mask(self.config.node_types or None, self.config.where)
-        reading = self._respelled(read(text, graph.tokenizer))
+        mask = graph.mask(question.node_types or None, question.where)
+        reading = self._respelled(read(question.text, graph.tokenizer))
         anchors = self._linker.link(reading)
-        anchors, wanted = self._understand(reading, anchors)
+        anchors, wanted = self._understand(reading, anchors, question.node_types)
         wanted = self._named_by_edges(reading, anchors, wanted)
         reached = self._reach(reading, anchors, wanted)
         connections = connect(anchors, reached, wanted)
@@ -78,7 +82,7 @@ class Anchor:
             wanted = replace(wanted, types=self._smallest_shared(connections))
             reached = self._reach(reading, anchors, wanted)
             connections = connect(anchors, reached, wanted)
-        scores = Scorer(graph, self.config, reading, mask).score(anchors, connections, wanted)
+        scores = Scorer(graph, self.config, reading, mask, question.k).score(anchors, connections, wanted)
         return Finding(reading, anchors, wanted, reached, scores)
 
     def _respelled(self, reading: Reading) -> Reading:
@@ -89,7 +93,9 @@ class Anchor:
                 reading = reading.respelled(place, other, other)
         return reading
 
-    def _understand(self, reading: Reading, anchors: tuple[Linked, ...]) -> tuple[tuple[Linked, ...], Wanted]:
+    def _understand(
+        self, reading: Reading, anchors: tuple[Linked, ...], node_types: Sequence[str]
+    ) -> tuple[tuple[Linked, ...], Wanted]:
         """Return the anchors told apart by the types beside them, and what the question asks for."""
         mentions = answer_type.mentions(reading, anchors, self._vocabulary)
         anchors, mentions = answer_type.apposed(anchors, mentions, reading, self._graph)
@@ -99,8 +105,8 @@ class Anchor:
         wanted = answer_type.wanted(reading, anchors, mentions, self._vocabulary)
         if not self._graph.schema.edges:  # types of a mere collection are forms, such as passage and table
             wanted = replace(wanted, types={})
-        if self.config.node_types:
-            given = self._graph.types.node_numbers(self.config.node_types)
+        if node_types:
+            given = self._graph.types.node_numbers(node_types)
             wanted = replace(wanted, types=dict.fromkeys(given, 1.0))
         named = {place for anchor in anchors for place in anchor.words}
         rest = {word.text for place, word in enumerate(reading.words) if place not in named}

@@ -85,8 +85,8 @@ def connect(anchors: Sequence[Anchor], reached: Sequence[Sequence[Reached]], wan
 class Scorer:
     """Scores the nodes of one graph for one question."""
 
-    def __init__(self, graph: Graph, config: AnchorConfig, reading: Reading, mask: Mask | None) -> None:
-        self._graph, self._config, self._mask, self._reading = graph, config, mask, reading
+    def __init__(self, graph: Graph, config: AnchorConfig, reading: Reading, mask: Mask | None, k: int) -> None:
+        self._graph, self._config, self._mask, self._reading, self._k = graph, config, mask, reading, k
         tokenizer, index = graph.tokenizer, graph.text_index
         content = [word.text for word in reading.words if not word.is_stop]
         self.terms = list(dict.fromkeys(term for word in content for term in tokenizer.expand(word)))
@@ -135,7 +135,7 @@ class Scorer:
             total += _POPULAR * self.whole * degree / max(1e-9, float(degree.max(initial=0)))
         if wanted.yes_or_no or wanted.about:
             total += 2 * (1 + total.max(initial=0)) * self._named(rows, anchors)
-        order = np.lexsort((rows, -total))[: config.k]
+        order = np.lexsort((rows, -total))[: self._k]
         return Scores(rows[order], total[order])
 
     def _is_joint(self, connections: Connections, wanted: Wanted) -> bool:
@@ -161,9 +161,7 @@ class Scorer:
         named = np.array([one.row for anchor in anchors for one in anchor.candidates], np.int32)
         pools = [rows, named]
         # Words alone cannot outdo what joins anchors, where there is enough of it.
-        is_enough = (
-            joint and np.count_nonzero(self._kind(connections.rows[connections.joined], wanted)) >= self._config.k
-        )
+        is_enough = joint and np.count_nonzero(self._kind(connections.rows[connections.joined], wanted)) >= self._k
         if wanted.types and not is_enough:
             typed = self._graph.mask([str(self._graph.types.nodes[one]) for one in wanted.types])
             pools.append(self._by_words(typed if self._mask is None or typed is None else typed & self._mask))
@@ -177,7 +175,7 @@ class Scorer:
         """Return the nodes of the wanted types that the most edges touch: for questions that say nothing else."""
         rows = np.flatnonzero(np.isin(self._graph.node_types, list(wanted.types))).astype(np.int32)
         rows = rows if self._mask is None else rows[self._mask[rows]]
-        order = np.lexsort((rows, -self._graph.adjacency.degree(rows)))[: self._config.k]
+        order = np.lexsort((rows, -self._graph.adjacency.degree(rows)))[: self._k]
         return np.sort(rows[order])
 
     def _by_words(self, mask: Mask | None) -> Rows:

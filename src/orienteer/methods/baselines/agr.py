@@ -39,22 +39,21 @@ class Agr:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: AgrConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or AgrConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Write an expansion in three steps, then search with it and the question."""
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
-        return expanded(workflow, self.config, self._write(workflow))
+        return expanded(workflow, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         """Yield the draft, then what refining made of it."""
-        config, question = self.config, workflow.question.text
+        question, asked = workflow.question.text, workflow.question
         types = type_names(self._graph)
         analysis = workflow.ask("agr-analyze", question=question, node_types=types)
         draft = workflow.ask("agr-generate", question=question, node_types=types, analysis=analysis or "none")
         yield (draft,)
         query = f"{question}\n{draft[:LONGEST]}"
-        found = workflow.search(query, config.documents, node_types=config.node_types, where=config.where)
+        found = workflow.search(query, self.config.documents, node_types=asked.node_types, where=asked.where)
         shown = passages(workflow, found)
         refined = workflow.ask("agr-refine", question=question, analysis=analysis or "none", draft=draft, found=shown)
         if not refined:

@@ -78,7 +78,6 @@ class CypherAnswer:
     def __init__(self, graph: Graph, model: LanguageModel, config: CypherConfig | None = None) -> None:
         """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
         self._graph, self._model, self.config = graph, model, config or CypherConfig()
-        graph.mask(self.config.node_types or None, self.config.where)
         engine()
         self._cores = CoreEntities(graph)
 
@@ -120,7 +119,7 @@ class _Course:
     def run(self) -> tuple[Ranked, ...]:
         """Retrieve, have a query written, run it."""
         self.retrieved = self.cores.named(self.workflow)
-        for row, why in self.cores.found(self.workflow, max(self.config.k, self.config.candidates)).items():
+        for row, why in self.cores.found(self.workflow, max(self.workflow.question.k, self.config.candidates)).items():
             self.retrieved.setdefault(row, why)
         attempts = ""
         for _ in range(1 + self.config.repair):
@@ -154,7 +153,7 @@ class _Course:
 
     def ranking(self) -> tuple[Ranked, ...]:
         """Return the nodes of the rows, then the retrieved ones."""
-        return self.workflow.present(self._reasons(), self.config)
+        return self.workflow.present(self._reasons())
 
     def _reasons(self) -> dict[int, str]:
         nodes = self.rows.nodes if self.rows is not None else ()
@@ -190,7 +189,7 @@ class _Course:
             reasons.setdefault(self.graph.row(node), "cited in the answer")
         for row, why in known.items():
             reasons.setdefault(row, why)
-        return result.model_copy(update={"hits": self.workflow.present(reasons, self.config)})
+        return result.model_copy(update={"hits": self.workflow.present(reasons)})
 
     def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
         """Yield the nodes that other parts of an answer are names of: rows may hold names, and no nodes."""

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 from orienteer.agents.agent import Agent, AgentConfig
 from orienteer.agents.hits import present
-from orienteer.agents.workflow import WorkflowConfig
+from orienteer.agents.workflow import WorkflowConfig, check_limits
 from orienteer.display import counted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
@@ -51,16 +51,16 @@ class Searcher:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: EpisodeConfig, *, method: str) -> None:
         self._graph, self._model, self._config, self._method = graph, model, config, method
-        graph.mask(config.node_types or None, config.where)  # told before a model is paid
-        graph.searcher(config.mode)
+        graph.searcher(config.mode)  # without vectors it is told before a model is paid
 
     def begin(self, question: Question, number: int, *, random_seed: int, lessons: str = "") -> Trajectory:
         """Return what an agent begins with: a trajectory without steps. It is told of lessons where there are any."""
-        return self._begun(question, number, random_seed, self._toolbox(), lessons)
+        return self._begun(question, number, random_seed, self._toolbox(question), lessons)
 
     def explore(self, question: Question, run: Run, *, number: int = 0, lessons: str = "") -> Episode:
         """Let an agent run to its end and rank what it chose, or found last where it chose nothing."""
-        toolbox, config = self._toolbox(), self._config
+        check_limits(self._graph, question)
+        toolbox, config = self._toolbox(question), self._config
         begun = self._begun(question, number, run.random_seed, toolbox, lessons)
         limits = AgentConfig(max_steps=config.max_steps, context_tokens=config.context_tokens, takes_last_set=False)
         trajectory = Agent(self._model, toolbox, limits, number=number).explore(
@@ -73,11 +73,11 @@ class Searcher:
         )
         return self._ranked(trajectory, toolbox.session)
 
-    def _toolbox(self) -> Toolbox:
+    def _toolbox(self, question: Question) -> Toolbox:
         graph, config = self._graph, self._config
-        if PASSAGES.isdisjoint(config.node_types or graph.types.nodes):
+        if PASSAGES.isdisjoint(question.node_types or graph.types.nodes):
             return open_plain(graph, config.mode)
-        return open_passages(graph, config.mode, config.k)
+        return open_passages(graph, config.mode, question.k)
 
     def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox, lessons: str) -> Trajectory:
         prompt = prompt_of("reflexion" if lessons else "react")
@@ -99,24 +99,24 @@ class Searcher:
 
     def _ranked(self, trajectory: Trajectory, session: Session) -> Episode:
         """Filter what was chosen, cut it at k, and give each hit the agent's own reason."""
-        graph, config, notes = self._graph, self._config, list[str]()
+        graph, question, notes = self._graph, trajectory.question, list[str]()
         chosen = trajectory.selected
         if not chosen and not session.is_finished and (chosen := _last_found(trajectory)):
             notes.append("nothing was added to the answer: the nodes of the last search stand for it")
         if trajectory.steps and not any(step.reply.message.tool_calls for step in trajectory.steps):
             notes.append(f"the model called no tool in {counted(len(trajectory.steps), 'step')}")
-        mask = graph.mask(config.node_types or None, config.where)
+        mask = graph.mask(question.node_types or None, question.where)
         rows = [graph.row(node) for node in chosen]
         kept = [row for row in rows if mask is None or mask[row]]
         if len(kept) < len(rows):
             notes.append(f"{len(rows) - len(kept)} chosen nodes did not pass the filters")
-        kept = kept[: config.k]
+        kept = kept[: question.k]
         hits = tuple(
             present(
                 graph,
                 row,
                 score=len(kept) - place,
-                query=trajectory.question.text,
+                query=question.text,
                 why=session.reasons.get(row, "" if trajectory.selected else "found by the last search"),
             )
             for place, row in enumerate(kept)

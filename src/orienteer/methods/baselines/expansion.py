@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from orienteer.agents.hits import present
-from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.records import Ranked, Result
 from orienteer.text.lines import one_line
@@ -24,9 +24,7 @@ _NAMED = 6  # words of either kind that a reason names
 _TYPES = 30  # node types that a prompt names
 
 
-def expanded(
-    workflow: Workflow, config: WorkflowConfig, writing: Iterator[tuple[str, ...]], *, are_means: bool = False
-) -> Result:
+def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_means: bool = False) -> Result:
     """Let the writing come to its end, then search with the question and the texts that were written last.
 
     What comes out of `writing` stands for all before it. A budget that ends the writing leaves the last texts, and the
@@ -38,14 +36,14 @@ def expanded(
         nonlocal written
         for texts in writing:
             written = texts
-        return _rank(workflow, config, written, are_means=are_means)
+        return _rank(workflow, written, are_means=are_means)
 
-    return workflow.follow(course, instead=lambda: _rank(workflow, config, written, are_means=are_means))
+    return workflow.follow(course, instead=lambda: _rank(workflow, written, are_means=are_means))
 
 
-def _rank(workflow: Workflow, config: WorkflowConfig, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
+def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
     """Yield the nodes that match question and texts together best, each with the words that it has of either."""
-    graph, question = workflow.graph, workflow.question.text
+    graph, asked, question = workflow.graph, workflow.question, workflow.question.text
     texts = [one.strip() for one in written if one.strip()]
     if not texts:
         workflow.notes.append("nothing was written beside the question: searched with its own words alone")
@@ -56,12 +54,12 @@ def _rank(workflow: Workflow, config: WorkflowConfig, written: Sequence[str], *,
     texts = [one[:LONGEST] for one in texts]
     text = "\n".join(texts)
     query = f"{question}\n{text}" if text else question
-    searched = partial(workflow.search, k=config.k, node_types=config.node_types, where=config.where)
+    searched = partial(workflow.search, k=asked.k, node_types=asked.node_types, where=asked.where)
     rows = searched(question, passages=texts) if are_means else searched(query)
-    asked, added = Words(graph, question), Words(graph, text)
+    words, added = Words(graph, question), Words(graph, text)
     at = np.array(rows, np.int32)
-    for place, (row, own, other) in enumerate(zip(rows, asked.matches(at), added.matches(at), strict=True)):
-        why = _why(_had(asked, own), _had(added, other))
+    for place, (row, own, other) in enumerate(zip(rows, words.matches(at), added.matches(at), strict=True)):
+        why = _why(_had(words, own), _had(added, other))
         yield present(graph, row, score=len(rows) - place, query=query, why=why)
 
 

@@ -62,7 +62,6 @@ class FocusedR:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: FocusedRConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or FocusedRConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Ground the query that the model writes, mix in free hits, rerank."""
@@ -73,13 +72,12 @@ class FocusedR:
             return fitting(
                 workflow,
                 self._pattern(workflow),
-                config,
                 widths=tuple(widths(config.candidates)),
                 first=config.grounded,
                 enough=config.enough,
             )
 
-        return reranked(workflow, config, ranking, rerank_first=config.rerank)
+        return reranked(workflow, ranking, rerank_first=config.rerank)
 
     def _pattern(self, workflow: Workflow) -> Pattern | None:
         """Return what the model's query matches; None where it cannot be read."""

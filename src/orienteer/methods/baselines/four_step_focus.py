@@ -83,7 +83,6 @@ class FourStepFocus:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: FourStepFocusConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or FourStepFocusConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Ground what the question asks for, fill up with plain search, rerank."""
@@ -91,9 +90,9 @@ class FourStepFocus:
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
 
         def ranking() -> dict[int, str]:
-            return fitting(workflow, self._pattern(workflow), config, widths=(config.candidates,), first=config.k)
+            return fitting(workflow, self._pattern(workflow), widths=(config.candidates,), first=question.k)
 
-        return reranked(workflow, config, ranking, rerank_first=config.rerank)
+        return reranked(workflow, ranking, rerank_first=config.rerank)
 
     def _pattern(self, workflow: Workflow) -> Pattern | None:
         """Return what the model takes the question to ask for; None where its reply cannot be read."""

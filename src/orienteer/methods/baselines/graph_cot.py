@@ -53,7 +53,6 @@ class GraphCot:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: GraphCotConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or GraphCotConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Step until Finish, and rank what it names."""
@@ -63,7 +62,7 @@ class GraphCot:
         answer: str | None = None
 
         def ranking() -> Sequence[Ranked]:
-            return workflow.present(functions.reasons(answer or "") or workflow.plain(config), config)
+            return workflow.present(functions.reasons(answer or "") or workflow.plain())
 
         def steps() -> Sequence[Ranked]:
             nonlocal answer

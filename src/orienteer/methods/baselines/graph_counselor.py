@@ -76,7 +76,6 @@ class GraphCounselor:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: GraphCounselorConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or GraphCounselorConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Attempt until the model finds its course sound, or no further reflection is allowed."""
@@ -86,7 +85,7 @@ class GraphCounselor:
         course = _Course(functions, workflow, config)
 
         def ranking() -> Sequence[Ranked]:
-            return workflow.present(functions.reasons(course.answer) or workflow.plain(config), config)
+            return workflow.present(functions.reasons(course.answer) or workflow.plain())
 
         def attempts() -> Sequence[Ranked]:
             course.run()

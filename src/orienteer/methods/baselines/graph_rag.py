@@ -67,7 +67,6 @@ class GraphRag:
         """Raise `BadOption` where the mode needs vectors and there are none."""
         self._graph, self.config = graph, config if config is not None else GraphRagConfig()
         graph.searcher(self.config.mode)
-        graph.mask(self.config.node_types or None, self.config.where)
         self._cores = CoreEntities(graph)
 
     def retrieve(self, question: Question, run: Run) -> Result:
@@ -79,7 +78,7 @@ class GraphRag:
         result, written, workflow = self._gather(question, run)
         evidence = rendered(self._graph, written, self.config.context_tokens)
         result = answer_from(result, evidence, model=model, run=run, temperature=self.config.temperature)
-        return named_first(result, workflow, self.config, written)
+        return named_first(result, workflow, written)
 
     def _gather(self, question: Question, run: Run) -> _Told:
         config, graph = self.config, self._graph
@@ -95,7 +94,7 @@ class GraphRag:
         written: list[Linear] = []
 
         def gather() -> tuple[Ranked, ...]:
-            found = self._cores.found(workflow, config.k)
+            found = self._cores.found(workflow, question.k)
             cores = dict(list((self._cores.named(workflow) or found).items())[: config.entities])
             around = self._around(workflow, list(cores))
             written.extend(self._write(question.text, list(cores), list(around)))
@@ -105,7 +104,7 @@ class GraphRag:
             reasons = dict(cores)
             for row, why in (*around.items(), *beyond.items(), *found.items()):
                 reasons.setdefault(row, why)
-            return workflow.present(reasons, config)
+            return workflow.present(reasons)
 
         return _Told(workflow.follow(gather), tuple(written), workflow)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.agents.workflow import Workflow
 from orienteer.errors import BadOption, UnknownProperty, UnknownType
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.properties import Condition
@@ -203,22 +203,20 @@ def _joined(graph: Graph, rows: Rows, others: Rows, kinds: KindMask | None, retu
 # --------------------------------------------------------------------------------------- the first sets, and widening
 
 
-def grounded(
-    workflow: Workflow, pattern: Pattern, config: WorkflowConfig, *, widths: Sequence[int], enough: int = 1
-) -> Mapping[str, Rows]:
+def grounded(workflow: Workflow, pattern: Pattern, *, widths: Sequence[int], enough: int = 1) -> Mapping[str, Rows]:
     """Return the candidates of every symbol, for the least width at which the target has enough, else for the last.
 
     A constant may be each of the best `width` nodes that a search for its text finds among its types, those of just
     this name first. One that no node answers to is left out with its triplets, for nothing would be left; so it is
     said in the workflow's notes.
     """
-    graph = workflow.graph
+    graph, question = workflow.graph, workflow.question
     found = {name: _found(workflow, one, widths[-1]) for name, one in pattern.symbols.items() if one.text}
     missing = {name for name, rows in found.items() if not rows}
     workflow.notes += [f"not found, so left out: {pattern.symbols[name].text!r}" for name in sorted(missing)]
     triplets = [one for one in pattern.triplets if not missing & {one.head, one.tail}]
     sets = {name: _members(graph, one) for name, one in pattern.symbols.items()}
-    answers = graph.mask(config.node_types or None, config.where)
+    answers = graph.mask(question.node_types or None, question.where)
     if answers is not None:
         sets[pattern.target] = sets[pattern.target][answers[sets[pattern.target]]]
     result = Grounded(sets, 0, 0)
@@ -255,7 +253,6 @@ def _found(workflow: Workflow, symbol: Symbol, width: int) -> tuple[int, ...]:
 def fitting(
     workflow: Workflow,
     pattern: Pattern | None,
-    config: WorkflowConfig,
     *,
     widths: Sequence[int],
     first: int,
@@ -266,12 +263,13 @@ def fitting(
     Without a pattern it is plain search. `widths` and `enough` are those of `grounded`.
     """
     if pattern is None:
-        return workflow.plain(config)
-    sets = grounded(workflow, pattern, config, widths=widths, enough=enough)
-    kept = ordered(workflow, pattern, sets, config.k)
-    types = config.node_types or pattern.symbols[pattern.target].node_types
-    free = workflow.search(workflow.question.text, config.k, node_types=types, where=config.where)
-    return mixed(kept, free, first=first, k=config.k)
+        return workflow.plain()
+    question = workflow.question
+    sets = grounded(workflow, pattern, widths=widths, enough=enough)
+    kept = ordered(workflow, pattern, sets, question.k)
+    types = question.node_types or pattern.symbols[pattern.target].node_types
+    free = workflow.search(question.text, question.k, node_types=types, where=question.where)
+    return mixed(kept, free, first=first, k=question.k)
 
 
 def ordered(workflow: Workflow, pattern: Pattern, candidates: Mapping[str, Rows], k: int) -> dict[int, str]:

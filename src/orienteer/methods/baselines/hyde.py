@@ -51,7 +51,6 @@ class Hyde:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: HydeConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or HydeConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Make passages up, then search with them and the question."""
@@ -61,7 +60,7 @@ class Hyde:
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )
-        return expanded(workflow, config, self._write(workflow), are_means=are_means)
+        return expanded(workflow, self._write(workflow), are_means=are_means)
 
     def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         """Yield the passages so far, after each."""

@@ -113,15 +113,15 @@ class _Chain:
 
     def ranking(self) -> Sequence[Ranked]:
         """Return what was collected, in the order of finding."""
-        return self.workflow.present(self.found, self.config)
+        return self.workflow.present(self.found)
 
     def _collect(self, query: str, why: str) -> None:
-        config = self.config
-        if len(self.found) >= config.k:
+        k = self.workflow.question.k
+        if len(self.found) >= k:
             return
-        rows = search(self.workflow, config, query, config.paragraphs)
+        rows = search(self.workflow, query, self.config.paragraphs)
         new = [row for row in rows if row not in self.found]
-        self.found |= dict.fromkeys(new[: config.k - len(self.found)], why)
+        self.found |= dict.fromkeys(new[: k - len(self.found)], why)
 
     def _next(self, question: str) -> str:
         """Return the first sentence that the model adds to the chain, empty where it adds none."""

@@ -61,12 +61,11 @@ class Kar:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: KarConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or KarConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Gather triples around what the question names, have an expansion written from them, search with it."""
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
-        return expanded(workflow, self.config, self._write(workflow))
+        return expanded(workflow, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         question = workflow.question.text

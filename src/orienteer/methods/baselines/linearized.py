@@ -263,7 +263,7 @@ def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> Rendered:
     return Rendered("\n".join(pieces), labels, tokens - left, left_out)
 
 
-def named_first(result: Result, workflow: Workflow, config: LinearConfig, written: Sequence[Linear]) -> Result:
+def named_first(result: Result, workflow: Workflow, written: Sequence[Linear]) -> Result:
     """Return an answered result whose ranking begins with what its answer names, then cites, of what was read."""
     if result.answer in (None, NOT_THERE):
         return result
@@ -274,7 +274,7 @@ def named_first(result: Result, workflow: Workflow, config: LinearConfig, writte
         reasons.setdefault(graph.row(node), "cited in the answer")
     for hit in result.hits:
         reasons.setdefault(graph.row(hit.id), hit.why)
-    return result.model_copy(update={"hits": workflow.present(reasons, config)})
+    return result.model_copy(update={"hits": workflow.present(reasons)})
 
 
 def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:

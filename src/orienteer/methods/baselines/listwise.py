@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Reranked, Run
@@ -83,19 +83,17 @@ def rerank(workflow: Workflow, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
     return tuple(by_id[one].model_copy(update={"score": float(len(order) - at)}) for at, one in enumerate(order))
 
 
-def reranked(
-    workflow: Workflow, config: WorkflowConfig, ranking: Callable[[], Mapping[int, str]], *, rerank_first: bool
-) -> Result:
+def reranked(workflow: Workflow, ranking: Callable[[], Mapping[int, str]], *, rerank_first: bool) -> Result:
     """Follow a course that ranks rows, each with its reason, and then has the model order the first 20.
 
     A budget that ends between the two leaves the ranking, and one that ends before leaves plain search.
     """
 
     def course() -> Sequence[Ranked]:
-        workflow.hits = workflow.present(ranking(), config)
+        workflow.hits = workflow.present(ranking())
         return rerank(workflow, workflow.hits) if rerank_first else workflow.hits
 
-    return workflow.follow(course, instead=lambda: workflow.hits or workflow.present(workflow.plain(config), config))
+    return workflow.follow(course, instead=lambda: workflow.hits or workflow.present(workflow.plain()))
 
 
 def in_order(wanted: Iterable[str], ids: Sequence[str]) -> tuple[str, ...]:

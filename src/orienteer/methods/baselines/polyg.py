@@ -108,7 +108,6 @@ class PolyG:
     def __init__(self, graph: Graph, model: LanguageModel, config: PolyGConfig | None = None) -> None:
         """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
         self._graph, self._model, self.config = graph, model, config or PolyGConfig()
-        graph.mask(self.config.node_types or None, self.config.where)
         engine()
 
     def retrieve(self, question: Question, run: Run) -> Result:
@@ -133,7 +132,7 @@ class PolyG:
         course = _Course(self._graph, workflow, config)
 
         def ranking() -> Sequence[Ranked]:
-            return workflow.present(course.reasons() or workflow.plain(config), config)
+            return workflow.present(course.reasons() or workflow.plain())
 
         def steps() -> Sequence[Ranked]:
             course.run()

@@ -42,15 +42,15 @@ class Rar:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: RarConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or RarConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Search with the question, have answers written after what was found, search with both."""
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=self.config)
-        return expanded(workflow, self.config, self._write(workflow))
+        return expanded(workflow, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
-        config, question = self.config, workflow.question.text
-        found = workflow.search(question, config.candidates, node_types=config.node_types, where=config.where)
+        config, question = self.config, workflow.question
+        filters = question.node_types, question.where
+        found = workflow.search(question.text, config.candidates, node_types=filters[0], where=filters[1])
         shown = passages(workflow, found)
-        yield (workflow.ask("rar", question=question, candidates=shown, answers=config.answers),)
+        yield (workflow.ask("rar", question=question.text, candidates=shown, answers=config.answers),)

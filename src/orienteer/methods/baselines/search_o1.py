@@ -146,9 +146,9 @@ class _Chain:
             reasons.setdefault(row, why)
         if not reasons:
             self.workflow.notes.append("nothing was found by the model's searches: found by plain search")
-            rows = search(self.workflow, self.config, self.workflow.question.text, self.config.k)
+            rows = search(self.workflow, self.workflow.question.text, self.workflow.question.k)
             reasons = dict.fromkeys(rows, "found by plain search")
-        return self.workflow.present(reasons, self.config)
+        return self.workflow.present(reasons)
 
     def _result(self, turn: _Turn, left: int) -> str:
         """Return what enters the chain for a search."""
@@ -157,8 +157,7 @@ class _Chain:
             return AGAIN
         if left < 1:
             return NONE_LEFT
-        config = self.config
-        rows = search(self.workflow, config, query, config.documents)
+        rows = search(self.workflow, query, self.config.documents)
         self.searched[query] = rows
         return self._reasoned(turn, rows) if rows else EMPTY
 

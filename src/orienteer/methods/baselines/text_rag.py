@@ -56,7 +56,6 @@ class TextRag:
         """Raise `BadOption` where the mode needs vectors and there are none."""
         self._graph, self.config = graph, config if config is not None else TextRagConfig()
         graph.searcher(self.config.mode)
-        graph.mask(self.config.node_types or None, self.config.where)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes whose texts are nearest to the question. No model is asked."""
@@ -71,18 +70,18 @@ class TextRag:
         written = [linearizer.write(row, share) for row in rows]
         evidence = rendered(graph, written, config.context_tokens)
         result = answer_from(result, evidence, model=model, run=run, temperature=config.temperature)
-        return named_first(result, workflow, config, written)
+        return named_first(result, workflow, written)
 
     def _workflow(self, question: Question, run: Run) -> Workflow:
         return Workflow(self._graph, None, run, question=question, method=self.name, config=self.config)
 
     def _search(self, workflow: Workflow) -> Result:
-        config = self.config
-        node_types = config.node_types or self._graph.text_types
-        reason = _REASONS[ranking_of(config.mode).kind]
+        question = workflow.question
+        node_types = question.node_types or self._graph.text_types
+        reason = _REASONS[ranking_of(self.config.mode).kind]
 
         def search() -> tuple[Ranked, ...]:
-            rows = workflow.search(workflow.question.text, config.k, node_types=node_types, where=config.where)
-            return workflow.present(dict.fromkeys(rows, reason), config)
+            rows = workflow.search(question.text, question.k, node_types=node_types, where=question.where)
+            return workflow.present(dict.fromkeys(rows, reason))
 
         return workflow.follow(search)

@@ -123,7 +123,6 @@ class ThinkOnGraph:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: ThinkOnGraphConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or ThinkOnGraphConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore from the topics and return the nodes of the kept paths."""
@@ -132,7 +131,7 @@ class ThinkOnGraph:
         search = _Search(self._graph, workflow, config)
 
         def ranking() -> Sequence[Ranked]:
-            return workflow.present(search.reasons() or search.plain(), config)
+            return workflow.present(search.reasons() or search.plain())
 
         def course() -> Sequence[Ranked]:
             search.explore()
@@ -170,7 +169,7 @@ class _Search:
         """Return what plain search finds, and say why it stands in."""
         if self.beams and self.beams[0]:
             self.workflow.notes.append("no path was walked from the topics: found by plain search")
-        return self.workflow.plain(self.config)
+        return self.workflow.plain()
 
     def reasons(self) -> dict[int, str]:
         """Return the rows of the ranking with the path that leads to each; none where nothing was explored."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,26 +15,13 @@ from orienteer.tools.rendering import Match, Words
 _NAMED = 8  # words that a reason names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bm25Config:
-    """What is ranked."""
-
-    k: int = 20
-    """Hits at the most. Recall is taken at 20 throughout; ARK, section 4."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
-
-
 class Bm25:
     """One search of the whole graph with the question as the query. No model, no steps."""
 
     name = "bm25"
 
-    def __init__(self, graph: Graph, config: Bm25Config | None = None) -> None:
+    def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self.config = config if config is not None else Bm25Config()
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that share a word with the question, best first."""
@@ -44,19 +30,19 @@ class Bm25:
         return Result(
             question=question.text,
             method=self.name,
-            hits=self._hits(question.text, words),
+            hits=self._hits(question, words),
             usage=Usage(seconds=time.perf_counter() - started),
             notes=(f"not in this graph: {', '.join(words.unknown)}",) if words.unknown else (),
         )
 
-    def _hits(self, query: str, words: Words) -> tuple[Ranked, ...]:
-        graph, config = self._graph, self.config
-        node_types = config.node_types or graph.text_types or None
-        found = graph.search(query, config.k, node_types=node_types, where=config.where)
+    def _hits(self, question: Question, words: Words) -> tuple[Ranked, ...]:
+        graph = self._graph
+        node_types = question.node_types or graph.text_types or None
+        found = graph.search(question.text, question.k, node_types=node_types, where=question.where)
         rows = [graph.row(hit.id) for hit in found]
         matches = words.matches(np.array(rows, np.int32))
         return tuple(
-            present(graph, row, score=hit.score, query=query, why=why(words, match))
+            present(graph, row, score=hit.score, query=question.text, why=why(words, match))
             for row, hit, match in zip(rows, found, matches, strict=True)
         )
 

@@ -21,9 +21,7 @@ class Dense:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nearest nodes, best first; a score is a cosine."""
-        return nearest_nodes(
-            self._graph, self._searcher, self.config, method=self.name, question=question, run=run, why=self._why
-        )
+        return nearest_nodes(self._graph, self._searcher, method=self.name, question=question, run=run, why=self._why)
 
     def _why(self, query: str, rows: Rows) -> list[str]:
         return [f"cosine {score:.2f}" for score in self._searcher.scores(query, rows)]

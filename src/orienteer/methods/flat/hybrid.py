@@ -58,9 +58,7 @@ class Hybrid:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that words and vectors together speak for, best first."""
-        return nearest_nodes(
-            self._graph, self._searcher, self.config, method=self.name, question=question, run=run, why=self._why
-        )
+        return nearest_nodes(self._graph, self._searcher, method=self.name, question=question, run=run, why=self._why)
 
     def _why(self, query: str, rows: Rows) -> list[str]:
         graph = self._graph

@@ -23,12 +23,6 @@ Explain = Callable[[str, Rows], list[str]]
 class NearnessConfig:
     """What is ranked, and how a node's vectors make one score."""
 
-    k: int = 20
-    """Hits at the most. Recall is taken at 20 throughout; ARK, section 4."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
     pooling: Literal["max", "mean", "top"] = "max"
     """Of a node with several vectors its best one, the mean of all, or that of its best few. STaRK, section 4."""
     top: int = 3
@@ -45,7 +39,7 @@ class NearnessConfig:
 
 
 def nearest_nodes(
-    graph: Graph, searcher: Searcher, config: NearnessConfig, *, method: str, question: Question, run: Run, why: Explain
+    graph: Graph, searcher: Searcher, *, method: str, question: Question, run: Run, why: Explain
 ) -> Result:
     """Return the best nodes. A question that a server has to embed costs a call, claimed and charged."""
     started = time.perf_counter()
@@ -54,8 +48,8 @@ def nearest_nodes(
     except BudgetExhausted as error:
         note = f"the question could not be embedded: {error}"
         return Result(question=question.text, method=method, stopped_by=error.limit, notes=(note,))
-    mask = graph.mask(config.node_types or graph.text_types or None, config.where)
-    found = searcher.search(question.text, config.k, mask=mask)
+    mask = graph.mask(question.node_types or graph.text_types or None, question.where)
+    found = searcher.search(question.text, question.k, mask=mask)
     return Result(
         question=question.text,
         method=method,

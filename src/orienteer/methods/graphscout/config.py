@@ -9,7 +9,6 @@ from orienteer.cypher.view import View
 from orienteer.errors import BadOption
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.sandbox.tiers import Choice
-from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.code.config import CodeConfig
 
 Tools: TypeAlias = Literal["all", "no-code"]
@@ -23,14 +22,8 @@ class GraphScoutConfig:
     """GraphScout's settings."""
 
     agents: ClassVar[int] = 1
-    k: int = 20
-    """Hits at the most, up to 100. Ours: the paper answers in words alone."""
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them. The paper gives none."""
-    node_types: tuple[str, ...] = ()
-    """Keep hits of these node types only; the answer in words is the model's."""
-    where: tuple[str, ...] = ()
-    """Keep hits that meet these conditions on properties only."""
     mode: Mode = AUTO
     """How node_id_retriever ranks what no name answers to: lexical, dense, hybrid, hybrid:0.6 or rrf; auto is dense
     where the graph has vectors, as in the paper (3.2.2), else lexical."""
@@ -59,9 +52,8 @@ class GraphScoutConfig:
         for name, kind in (("tools", Tools), ("calls", Calls), ("tier", Choice)):
             if getattr(self, name) not in get_args(kind):
                 raise BadOption(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(get_args(kind))}")
-        for name, most in (("k", LARGEST_K), ("max_calls", MOST_CALLS)):
-            if not 1 <= getattr(self, name) <= most:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 to {most}")
+        if not 1 <= self.max_calls <= MOST_CALLS:
+            raise BadOption(f"max_calls is {self.max_calls}: it must be 1 to {MOST_CALLS}")
         if not self.view.strip():
             raise BadOption("view is empty: it must be off, types, or a domain label")
         if self.directed and self.view == OFF:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from orienteer.agents.dialect import harmless
 from orienteer.agents.hits import present
-from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
@@ -54,8 +54,7 @@ class GraphScout:
         self.mode: Mode = self.config.mode
         if self.mode == AUTO:
             self.mode = "dense" if graph.searcher.has_vectors else "lexical"
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
-        graph.searcher(self.mode)
+        graph.searcher(self.mode)  # without vectors it is told before a model is paid
         if self.config.has_code and self.config.directed:
             Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
         tools = self._tools()
@@ -65,6 +64,7 @@ class GraphScout:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore until the model answers, and rank what its answer names."""
+        check_limits(self._graph, question)
         tools = self._tools()
         try:
             begun = self._begun(question, run.random_seed)
@@ -153,8 +153,8 @@ class GraphScout:
         return named | {row: why for row, why in shown.items() if row not in named}, notes
 
     def _present(self, question: Question, reasons: dict[int, str]) -> tuple[Ranked, ...]:
-        mask = self._graph.mask(self.config.node_types or None, self.config.where)
-        rows = [row for row in reasons if mask is None or mask[row]][: self.config.k]
+        mask = self._graph.mask(question.node_types or None, question.where)
+        rows = [row for row in reasons if mask is None or mask[row]][: question.k]
         return tuple(
             present(self._graph, row, score=len(rows) - place, query=question.text, why=reasons[row])
             for place, row in enumerate(rows)
@@ -162,11 +162,9 @@ class GraphScout:
 
     def _plainly(self, result: Result, question: Question, run: Run) -> Result:
         """Return a result with the hits of one search by the question's words."""
-        config = WorkflowConfig(
-            k=self.config.k, node_types=self.config.node_types, where=self.config.where, mode=self.mode
-        )
+        config = WorkflowConfig(mode=self.mode)
         workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
-        found = workflow.follow(lambda: workflow.present(workflow.plain(config), config))
+        found = workflow.follow(lambda: workflow.present(workflow.plain()))
         return result.model_copy(
             update={
                 "hits": found.hits,

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from orienteer.agents.answer import NOT_THERE, with_ids
-from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.agents.workflow import Workflow
 from orienteer.methods.graphsearch.config import GraphSearchConfig
 from orienteer.methods.graphsearch.queries import one_line
 from orienteer.methods.graphsearch.reasoning import Reasoning
@@ -63,23 +63,22 @@ def conclude(flow: Workflow, parts: Sequence[Reasoning], config: GraphSearchConf
     return Conclusion(f"{short.text} {marks}".strip(), long.text or None, tuple(dict.fromkeys((*cited, *long.cited))))
 
 
-def ranking(
-    flow: Workflow, sources: Sources, parts: Sequence[Reasoning], config: GraphSearchConfig, cited: Iterable[str]
-) -> tuple[Ranked, ...]:
+def ranking(flow: Workflow, sources: Sources, parts: Sequence[Reasoning], cited: Iterable[str]) -> tuple[Ranked, ...]:
     """Return nodes by use: cited in the answer, used by a sub-query, retrieved for one.
 
     In a graph with passages these are passages; other nodes that are cited stand at the end.
     """
-    graph, answers = sources.graph, sources.spaces.answers
+    graph, question = sources.graph, flow.question
+    answers = sources.spaces.answers(question.node_types, question.where)
     reasons: dict[int, str] = {}
     for node, why in _by_use([turn for part in parts for turn in part.turns], cited):
         if (row := graph.ids.find(node)) is not None:  # a report that was written for the question is no node
             reasons.setdefault(row, why)
-    mask = graph.mask(config.node_types or None, config.where)
+    mask = graph.mask(question.node_types or None, question.where)
     found = dict.fromkeys(row for node in cited if (row := graph.ids.find(node)) is not None)
-    others = [row for row in found if not answers[row] and (mask is None or mask[row])][: config.k - 1]
-    kept = [row for row in reasons if answers[row]][: config.k - len(others)]
-    return flow.present({row: reasons[row] for row in (*kept, *others)}, WorkflowConfig(k=config.k))
+    others = [row for row in found if not answers[row] and (mask is None or mask[row])][: question.k - 1]
+    kept = [row for row in reasons if answers[row]][: question.k - len(others)]
+    return flow.present({row: reasons[row] for row in (*kept, *others)})
 
 
 def _by_use(turns: Sequence[Turn], cited: Iterable[str]) -> Iterator[tuple[str, str]]:

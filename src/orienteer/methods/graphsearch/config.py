@@ -14,7 +14,7 @@ Channel: TypeAlias = Literal["semantic", "relational"]
 Channels: TypeAlias = Literal["both", "semantic", "relational"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 _SOURCES: tuple[Part, ...] = ("text", "graph")
-_COUNTS = ("k", "rounds", "sub_queries", "new_queries")
+_COUNTS = ("rounds", "sub_queries", "new_queries")
 """Options that may be 100 at the most: a sub-query takes threads and calls."""
 
 
@@ -56,14 +56,8 @@ class GraphSearchConfig:
     """Size of the evidence that one sub-query reads: 30 passages of 400 tokens."""
     history_tokens: int = 24_000
     """Size of all sub-queries' contexts in one prompt; beyond it each is cut to its share."""
-    k: int = 20
-    """Hits at the most, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only; evidence on the way may be of any."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only; evidence on the way need not."""
     mode: Mode = AUTO
     """How texts are ranked: lexical, dense, hybrid, hybrid:WEIGHT, rrf; auto is hybrid where there are vectors. A
     retriever that is named, as in `graphsearch:light`, keeps its own."""

@@ -120,14 +120,14 @@ class _Search:
             self._flow.join(last)
 
     def _ranked(self) -> tuple[Ranked, ...]:
-        return ranking(self._flow, self._sources, self._parts, self._config, self._end.cited)
+        return ranking(self._flow, self._sources, self._parts, self._end.cited)
 
 
 def _opened(graph: Graph, base: Strategy | None, config: GraphSearchConfig) -> Sources:
     """Return what finds the evidence: without a base the walk over passages and names, else over names and themes."""
     if base is None:
         name = "hippo" if any(one in PASSAGES for one in graph.types.nodes) else "light"
-        return Sources(graph, open_base(name, graph, {"k": config.passages, "mode": config.mode}), config)
+        return Sources(graph, open_base(name, graph, {"mode": config.mode}), config)
     if isinstance(base, OverBase):
         return Sources(graph, base.base, config, base.analyzer)
     return Sources(graph, RankedBase(graph, base), config)

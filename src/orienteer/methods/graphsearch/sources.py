@@ -13,7 +13,7 @@ from orienteer.protocols import Run
 from orienteer.records import Message, Observed, Ranked, Reply, Step, ToolCall, Trajectory, Usage
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.matching.matcher import TripleMatcher
-from orienteer.retrieval.query import Analyzer, GatherConfig, KnowledgeBase, Part, Query
+from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query
 from orienteer.retrieval.rendering import render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed, part_of
@@ -30,19 +30,18 @@ class Sources:
     ) -> None:
         """`analyzer` makes queries for the base of words alone, where that does not do so itself."""
         self.graph, self.base, self._config, self._analyzer = graph, base, config, analyzer
-        filters = GatherConfig(mode=config.mode, node_types=config.node_types, where=config.where)
-        self.spaces = Spaces(graph, filters)
-        """What is what in the graph, and what may be an answer, which says nothing of what triples may match."""
+        self.spaces = Spaces(graph, config.mode)
+        """What is what in the graph."""
         self._matcher = TripleMatcher(graph, self.spaces)
 
     def gather(self, flow: Workflow, label: str, query: Query, part: Part) -> Gathered:
-        """Return what the retriever gives for a query, recorded as a tool call.
+        """Return what the retriever gives for a query, recorded as a tool call; of any type, filters are for answers.
 
         Raises `BudgetExhausted` and `ModelError` where a server is asked.
         """
-        run = _Unreserved(flow.run)
+        run, query = _Unreserved(flow.run), replace(query, k=self._config.passages)
         if self._analyzer is not None and not (query.low or query.high):
-            query = self._analyzer.analyze(query.text, run)  # before the call is recorded, which then replays as it was
+            query = query.analyzed(self._analyzer, run)  # before the call is recorded, which then replays as it was
         whole = self.base.gather(query, run)
         kept = part_of(whole, part)
         said = arguments_of(self.base.name, query, self.base.config, self._config.evidence_tokens, part)

@@ -7,7 +7,6 @@ from typing import Literal
 
 from orienteer.errors import BadOption
 from orienteer.index.searchers import WEIGHT
-from orienteer.tools.arguments import LARGEST_K
 
 PAPER_WEIGHT = 0.6
 """BM25's share of the hybrid score. SAGE, appendix E."""
@@ -26,12 +25,6 @@ def seeds_of(total: int) -> int:
 class SageConfig:
     """Where seeds come from, which neighbours stay, and in what order."""
 
-    k: int = 20
-    """Hits at the most, seeds and neighbours together, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only; seeds may be of any."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only; seeds need not."""
     seeds: str = "auto"
     """The method that finds the seeds: hybrid, any other, or auto: spark on a graph with a schema where there is a
     model, else hybrid."""
@@ -69,8 +62,6 @@ class SageConfig:
     """The paper's recipe and nothing else: 0.6 BM25, no edges of names, pruned and ordered by hybrid score alone."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.k <= LARGEST_K:
-            raise BadOption(f"k is {self.k}: it must be 1 to {LARGEST_K}")
         for names, most in (
             (("weight", "backwards", "unweighted", "similar", "titles"), 1),
             (("sharpness", "trust", "rows"), 64),

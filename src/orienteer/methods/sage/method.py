@@ -37,7 +37,7 @@ from orienteer.methods.flat.nearness import embedded
 from orienteer.methods.sage.config import SageConfig, seeds_of
 from orienteer.methods.sage.hop import LAYER
 from orienteer.methods.sage.policy import names_an_edge
-from orienteer.methods.sage.union import Expansion, Led
+from orienteer.methods.sage.union import Expander, Led
 from orienteer.protocols import Run, Strategy
 from orienteer.records import JsonValue, Question, Ranked, Result, Usage
 from orienteer.tools.rendering import title
@@ -73,7 +73,7 @@ class Sage:
         """The method that finds the seeds; None for hybrid search."""
         if seeds is not None:
             self.name = f"{self.name}:{seeds.name}"
-        self.expansion = Expansion(graph, self.config)
+        self.expander = Expander(graph, self.config)
         """What ranks, without the record of it."""
         self._graph = graph
 
@@ -86,10 +86,11 @@ class _Course:
     """One question on its way. Not shared among threads."""
 
     def __init__(self, sage: Sage, graph: Graph, question: Question, run: Run) -> None:
-        self._sage, self._graph, self._config, self._expansion = sage, graph, sage.config, sage.expansion
-        self._question, self._run, self._query = question, run, question.text
-        config = WorkflowConfig(mode=self._expansion.mode)
+        self._sage, self._graph, self._config, self._expander = sage, graph, sage.config, sage.expander
+        self._question, self._run, self._query, self._k = question, run, question.text, question.k
+        config = WorkflowConfig(mode=self._expander.mode)
         self._flow = Workflow(graph, None, run, question=question, method=sage.name, config=config)
+        self._expansion = self._expander.of(question)
         self._spent = Usage()
         self._before: Result | None = None
         self._led: dict[int, Led] = {}
@@ -108,12 +109,12 @@ class _Course:
 
     def _ranked(self) -> Iterable[Ranked]:
         config, graph = self._config, self._graph
-        if self._expansion.mode == "lexical":
+        if self._expander.mode == "lexical":
             self._flow.notes.append(_NO_VECTORS)
         else:
             self._spent = embedded(graph, self._query, self._run)
         is_flat = config.policy == "none"
-        seeds = self._seeds(config.k if is_flat else seeds_of(config.k))
+        seeds = self._seeds(self._k if is_flat else seeds_of(self._k))
         if self._before is not None and self._before.stopped_by == "error":
             return ()
         if self._before is not None and config.policy == "-edge" and names_an_edge(self._before.trajectories):
@@ -124,7 +125,7 @@ class _Course:
                 self._expansion.passing(self._before_rows() if self._before is not None else seeds.rows)
             )
         self._record(seeds)
-        union = self._expansion.union(self._query, seeds.rows)
+        union = self._expansion.union(seeds.rows)
         self._led = union.led
         return self._present(self._filled(union.rows))
 
@@ -154,26 +155,27 @@ class _Course:
 
     def _search(self, count: int, *, is_filtered: bool) -> _Found:
         """Return the best rows by a search of the trail, or by a direct one where the tools' is of another weight."""
-        config, expansion = self._config, self._expansion
+        expander, expansion = self._expander, self._expansion
         if not self._query.strip():
             return _Found([])
-        if expansion.mode == "hybrid" and config.weight != WEIGHT:
-            rows = expansion.seeds(self._query, count, is_filtered=is_filtered)
+        if expander.mode == "hybrid" and self._config.weight != WEIGHT:
+            rows = expansion.seeds(count, is_filtered=is_filtered)
             return _Found(rows, apart=tuple(rows))
-        node_types, where = (expansion.node_types, config.where) if is_filtered else (expansion.units, ())
+        where = self._question.where if is_filtered else ()
+        node_types = expansion.node_types if is_filtered else expander.units
         shown = list(self._flow.search(self._query, count, node_types=node_types, where=where))
         last = self._flow.last_set
         saved = (last,) if shown and last is not None else ()
-        if expansion.titled is None or not len(expansion.titled.titled(self._query)):
+        if expander.titled is None or not len(expander.titled.titled(self._query)):
             return _Found(shown, saved)
-        rows = expansion.seeds(self._query, count, is_filtered=is_filtered)
+        rows = expansion.seeds(count, is_filtered=is_filtered)
         return _Found(rows, saved, tuple(row for row in rows if row not in shown))
 
     # ---------------------------------------------------------------------------------------------------- expansion
 
     def _record(self, seeds: _Found) -> None:
         """Look at the neighbours through the tools, so that what is read is counted and can be read again."""
-        walk = self._expansion.walk
+        walk = self._expander.walk
         if walk.has_layer:
             self._flow.notes.append(_BESIDE)
             self._flow.marks.append(SIMILAR)
@@ -182,7 +184,7 @@ class _Course:
                 self._flow.notes.append(_NO_SIMILAR)
             return
         starts = [*seeds.saved, *(self._graph.ids[row] for row in seeds.apart)]
-        arguments: dict[str, JsonValue] = {"k": max(1, self._config.k // max(1, len(starts)))}
+        arguments: dict[str, JsonValue] = {"k": max(1, self._k // max(1, len(starts)))}
         if self._query.strip():
             arguments["query"] = self._query
         if walk.edge_types is not None:
@@ -194,7 +196,7 @@ class _Course:
 
     def _filled(self, rows: list[int]) -> list[int]:
         """Return k rows, as far as the flat list has any that are missing."""
-        k = self._config.k
+        k = self._k
         if len(rows) >= k:
             return rows[:k]
         flat = [row for row in self._search(k, is_filtered=True).rows if row not in rows]
@@ -217,8 +219,8 @@ class _Course:
         return f"{start} {arrow}{'>' * (not is_symmetric and not kind & 1)}"
 
     def _present(self, rows: list[int]) -> list[Ranked]:
-        rows = rows[: self._config.k]
-        scores = self._expansion.scores(self._query, np.array(rows, np.int32)) if rows else np.zeros(0)
+        rows = rows[: self._k]
+        scores = self._expansion.scores(np.array(rows, np.int32)) if rows else np.zeros(0)
         said = {hit.id: hit.why for hit in self._before.hits} if self._before is not None else {}
         hits = []
         for place, (row, score) in enumerate(zip(rows, scores.tolist(), strict=True)):

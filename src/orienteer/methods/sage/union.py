@@ -17,6 +17,7 @@ from orienteer.index.searchers import Mode, Searcher
 from orienteer.index.title_bonus import Titled
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
 from orienteer.methods.sage.hop import Floats, Reached, Walk
+from orienteer.records import Question
 
 """The node type of a whole document, whose text lists what its parts are called."""
 _TITLES = 0.2  # in graphs of documents: elsewhere what a question names is seldom what it asks for
@@ -60,11 +61,11 @@ class _Scored(NamedTuple):
         return self.scores[self.rows.searchsorted(rows)]
 
 
-class Expansion:
-    """Expands seeds over a graph and prunes. Safe to share among threads."""
+class Expander:
+    """Expands seeds over a graph and prunes, for any question. Safe to share among threads."""
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
-        self.config = config
+        self.graph, self.config = graph, config
         self.mode: Mode = "hybrid" if graph.searcher.has_vectors else "lexical"
         plain = graph.searcher(self.mode, weight=config.weight)
         self.searcher: Searcher = plain
@@ -77,85 +78,97 @@ class Expansion:
         trust = config.trust
         if trust is None:
             trust = _TEXT_TRUST if graph.is_made_of_documents else _GRAPH_TRUST
-        self._trust = trust
+        self.trust = trust
         self.walk = Walk(graph, config)
         self.units = _units(graph)
         """The node types that seeds are of; empty for all. A document is found by its parts."""
-        self.node_types = config.node_types or self.units
+        self.unit_mask: Mask | None = graph.mask(self.units or None)
+
+    def of(self, question: Question) -> Expansion:
+        """Return the expansion for one question. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
+        return Expansion(self, question)
+
+
+class Expansion:
+    """Expands the seeds of one question: seeds may be of any type, what is returned passes the question's filters."""
+
+    def __init__(self, expander: Expander, question: Question) -> None:
+        self._expander, self._query, self._k = expander, question.text, question.k
+        self.config, self.walk = expander.config, expander.walk
+        self.node_types = question.node_types or expander.units
         """Those that answers are of."""
-        self._unit_mask: Mask | None = graph.mask(self.units or None)
-        self.mask: Mask | None = graph.mask(self.node_types or None, config.where)
+        self.mask: Mask | None = expander.graph.mask(self.node_types or None, question.where)
         """The answers that pass the filters."""
-        self.has_filters = bool(config.node_types or config.where)
+        self.has_filters = bool(question.node_types or question.where)
 
-    def ranking(self, query: str) -> list[int]:
+    def ranking(self) -> list[int]:
         """Return the k best rows from hybrid seeds: those of `Sage`, without their presentation."""
-        config = self.config
-        if config.policy == "none":
-            return self.seeds(query, config.k, is_filtered=True)
-        seeds = self.seeds(query, seeds_of(config.k), is_filtered=False)
+        k = self._k
+        if self.config.policy == "none":
+            return self.seeds(k, is_filtered=True)
+        seeds = self.seeds(seeds_of(k), is_filtered=False)
         if self.has_filters:
-            seeds = list(dict.fromkeys([*seeds, *self.seeds(query, seeds_of(config.k), is_filtered=True)]))
-        found = self.union(query, seeds).rows
-        if len(found) < config.k:
-            flat = self.seeds(query, config.k, is_filtered=True)
-            found = list(dict.fromkeys([*found, *flat]))
-        return found[: config.k]
+            seeds = list(dict.fromkeys([*seeds, *self.seeds(seeds_of(k), is_filtered=True)]))
+        found = self.union(seeds).rows
+        if len(found) < k:
+            found = list(dict.fromkeys([*found, *self.seeds(k, is_filtered=True)]))
+        return found[:k]
 
-    def seeds(self, query: str, count: int, *, is_filtered: bool) -> list[int]:
+    def seeds(self, count: int, *, is_filtered: bool) -> list[int]:
         """Return the best rows, of those that pass the filters where that is asked."""
-        searcher = self.titled or self.searcher
-        mask = self.mask if is_filtered else self._unit_mask
-        return [int(row) for row in searcher.search(query, count, mask=mask).rows]
+        searcher = self._expander.titled or self._expander.searcher
+        mask = self.mask if is_filtered else self._expander.unit_mask
+        return [int(row) for row in searcher.search(self._query, count, mask=mask).rows]
 
-    def scores(self, query: str, rows: NDArray[np.int32]) -> Floats:
+    def scores(self, rows: NDArray[np.int32]) -> Floats:
         """Return the hybrid score of each of these rows, in any order; BM25 where there are no vectors."""
         ordered, place = np.unique(rows, return_inverse=True)
-        return self.searcher.scores(query, ordered).clip(min=0)[place]
+        return self._expander.searcher.scores(self._query, ordered).clip(min=0)[place]
 
     def passing(self, rows: Sequence[int]) -> list[int]:
         """Return the rows that pass the filters."""
         return [row for row in rows if self.mask is None or self.mask[row]]
 
-    def union(self, query: str, seeds: list[int]) -> Union:
+    def union(self, seeds: list[int]) -> Union:
         """Return seeds and the neighbours that stay, in the order that is configured, at most k."""
         led: dict[int, Led] = {}
         if not seeds:
             return Union([], led)
-        k = self.config.k
+        k = self._k
         if self.config.order == "splits":
-            return Union(self._splits(query, seeds, led), led)
-        hop = self._hop(query, seeds, self._around(query, seeds))
+            return Union(self._splits(seeds, led), led)
+        hop = self._hop(seeds, self._around(seeds))
         kept = self.passing(seeds)
         union = [*kept, *self._pruned(hop, seeds, k - len(kept), led)][:k]
-        return Union(union if self.config.order == "seeds" else self._jointly(query, union, hop, led), led)
+        return Union(union if self.config.order == "seeds" else self._jointly(union, hop, led), led)
 
-    def _around(self, query: str, seeds: Sequence[int]) -> _Scored:
+    def _around(self, seeds: Sequence[int]) -> _Scored:
         """Score seeds and their neighbours, once for all hops from the first few."""
         rows = np.array(seeds, np.int32)
         every = np.union1d(rows, self.walk.around(rows)).astype(np.int32)
-        return _Scored(every, self.scores(query, every))
+        return _Scored(every, self.scores(every))
 
-    def _hop(self, query: str, seeds: Sequence[int], known: _Scored) -> _Hop:
+    def _hop(self, seeds: Sequence[int], known: _Scored) -> _Hop:
         """Return the neighbours of these seeds and what pruning goes by. SAGE, section 2.2.B."""
         rows = np.array(seeds, np.int32)
         own = known.of(rows)
         strength = (own / own.max()) ** self.config.sharpness if own.any() else np.ones(len(rows))
-        reached = self.walk.from_(rows, strength, query)
+        reached = self.walk.from_(rows, strength, self._query)
         scores = known.of(reached.rows)
-        return _Hop(reached, scores if self.config.pruning == "hybrid" else scores * reached.evidence**self._trust)
+        by_score = self.config.pruning == "hybrid"
+        return _Hop(reached, scores if by_score else scores * reached.evidence**self._expander.trust)
 
-    def _splits(self, query: str, seeds: list[int], led: dict[int, Led]) -> list[int]:
+    def _splits(self, seeds: list[int], led: dict[int, Led]) -> list[int]:
         """Return an order of which each beginning of a size in the paper's splits is the union of that size."""
         union: list[int] = []
-        k = self.config.k
-        known = self._around(query, seeds)
+        k = self._k
+        known = self._around(seeds)
         for total in [*(size for size in TOTALS if size < k), k]:
             some = seeds if total == k else seeds[: seeds_of(total)]
             new = [row for row in self.passing(some) if row not in union]
             union += new[: total - len(union)]
             if len(union) < total:
-                hop = self._hop(query, some, known)
+                hop = self._hop(some, known)
                 union += self._pruned(hop, [*some, *union], total - len(union), led)
         return union
 
@@ -172,10 +185,10 @@ class Expansion:
             led.setdefault(int(rows[place]), Led(int(reached.through[place]), int(reached.kind[place])))
         return [int(row) for row in rows[places]]
 
-    def _jointly(self, query: str, union: list[int], hop: _Hop, led: dict[int, Led]) -> list[int]:
+    def _jointly(self, union: list[int], hop: _Hop, led: dict[int, Led]) -> list[int]:
         """Return the rows by one score for seeds and neighbours alike."""
         rows = np.array(union, np.int32)
-        scores = self.scores(query, rows)
+        scores = self.scores(rows)
         if self.config.pruning == "weighed":
             reached = hop.reached
             evidence = np.full(len(rows), _JOINT)  # what a seed has that no other seed leads to
@@ -184,7 +197,7 @@ class Expansion:
                 is_reached = reached.rows[at] == rows
                 floor = np.array([0.0 if row in led else _JOINT for row in union])
                 evidence = np.where(is_reached, np.maximum(reached.evidence[at], floor), evidence)
-            scores = scores * evidence**self._trust
+            scores = scores * evidence**self._expander.trust
         return [int(row) for row in rows[np.lexsort((rows, -scores))]]
 
 

@@ -20,14 +20,8 @@ class SparkConfig:
 
     agents: ClassVar[int] = 0
     """None: a course that is cut short ranks without the model."""
-    k: int = 20
-    """Hits at the most, up to 100. Recall is taken at 20 throughout; SAGE, section 3."""
     temperature: float = 0.0
     """Temperature of the call; 0 in the paper's code."""
-    node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
-    where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
     mode: Mode = "auto"
     """How the answer and the fallback are ranked: auto is hybrid where the graph has vectors, else lexical."""
     cypher: bool = True
@@ -46,7 +40,7 @@ class SparkConfig:
     """The paper's course: an invalid plan is not repaired, no values are shown, nothing is filled up."""
 
     def __post_init__(self) -> None:
-        WorkflowConfig(k=self.k, temperature=self.temperature, mode="lexical" if self.mode == "auto" else self.mode)
+        WorkflowConfig(temperature=self.temperature, mode="lexical" if self.mode == "auto" else self.mode)
         if self.prompt_tokens < _LEAST_TOKENS:
             raise BadOption(f"prompt_tokens is {self.prompt_tokens}: it must be {_LEAST_TOKENS:,} or more")
         if not 0 < self.seconds <= _LONGEST_STEP:
@@ -61,6 +55,4 @@ class SparkConfig:
         """Return the part that every method with a fixed course has, the mode settled for a graph."""
         has_vectors = graph.searcher.has_vectors
         mode: Mode = self.mode if self.mode != "auto" else "hybrid" if has_vectors else "lexical"
-        return WorkflowConfig(
-            k=self.k, temperature=self.temperature, node_types=self.node_types, where=self.where, mode=mode
-        )
+        return WorkflowConfig(temperature=self.temperature, mode=mode)

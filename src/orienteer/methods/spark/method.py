@@ -28,7 +28,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.methods.spark.check import Checked, Fault, check, has_cypher
 from orienteer.methods.spark.config import SparkConfig
@@ -53,8 +53,7 @@ class Spark:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: SparkConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or SparkConfig()
-        graph.mask(self.config.node_types or None, self.config.where)  # told before a model is paid
-        graph.searcher(self.config.workflow(graph).mode)
+        graph.searcher(self.config.workflow(graph).mode)  # without vectors it is told before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Have a plan written, run it, and rank what it finds; else what a plain search finds."""
@@ -67,23 +66,23 @@ class Spark:
 
         def plain() -> dict[int, str]:
             workflow.marks.append(FALLBACK)
-            return workflow.plain(config)
+            return workflow.plain()
 
         def course() -> Any:  # Any: hits
             plan = self._plan(workflow)
-            found = self._found(workflow, plan, config) if plan is not None else {}
-            hits = workflow.present(found, config)
-            if hits and (len(hits) == config.k or not self.config.fill or self.config.faithful):
+            found = self._found(workflow, plan) if plan is not None else {}
+            hits = workflow.present(found)
+            if hits and (len(hits) == question.k or not self.config.fill or self.config.faithful):
                 return hits
             if not hits:
                 workflow.notes.append("the plan gave nothing: found by plain search")
                 # A plan that failed has no edges to its credit.
                 workflow.marks = [mark for mark in workflow.marks if mark != EDGES]
-                return workflow.present(plain(), config)
-            filled = {**found, **{row: why for row, why in workflow.plain(config).items() if row not in found}}
-            return workflow.present(filled, config)
+                return workflow.present(plain())
+            filled = {**found, **{row: why for row, why in workflow.plain().items() if row not in found}}
+            return workflow.present(filled)
 
-        return workflow.follow(course, instead=lambda: workflow.present(plain(), config))
+        return workflow.follow(course, instead=lambda: workflow.present(plain()))
 
     @cached_property
     def _offers_cypher(self) -> bool:
@@ -126,7 +125,7 @@ class Spark:
     def _checked(self, given: dict[str, Any]) -> Checked:  # Any: JSON
         return check(self._graph, given, offers_cypher=self._offers_cypher)
 
-    def _found(self, workflow: Workflow, plan: Plan, config: WorkflowConfig) -> dict[int, str]:
+    def _found(self, workflow: Workflow, plan: Plan) -> dict[int, str]:
         """Return the rows that a plan finds with the reason of each, best first."""
         execution = Execution(
             self._graph,
@@ -143,18 +142,19 @@ class Spark:
             return {}
         if outcome.has_edges:
             workflow.marks.append(EDGES)
-        rows = outcome.rows if outcome.is_ordered else self._ranked(workflow, outcome, config)
+        rows = outcome.rows if outcome.is_ordered else self._ranked(workflow, outcome)
         order = "in the plan's order" if outcome.is_ordered else "ranked against the question"
         return dict.fromkeys(rows, f"by the plan ({outcome.trail}), {order}")
 
     @staticmethod
-    def _ranked(workflow: Workflow, outcome: Outcome, config: WorkflowConfig) -> tuple[int, ...]:
+    def _ranked(workflow: Workflow, outcome: Outcome) -> tuple[int, ...]:
         """Return a plan's answer in the order in which the question ranks it, what it says nothing of last."""
+        question = workflow.question
         best = workflow.search(
-            workflow.question.text,
-            config.k,
-            node_types=config.node_types,
-            where=config.where,
+            question.text,
+            question.k,
+            node_types=question.node_types,
+            where=question.where,
             among=outcome.set_name,
         )
         return tuple(dict.fromkeys((*best, *outcome.rows)))

@@ -57,7 +57,7 @@ class Gatherer(ABC, Generic[_C]):
         """Return a query with its analysis, as far as this retriever has any."""
         if query.low or query.high or query.answer_types or query.trajectories or self._opened is None:
             return query
-        return self._opened.analyze(query.text, run)
+        return query.analyzed(self._opened, run)
 
     @cached_property
     def _opened(self) -> Analyzer | None:

@@ -145,7 +145,7 @@ class Hippo(Gatherer[HippoConfig]):
         config = config if config is not None else HippoConfig()
         if config.filter and model is None:
             raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
-        spaces = Spaces(graph, config)
+        spaces = Spaces(graph, config.mode)
         super().__init__(config, spaces, analyzer)
         self._model = model
         self._titles = TitlesIn(graph)
@@ -171,7 +171,7 @@ class Hippo(Gatherer[HippoConfig]):
         if not len(begun.rows) and not len(named):
             return Evidence(reason="no node shares a word with the query, and none that it names is in the graph")
         reached = self._reached(query, begun, named, run)
-        return self._evidence(begun, reached)
+        return self._evidence(query, begun, reached)
 
     # ------------------------------------------------------------------------------------------------- where it begins
 
@@ -272,10 +272,11 @@ class Hippo(Gatherer[HippoConfig]):
 
     # ------------------------------------------------------------------------------------------------------- evidence
 
-    def _evidence(self, begun: _Begun, reached: _Reached) -> Evidence:
-        spaces, config = self.spaces, self.config
-        answers = _best(reached.at, spaces.answers, config.k)
-        entities = _best(reached.at, spaces.entities & ~spaces.answers, config.entities)
+    def _evidence(self, query: Query, begun: _Begun, reached: _Reached) -> Evidence:
+        spaces = self.spaces
+        allowed = spaces.answers(query.node_types, query.where)
+        answers = _best(reached.at, allowed, query.k)
+        entities = _best(reached.at, spaces.entities & ~allowed, self.config.entities)
         found = dict(zip(begun.rows.tolist(), begun.scores.tolist(), strict=True))
         joined = entities if len(entities) else answers[:_BETWEEN]
         nodes = [

@@ -31,6 +31,7 @@ from orienteer.graph.adjacency import KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
 from orienteer.index.bm25 import Scored as ScoredRows
 from orienteer.protocols import Run
 from orienteer.records import Edge, Node
@@ -82,7 +83,7 @@ class Hyper(Gatherer[HyperConfig]):
 
     def __init__(self, graph: Graph, config: HyperConfig | None = None, analyzer: Analyzer | None = None) -> None:
         config = config if config is not None else HyperConfig()
-        super().__init__(config, titled_spaces(graph, config, config.titles), analyzer)
+        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer)
         self._seeds = Seeds(graph, self.spaces)
         self._has_facts = MEMBER in graph.types.edges and bool(self.spaces.facts.any())
         is_named = any(one.type in HOLDING and one.target not in RESERVED for one in graph.schema.edges)
@@ -108,16 +109,18 @@ class Hyper(Gatherer[HyperConfig]):
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return the facts and entities that the expansion comes to, and the passages of both."""
-        found = searched(self.spaces, query.text, max(self.config.facts, 2 * self.config.k), self.spaces.answers)
+        answers = self.spaces.answers(query.node_types, query.where)
+        found = searched(self.spaces, query.text, max(self.config.facts, 2 * query.k), answers)
         facts = found
-        if self._facts is not self.spaces.answers:
+        if self._facts is not answers:
             facts = searched(self.spaces, query.text, self.config.facts, self._facts)
         entities = self._expanded(query, facts)
         reached = self._sides.to_facts(entities.most(_EXPANDED))
         if not self._has_facts:
-            return self._evidence(query.text, NONE, entities, reached, found)
+            return self._evidence(NONE, entities, self._passages(query, reached, found, answers))
         facts = fused(self.spaces, query.text, reached, facts, self.config.facts, among=self._facts)
-        return self._evidence(query.text, facts, entities, self._stating(facts, entities), found)
+        passages = self._passages(query, self._stating(facts, entities), found, answers)
+        return self._evidence(facts, entities, passages)
 
     # ---------------------------------------------------------------------------------------------------- expansion
 
@@ -149,8 +152,10 @@ class Hyper(Gatherer[HyperConfig]):
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
-    def _evidence(self, text: str, facts: ScoredRows, entities: Handed, reached: Handed, found: ScoredRows) -> Evidence:
-        passages = fused(self.spaces, text, reached, found, self.config.k, among=self.spaces.answers)
+    def _passages(self, query: Query, reached: Handed, found: ScoredRows, answers: Mask) -> ScoredRows:
+        return fused(self.spaces, query.text, reached, found, query.k, among=answers)
+
+    def _evidence(self, facts: ScoredRows, entities: Handed, passages: ScoredRows) -> Evidence:
         why = self._reasons(facts, entities.most(_EXPANDED))
         nodes = [self.spaces.node(row, score, why(row)) for row, score in zip(*passages, strict=True)]
         nodes += self._cut(facts.rows, facts.scores, "a fact")

@@ -75,7 +75,7 @@ class Light(Gatherer[LightConfig]):
 
     def __init__(self, graph: Graph, config: LightConfig | None = None, analyzer: Analyzer | None = None) -> None:
         config = config if config is not None else LightConfig()
-        super().__init__(config, Spaces(graph, config), analyzer)
+        super().__init__(config, Spaces(graph, config.mode), analyzer)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = Holders(graph, self.spaces)
@@ -126,7 +126,7 @@ class Light(Gatherer[LightConfig]):
 
     def _passages(self, query: Query, picked: Picked) -> dict[int, str]:
         """Return rows of passages, best first, with what found each."""
-        answers, fits = self.spaces.answers, self._seeds.fits(query.text)
+        answers, fits = self.spaces.answers(query.node_types, query.where), self._seeds.fits(query.text)
         rows = list(picked.nodes)
         lists: list[tuple[list[int], Callable[[int], str]]] = []
         if self._relations.holds_itself:
@@ -139,10 +139,10 @@ class Light(Gatherer[LightConfig]):
                 (vote(told, len(groups), fits).rows.tolist(), lambda row: self._told(row, picked.relations, told))
             )
         if self.config.level == "mix":
-            found = self.spaces.search(query.text, self.config.k, answers).rows.tolist()
+            found = self.spaces.search(query.text, query.k, answers).rows.tolist()
             lists.insert(0, (found, lambda row: self.spaces.mode))
         pairs = in_turns(*([(row, why) for row in some if answers[row]] for some, why in lists))
-        return {row: why(row) for row, why in first_of(pairs, self.config.k).items()}
+        return {row: why(row) for row, why in first_of(pairs, query.k).items()}
 
     def _held(self, row: int, entities: list[int], held: Held) -> str:
         names = (name_of(self.graph, entities[place]) for place in holds(held, row))

@@ -77,7 +77,7 @@ class Mini(Gatherer[MiniConfig]):
 
     def __init__(self, graph: Graph, config: MiniConfig | None = None, analyzer: Analyzer | None = None) -> None:
         config = config if config is not None else MiniConfig()
-        super().__init__(config, Spaces(graph, config), analyzer)
+        super().__init__(config, Spaces(graph, config.mode), analyzer)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = Holders(graph, self.spaces)
@@ -205,7 +205,7 @@ class Mini(Gatherer[MiniConfig]):
             fit[order] = self._seeds.fits(query.text)(rows[order])
             scores = damped(votes[rows], fit)
             passages = self._boosted(query, rows, scores * np.where(np.isin(rows, first), FIRST, 1.0))
-            if not self.config.node_types:
+            if not query.node_types:
                 passages = _preferred(passages, wanted)
             entities, why = [], self._led(starts, votes)
         else:
@@ -220,7 +220,7 @@ class Mini(Gatherer[MiniConfig]):
                 return because("paths lead to", names, self.spaces.mode)
 
         top = passages[0][1] if passages and passages[0][1] > 0 else 1.0
-        nodes = [self.spaces.node(row, score / top, why(row)) for row, score in passages[: self.config.k]]
+        nodes = [self.spaces.node(row, score / top, why(row)) for row, score in passages[: query.k]]
         nodes += [self.spaces.node(row, score, "paths lead to it") for row, score in entities]
         reason = "" if nodes else "nothing in the graph is named in the query or like its names"
         return Evidence.joined([Evidence(tuple(nodes), tuple(self._relations.edges_of(relations)), reason=reason)])
@@ -242,8 +242,8 @@ class Mini(Gatherer[MiniConfig]):
 
     def _boosted(self, query: Query, rows: Rows, scores: NDArray[np.float64]) -> list[tuple[int, float]]:
         """Return the answers among some rows, and after them what the search alone gives, best first."""
-        answers = self.spaces.answers
-        found = self._seeds.search(query.text, self.config.k, answers)
+        answers = self.spaces.answers(query.node_types, query.where)
+        found = self._seeds.search(query.text, query.k, answers)
         kept = answers[rows]
         both, place = np.unique(np.concatenate([rows[kept], found.rows]), return_inverse=True)
         total: NDArray[np.float64] = np.bincount(place[: kept.sum()], scores[kept], len(both)).astype(np.float64)

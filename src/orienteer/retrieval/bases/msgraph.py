@@ -102,7 +102,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         model: LanguageModel | None = None,
     ) -> None:
         config = config if config is not None else MsGraphConfig()
-        super().__init__(config, Spaces(graph, config), analyzer)
+        super().__init__(config, Spaces(graph, config.mode), analyzer)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = Holders(graph, self.spaces)
@@ -142,12 +142,13 @@ class MsGraph(Gatherer[MsGraphConfig]):
         return sorted(relations, key=lambda one: not set(one.ends).issubset(rows))
 
     def _passages(self, query: Query, rows: list[int], relations: Sequence[Relation]) -> list[Scored[Node]]:
-        answers = self.spaces.answers & ~self.spaces.communities  # of those the reports are told
+        answers = self.spaces.answers(query.node_types, query.where)
+        answers = answers & ~self.spaces.communities  # of those the reports are told
         held, voted = self._holders.of(rows), rows
         if not self._relations.holds_itself:
             voted = vote(held, len(rows), self._seeds.fits(query.text)).rows.tolist()
-        searched = self._seeds.search(query.text, self.config.k, answers).rows.tolist()
-        kept = list(dict.fromkeys([*(row for row in voted if answers[row]), *searched]))[: self.config.k]
+        searched = self._seeds.search(query.text, query.k, answers).rows.tolist()
+        kept = list(dict.fromkeys([*(row for row in voted if answers[row]), *searched]))[: query.k]
         picked = set(voted)
 
         def why(row: int) -> str:

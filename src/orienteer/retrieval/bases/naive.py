@@ -25,7 +25,7 @@ class Naive(Gatherer[NaiveConfig]):
 
     def __init__(self, graph: Graph, config: NaiveConfig | None = None, analyzer: Analyzer | None = None) -> None:
         config = config if config is not None else NaiveConfig()
-        super().__init__(config, Spaces(graph, config))
+        super().__init__(config, Spaces(graph, config.mode))
 
     def _again(self, config: NaiveConfig) -> Naive:
         return Naive(self.graph, config)
@@ -35,6 +35,6 @@ class Naive(Gatherer[NaiveConfig]):
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return the passages that words and meaning speak for."""
-        found = self.spaces.search(query.text, self.config.k, self.spaces.answers)
+        found = self.spaces.search(query.text, query.k, self.spaces.answers(query.node_types, query.where))
         nodes = [self.spaces.node(row, score, self.spaces.mode) for row, score in zip(*found, strict=True)]
         return Evidence(nodes=tuple(nodes), reason="" if nodes else "no passage shares a word with the query")

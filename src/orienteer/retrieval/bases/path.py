@@ -83,7 +83,7 @@ class Paths(Gatherer[PathsConfig]):
 
     def __init__(self, graph: Graph, config: PathsConfig | None = None, analyzer: Analyzer | None = None) -> None:
         config = config if config is not None else PathsConfig()
-        super().__init__(config, titled_spaces(graph, config, config.titles), analyzer)
+        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer)
         self._seeds, self._holders = Seeds(graph, self.spaces), Holders(graph, self.spaces)
         self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
         self._walked, self._kinds = self._ground()
@@ -109,18 +109,19 @@ class Paths(Gatherer[PathsConfig]):
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return the best paths, what they are made of, and the passages that speak of it."""
-        found = searched(self.spaces, query.text, max(self.config.seeds, 2 * self.config.k), self.spaces.answers)
-        seeds, facts = self._seeded(query, found), NONE
+        answers = self.spaces.answers(query.node_types, query.where)
+        found = searched(self.spaces, query.text, max(self.config.seeds, 2 * query.k), answers)
+        seeds, facts = self._seeded(query, found, answers), NONE
         if self._has_facts:
             facts = self._seeds.search(_themes(query), self.config.facts, self.spaces.facts)
         walked = self._paths(seeds)
-        return self._evidence(walked, seeds, facts, self._passages(query.text, walked, found))
+        return self._evidence(walked, seeds, facts, self._passages(query, walked, found, answers), answers)
 
-    def _seeded(self, query: Query, found: ScoredRows) -> ScoredRows:
+    def _seeded(self, query: Query, found: ScoredRows, answers: Mask) -> ScoredRows:
         """Return the seeds: entities, and where there are none passages, from `found` where all of them are answers."""
         if self._has_entities:
             return self._seeds.find(query.low, query.text, self.config.seeds, self.spaces.entities)
-        if self.spaces.answers is not self.spaces.passages:
+        if answers is not self.spaces.passages:
             found = searched(self.spaces, query.text, self.config.seeds, self.spaces.passages)
         return ScoredRows(found.rows[: self.config.seeds], found.scores[: self.config.seeds])
 
@@ -154,7 +155,7 @@ class Paths(Gatherer[PathsConfig]):
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
-    def _passages(self, text: str, walked: flow.Ways, found: ScoredRows) -> list[Scored[Node]]:
+    def _passages(self, query: Query, walked: flow.Ways, found: ScoredRows, answers: Mask) -> list[Scored[Node]]:
         """Return the passages by what they hold of the paths, the rare counting for more, and by a search."""
         on_path = walked.nodes >= 0
         said = np.repeat(shares(walked.scores), on_path.sum(axis=1))
@@ -163,7 +164,7 @@ class Paths(Gatherer[PathsConfig]):
         count = int(self.spaces.passages.sum())
         rare = np.log1p(count / holders) / np.log1p(count)  # (nodes on paths,)
         voted = added([Handed(held.passage.astype(np.int64), (said * rare)[held.item])])
-        best = fused(self.spaces, text, voted, found, self.config.k, among=self.spaces.answers)
+        best = fused(self.spaces, query.text, voted, found, query.k, among=answers)
         return [self.spaces.node(row, score, self._why(row, walked, held)) for row, score in zip(*best, strict=True)]
 
     def _why(self, row: int, walked: flow.Ways, held: Held) -> str:
@@ -178,13 +179,13 @@ class Paths(Gatherer[PathsConfig]):
         return whole if rows[step] == row else f"holds {here}, {whole}"
 
     def _evidence(
-        self, walked: flow.Ways, seeds: ScoredRows, facts: ScoredRows, passages: list[Scored[Node]]
+        self, walked: flow.Ways, seeds: ScoredRows, facts: ScoredRows, passages: list[Scored[Node]], answers: Mask
     ) -> Evidence:
         paths, scores, nodes = [], shares(walked.scores).tolist(), list(passages)
         for walk, score in zip(walked.nodes.tolist(), scores, strict=True):
             rows = [row for row in walk if row >= 0]
             paths.append(Scored(self._steps(rows), score, "flow between two seeds"))
-            nodes += [self.spaces.node(row, score, "on a path") for row in rows if not self.spaces.answers[row]]
+            nodes += [self.spaces.node(row, score, "on a path") for row in rows if not answers[row]]
         if not paths and self._has_entities:
             nodes += [self.spaces.node(row, score, "a seed") for row, score in zip(*seeds, strict=True)]
         nodes += [self.spaces.node(row, score, "a fact") for row, score in zip(*facts, strict=True)]

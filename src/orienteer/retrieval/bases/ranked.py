@@ -22,7 +22,8 @@ class RankedBase:
 
     def gather(self, query: Query, run: Run) -> Evidence:
         """Return what the method finds; where it was cut short or failed, the reason says so."""
-        result = self._strategy.retrieve(Question(text=query.text), run)
+        question = Question(text=query.text, k=query.k, node_types=query.node_types, where=query.where)
+        result = self._strategy.retrieve(question, run)
         nodes = tuple(Scored(self.graph.node(hit.id), hit.score, hit.why) for hit in result.hits)
         cut = "" if result.stopped_by in ("finish", "steps") else f"{self.name} was stopped by {result.stopped_by}"
         reason = "; ".join(filter(None, (cut, *(result.notes if not nodes else ()))))

@@ -28,7 +28,7 @@ from orienteer.serve.cli.arguments import (
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.agents.events import Event
+    from orienteer.agents.events import Event, Stream
     from orienteer.records import Result, Trajectory
     from orienteer.retriever import Retriever
 
@@ -88,12 +88,10 @@ def ask(
         open_graph(directory, out),
         method,
         budget=budget.limits(configured),
-        k=k,
-        node_types=types or (),
-        where=where or (),
         settings=configured,
     )
-    found = _listen(out, retriever, question, has_answer=not no_answer, trace=trace)
+    events = retriever.stream(question, k, node_types=types or (), where=where or (), has_answer=not no_answer)
+    found = _listen(out, retriever, events, trace=trace)
     if out.as_json:
         out.json(found.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
     if trace == traces.STANDARD:
@@ -124,11 +122,11 @@ def demo(out: Output) -> None:
     methods = ["anchor", "ark"] if configured.model else ["anchor"]
     results = []
     for method in methods:
-        retriever = Retriever(graph, method, k=5, settings=configured)
+        retriever = Retriever(graph, method, settings=configured)
         for asked in demo_questions():
             if not out.as_json:
                 out.print(f"{asked.question}\n")
-            found = _listen(out, retriever, asked.question, has_answer=True, trace=None)
+            found = _listen(out, retriever, retriever.stream(asked.question, 5), trace=None)
             results.append(found)
             _tell(out, found)
             if not out.as_json:
@@ -191,12 +189,12 @@ def _demo_graph(out: Output) -> Path:
     return path
 
 
-def _listen(out: Output, retriever: Retriever, question: str, *, has_answer: bool, trace: Path | None) -> Result:
+def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> Result:
     """Return what comes of a question, showing its steps as they happen; what is interrupted is kept in the trace."""
     from orienteer.agents.events import DoneEvent
 
     found: Result | None = None
-    with _retries_told(out), retriever.stream(question, has_answer=has_answer) as events:
+    with _retries_told(out), stream as events:
         try:
             for event in events:
                 _show(out, event, has_agents=retriever.method.needs_model)

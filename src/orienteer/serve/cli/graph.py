@@ -92,11 +92,11 @@ def search(
     graph = open_graph(directory, out)
     ranking = ranking_of(mode)
     method = "bm25" if ranking.kind == "lexical" else ranking.kind
-    options: dict[str, Any] = {"node_types": types or (), "where": where or ()}  # Any: of several types
+    options: dict[str, Any] = {}  # Any: of several types
     if method == "hybrid":
-        options |= {"weight": ranking.weight, "fusion": ranking.fusion}
-    retriever = Retriever(graph, method, k=k, settings=Settings(), **options)
-    found = retriever.search(words)
+        options = {"weight": ranking.weight, "fusion": ranking.fusion}
+    retriever = Retriever(graph, method, settings=Settings(), **options)
+    found = retriever.search(words, k, node_types=types or (), where=where or ())
     if out.as_json:
         out.json(found.model_dump(mode="json", exclude={"trajectories"}))
         return
