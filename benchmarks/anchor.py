@@ -118,10 +118,10 @@ def measure(name: str, graph: Graph, items: Sequence[Item]) -> list[dict[str, An
     if not items:
         print(f"{name:34}    0  no questions")
         return []
-    strategy, run = Anchor(graph), Allowance()
+    method, run = Anchor(graph), Allowance()
 
     def by_anchor(text: str) -> list[str]:
-        return [hit.id for hit in strategy.retrieve(Question(text=text), run).hits]
+        return [hit.id for hit in method.retrieve(Question(text=text), run).hits]
 
     def by_words(text: str) -> list[str]:
         return [hit.id for hit in graph.search(text, K)]

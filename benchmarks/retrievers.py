@@ -223,7 +223,7 @@ def ask(size: int, work: Path, methods: Sequence[str], count: int) -> dict[str, 
 def _opened(name: str, graph: Graph) -> KnowledgeBase:
     if name in BASES:
         return open_base(name, graph)
-    return RankedBase(graph, METHODS[name].load()(graph=graph))
+    return RankedBase(graph, METHODS[name].make(graph))
 
 
 def _peak() -> float:

@@ -30,8 +30,10 @@ class Option:
     """The string beneath the field, which cites where the default comes from."""
 
 
-def options_of(config: type) -> tuple[Option, ...]:
-    """Return the options of a configuration dataclass, in the order of its fields."""
+def options_of(config: type | None) -> tuple[Option, ...]:
+    """Return the options of a configuration dataclass, in the order of its fields; none where there is none."""
+    if config is None:
+        return ()
     docs = _field_docs(config)
     return tuple(
         Option(one.name, _written_type(one), _default(one), docs.get(one.name, "")) for one in _settable(config)

@@ -148,8 +148,8 @@ class Run(Protocol):
         """Pass an event to whoever listens, as it happens; a trajectory without steps is what a course begins with."""
 
 
-class Strategy(Protocol):
-    """A method: question in, ranked evidence out."""
+class Method(Protocol):
+    """Question in, ranked evidence out."""
 
     @property
     def name(self) -> str:
@@ -174,6 +174,14 @@ class Reranking(Protocol):
 
     def rerank(self, question: Question, hits: Sequence[Ranked], run: Run) -> Reranked:
         """Return the ids of all hits; in the order they had, with a note, where the model or the budget fails it."""
+
+
+@runtime_checkable
+class Exploring(Protocol):
+    """A method whose agents' beginnings can be told before they have taken a step."""
+
+    def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
+        """Return what one of the agents, from 0, begins with: a trajectory without steps."""
 
 
 @runtime_checkable

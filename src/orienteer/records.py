@@ -175,7 +175,7 @@ class Record(BaseModel):
 
 
 class Question(Record):
-    """What a person asks, and of what kind the hits are to be. A strategy sees this and never the gold answer."""
+    """What a person asks, and of what kind the hits are to be. A method sees this and never the gold answer."""
 
     id: str = ""
     text: str

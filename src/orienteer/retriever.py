@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -14,9 +13,9 @@ from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
-from orienteer.methods.table import AUTO, METHODS, Method, chosen, method_of_settings, options_by_method, over
+from orienteer.methods.table import AUTO, METHODS, MethodCard, chosen, method_of_settings, options_by_method, over
 from orienteer.options import check
-from orienteer.protocols import Answering, LanguageModel, Strategy
+from orienteer.protocols import Answering, Exploring, LanguageModel, Method
 from orienteer.records import Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
@@ -70,12 +69,12 @@ class Retriever:
         self._options = self._checked({**own, **settings.options, **options})
         if self.method.slot == "seeds":
             self._choose_seeds()
-        inner, config = self.method.over, None if self.method.over is None else self.method.over.config()
+        inner, config = self.method.over, None if self.method.over is None else self.method.over.config_class()
         self._inner_options: Mapping[str, Any] = {}
         if inner is not None and config is not None:
             self._inner_options = check(config, by_method.get(inner.name, {}), where=f"{inner.name}.")
         with self._damage_told():
-            self._strategy = self._opened()
+            self._made = self._make()
 
     def __repr__(self) -> str:
         model = f", model={self.model.name!r}" if self.model is not None else ""
@@ -199,10 +198,8 @@ class Retriever:
 
     def _begun(self, question: Question, agent: int | None) -> Trajectory:
         """Return a trajectory without steps: as its agent began where the method tells that, else with the question."""
-        begin = getattr(self._strategy, "begin_agent", None)
-        if begin is not None and agent is not None:
-            begun: Trajectory = begin(question, agent, random_seed=self._random_seed)
-            return begun
+        if agent is not None and isinstance(self._made, Exploring):
+            return self._made.begin_agent(question, agent, random_seed=self._random_seed)
         method = "answer" if agent is None else self.method.name
         return Trajectory(question=question, method=method, model=self.model.name if self.model else None)
 
@@ -226,10 +223,10 @@ class Retriever:
 
     def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
         model = self.model if has_answer else None
-        if model is not None and isinstance(self._strategy, Answering):
-            answered = self._strategy.retrieve_and_answer(question, allowance, model)
+        if model is not None and isinstance(self._made, Answering):
+            answered = self._made.retrieve_and_answer(question, allowance, model)
             return self._limited(answered, question, k, has_answer=True)
-        result = self._strategy.retrieve(question, allowance)
+        result = self._made.retrieve(question, allowance)
         result = self._limited(result, question, k, has_answer=has_answer)
         if model is None or result.answer is not None or allowance.is_stopped:
             return result
@@ -238,7 +235,7 @@ class Retriever:
         allowance.keeps_answer = False
         return answer(result, model=model, run=allowance, graph=self.graph)
 
-    def _chosen(self, name: str) -> Method:
+    def _chosen(self, name: str) -> MethodCard:
         has_model = self.model is not None
         return chosen(name, has_model=has_model, is_of_documents=self.graph.is_made_of_documents)
 
@@ -265,25 +262,14 @@ class Retriever:
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.manifest.generation)
 
-    def _opened(self) -> Strategy:
+    def _make(self) -> Method:
         """Return the method, standing on another where it is written over one."""
-        given: dict[str, Any] = {"rerank": self._rerank} if self._rerank is not None else {}
-        if (inner := self.method.over) is not None and self.method.slot is not None:
-            given[self.method.slot] = self._made(inner, self._inner_options, {})
-        return self._made(self.method, self._options, given)
-
-    def _made(self, method: Method, options: Mapping[str, Any], given: dict[str, Any]) -> Strategy:
-        made = method.load()
-        parameters = inspect.signature(made).parameters
-        given = {"graph": self.graph, "model": self.model, **given}
-        if "rerank" in given and "rerank" not in parameters:
-            raise BadOption(f"the method {method.name!r} takes no reranker: leave rerank out, or take ark")
-        if (config := method.config()) is not None:
-            given["config"] = config(**options)
-        return made(**{name: value for name, value in given.items() if name in parameters})
+        card, inner = self.method, self.method.over
+        below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
+        return card.make(self.graph, model=self.model, options=self._options, rerank=self._rerank, inner=below)
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        config = self.method.config()
+        config = self.method.config_class()
         if config is None:
             if options:
                 raise BadOption(f"the method {self.method.name!r} has no options, got {', '.join(options)}")
@@ -301,11 +287,11 @@ class Retriever:
         if budget is not None:
             self._require_price(budget)
         budget = self.budget if budget is None else budget
-        agents = 0
-        if self.method.needs_model:
-            strategy = self._strategy
-            strategy = getattr(strategy, "seeds", None) or strategy  # where it starts from another, that one asks
-            agents = int(getattr(getattr(strategy, "config", None), "agents", 1))
+        inner = self.method.over
+        if inner is not None and self.method.slot == "seeds":  # where it starts from another, that one asks
+            agents = inner.turns_kept(self._inner_options)
+        else:
+            agents = self.method.turns_kept(self._options)
         answers = has_answer and self.model is not None
         reserve = agents + int(answers)
         if budget.calls is not None:

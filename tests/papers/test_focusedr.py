@@ -51,8 +51,8 @@ def model(query, order=None):
 def ask(graph, query, *, order=None, question="papers on tides", **options):
     limits = limits_in(options)
     options = {"rerank": order is not None, **options}
-    strategy = FocusedR(graph, model(query, order), FocusedRConfig(**options))
-    return strategy.retrieve(Question(text=question, **limits), Allowance(reserve=0))
+    method = FocusedR(graph, model(query, order), FocusedRConfig(**options))
+    return method.retrieve(Question(text=question, **limits), Allowance(reserve=0))
 
 
 def ids(result):

@@ -212,8 +212,8 @@ def model(first, order=None, seen=None):
 
 def ask(graph, first, *, order=None, seen=None, budget=None, question="Which film did she direct?", **options):
     limits = limits_in(options)
-    strategy = FourStepFocus(graph, model(first, order, seen), FourStepFocusConfig(**options))
-    return strategy.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
+    method = FourStepFocus(graph, model(first, order, seen), FourStepFocusConfig(**options))
+    return method.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
 
 
 def ids(result):

@@ -43,8 +43,8 @@ def plays(*replies, seen=None):
 
 def ask(graph, *replies, seen=None, budget=None, question="Which gene is downregulated?", **options):
     limits = limits_in(options)
-    strategy = GraphCot(graph, plays(*replies, seen=seen), GraphCotConfig(**options))
-    return strategy.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
+    method = GraphCot(graph, plays(*replies, seen=seen), GraphCotConfig(**options))
+    return method.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
 
 
 def observed(graph, action):

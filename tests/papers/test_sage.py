@@ -457,7 +457,7 @@ def test_auto_says_which_seeds_it_takes_and_why(graph):
     assert any(note.startswith("seeds by hybrid: ") for note in found.notes)
 
 
-def test_a_strategy_has_to_be_given_where_it_is_named(graph):
+def test_a_method_has_to_be_given_where_it_is_named(graph):
     with pytest.raises(BadOption, match="write sage:ark"):
         Sage(graph, SageConfig(seeds="ark"))
 

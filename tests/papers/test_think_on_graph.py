@@ -81,8 +81,8 @@ def ask(
     graph, thinker, *, budget=None, question="Into which sea flows the river under the bridge of Olten?", **options
 ):
     limits = limits_in(options)
-    strategy = ThinkOnGraph(graph, ScriptedModel(thinker), ThinkOnGraphConfig(**options))
-    return strategy.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
+    method = ThinkOnGraph(graph, ScriptedModel(thinker), ThinkOnGraphConfig(**options))
+    return method.retrieve(Question(text=question, **limits), Allowance(budget, reserve=0))
 
 
 def ids(result):

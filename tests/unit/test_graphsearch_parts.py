@@ -117,7 +117,7 @@ def test_a_base_is_asked_for_the_passages_of_the_searches_and_not_for_the_hits(g
 
 def test_settings_of_the_base_count(graph):
     settings = Settings(methods={"naive": {"mode": "lexical"}, "graphsearch": {"rounds": 1}})
-    made = retriever(graph, "graphsearch:naive", settings=settings)._strategy
+    made = retriever(graph, "graphsearch:naive", settings=settings)._made
     assert (made.sources.base.config.mode, made.config.rounds) == ("lexical", 1)
     with pytest.raises(BadOption, match="Near: mode"):
         retriever(graph, "graphsearch:naive", settings=Settings(methods={"naive": {"mod": "lexical"}}))
@@ -134,8 +134,8 @@ def test_filters_are_for_answers_and_not_for_evidence(graph):
 
 
 def test_on_a_graph_with_passages_the_walk_over_names_is_the_base_and_else_what_reads_names(graph, small):
-    assert retriever(graph)._strategy.sources.base.name == "hippo"
-    assert retriever(small)._strategy.sources.base.name in ("light", "naive")
+    assert retriever(graph)._made.sources.base.name == "hippo"
+    assert retriever(small)._made.sources.base.name in ("light", "naive")
 
 
 def test_on_a_given_graph_every_node_is_text_and_entity(small):
@@ -321,6 +321,6 @@ def test_the_defaults_are_lean_both_channels_and_every_module():
     assert not config.faithful
     assert config.searched == ("semantic", "relational")
     assert (config.source("semantic"), config.source("relational")) == ("text", "graph")
-    assert (config.passages, config.rounds, config.agents) == (30, 2, 0)
+    assert (config.passages, config.rounds) == (30, 2)
     assert CHAIN["sub_queries"][1]["deps"] == [1]
     assert GraphSearch.name == "graphsearch"

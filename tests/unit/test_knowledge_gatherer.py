@@ -58,9 +58,7 @@ def graph(build):
 
 
 def made(name, graph, options, model=None):
-    method = METHODS[name]
-    given = {} if model is None else {"model": model}
-    return method.load()(graph=graph, config=method.config()(**options), **given)
+    return METHODS[name].make(graph, model=model, options=options)
 
 
 @pytest.mark.parametrize("name", ASKS)

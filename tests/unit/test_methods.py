@@ -18,7 +18,7 @@ from orienteer.agents.agent import Agent, AgentConfig
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
-from orienteer.methods.table import METHODS, method_of
+from orienteer.methods.table import METHODS, MethodCard, method_of
 from orienteer.options import options_of
 from orienteer.records import Question, Ranked, Result, Sampling, Usage
 from orienteer.retriever import Retriever
@@ -50,7 +50,7 @@ class EchoConfig:
 
 
 class Echo:
-    """A method of somebody's own."""
+    """Says one thing or another."""
 
     name = "echo"
 
@@ -62,23 +62,31 @@ class Echo:
         return Result(question=question.text, method=self.name, answer="!" if self.config.shout else "?")
 
 
+ECHO = MethodCard(
+    name="echo", target=f"{__name__}:Echo", config=f"{__name__}:EchoConfig", summary="A method of somebody's own."
+)
+
+
 # ------------------------------------------------------------------------------------------------------ the table
 
 
 def test_every_method_is_what_the_table_says():
     for name, method in METHODS.items():
         assert name == method.name == name.lower()
-        made = method.load()
-        assert made.name == name
-        assert "model" in inspect.signature(made).parameters or not method.needs_model
+        kind = method.load()
+        assert kind.name == name
         assert method.summary
+        parameters = inspect.signature(kind).parameters
+        takes = {"config": method.config, "model": method.model != "no", "rerank": method.takes_reranker}
+        takes |= {slot: method.slot == slot for slot in ("seeds", "base")}
+        assert {name for name, is_taken in takes.items() if is_taken} == parameters.keys() - {"graph"}
 
 
 def test_every_option_of_every_method_is_documented():
     for method in METHODS.values():
-        config = method.config()
-        assert (config is None) == (method.name == "bm25")
-        assert [one.name for one in (options_of(config) if config is not None else ()) if not one.doc] == []
+        options = options_of(method.config_class())
+        assert bool(options) == (method.name != "bm25")
+        assert [one.name for one in options if not one.doc] == []
 
 
 def test_an_unknown_method_is_answered_with_near_ones():
@@ -86,10 +94,12 @@ def test_an_unknown_method_is_answered_with_near_ones():
         method_of("ancor")
     with pytest.raises(BadOption, match="no method"):
         method_of("nowhere.at.all:Method")
+    with pytest.raises(BadOption, match="no MethodCard"):
+        method_of(f"{__name__}:Echo")
 
 
 def test_a_method_of_ones_own_is_an_import_path(small):
-    retriever = Retriever(small, f"{__name__}:Echo", settings=UNSET, shout="yes")
+    retriever = Retriever(small, f"{__name__}:ECHO", settings=UNSET, shout="yes")
     assert retriever.ask("hello").answer == "!"
     assert retriever.search("hello").answer is None
     assert (retriever.method.needs_model, retriever.method.summary) == (False, "A method of somebody's own.")
@@ -143,7 +153,7 @@ def test_a_method_that_needs_a_model_says_so(small):
 def test_the_settings_choose_method_and_options(small):
     settings = Settings(method="anchor", methods={"anchor": {"spelling": "false"}})
     retriever = Retriever(small, settings=settings)
-    assert (retriever.method.name, retriever._strategy.config.spelling) == ("anchor", False)
+    assert (retriever.method.name, retriever._made.config.spelling) == ("anchor", False)
 
 
 def test_options_are_checked(small):
@@ -285,7 +295,7 @@ def test_a_stream_tells_steps_then_hits_then_the_answer_then_the_end(small, mode
 
 
 def test_a_stream_passes_on_what_a_method_says(small):
-    retriever = Retriever(small, f"{__name__}:Echo", settings=UNSET)
+    retriever = Retriever(small, f"{__name__}:ECHO", settings=UNSET)
     assert [event.kind for event in retriever.stream("x")] == ["note", "answer", "done"]
 
 
@@ -334,9 +344,12 @@ class Sequence:
         return Result(question=question.text, method=self.name, hits=(Ranked(id="f1", type="", name="", score=1),))
 
 
+SEQUENCE = MethodCard(name="sequence", target=f"{__name__}:Sequence", model="required", last_turns=1)
+
+
 def test_agents_are_told_apart_whichever_thread_they_have(small):
     model = ScriptedModel(lambda messages, tools, sampling: [("search_in_graph", {"query": "salt"})] if tools else "x")
-    events = list(Retriever(small, f"{__name__}:Sequence", model=model, settings=UNSET).stream("salt"))
+    events = list(Retriever(small, f"{__name__}:SEQUENCE", model=model, settings=UNSET).stream("salt"))
     assert [event.agent for event in events if event.kind == "step"] == [2, 2, 0, 0, 1, 1, None]
     assert [event.agent for event in events if event.kind == "observation"] == [2, 2, 0, 0, 1, 1]
 
@@ -459,6 +472,9 @@ class Careless:
             run.charge(reply.usage)
 
 
+CARELESS = MethodCard(name="careless", target=f"{__name__}:Careless", model="required", last_turns=1)
+
+
 def test_an_interruption_of_a_careless_method_is_no_error(small):
     asked = threading.Event()
 
@@ -466,7 +482,7 @@ def test_an_interruption_of_a_careless_method_is_no_error(small):
         asked.set()
         return "x"
 
-    stream = Retriever(small, f"{__name__}:Careless", model=ScriptedModel(quick), settings=UNSET).stream("salt")
+    stream = Retriever(small, f"{__name__}:CARELESS", model=ScriptedModel(quick), settings=UNSET).stream("salt")
     assert asked.wait(5)
     assert stream.interrupt(patience=5) == ()
 

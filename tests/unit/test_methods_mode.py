@@ -1,6 +1,5 @@
 """Every method that searches can search by meaning: ARK's table 4, and the dense forms of the baselines."""
 
-import inspect
 import json
 
 import numpy as np
@@ -20,7 +19,7 @@ from orienteer.records import Question, Trajectory
 WITH_MODE = [
     name
     for name, one in METHODS.items()
-    if one.needs_model and "mode" in {option.name for option in options_of(one.config())}
+    if one.needs_model and "mode" in {option.name for option in options_of(one.config_class())}
 ]
 QUESTION = Question(text="yellow zebra")
 
@@ -38,10 +37,7 @@ def searching(messages, tools, sampling):
 
 
 def made(name, graph, **options):
-    method = METHODS[name]
-    given = {"graph": graph, "model": ScriptedModel(searching), "config": method.config()(**options)}
-    parameters = inspect.signature(method.load()).parameters
-    return method.load()(**{key: value for key, value in given.items() if key in parameters})
+    return METHODS[name].make(graph, model=ScriptedModel(searching), options=options)
 
 
 def test_all_that_have_a_model_have_it():
@@ -82,7 +78,7 @@ def test_a_trajectory_of_before_the_vectors_replays_after_them(scratch):
 @pytest.mark.parametrize("name", WITH_MODE)
 def test_a_mode_that_there_is_not_is_told_with_those_there_are(name):
     with pytest.raises(BadOption, match="it must be lexical, dense, hybrid, hybrid:WEIGHT"):
-        METHODS[name].config()(mode="sparse")
+        METHODS[name].config_class()(mode="sparse")
 
 
 def test_the_papers_tools_search_by_meaning_too(vectors):
@@ -95,9 +91,8 @@ def test_the_papers_tools_search_by_meaning_too(vectors):
 @pytest.mark.parametrize("name", WITH_MODE)
 def test_without_vectors_it_is_told_before_a_model_is_paid(small, name):
     model = ScriptedModel(lambda *_: pytest.fail("the model was asked"))
-    method = METHODS[name]
     with pytest.raises(BadOption, match="orienteer embed"):
-        method.load()(graph=small, model=model, config=method.config()(mode="dense")).retrieve(QUESTION, Allowance())
+        METHODS[name].make(small, model=model, options={"mode": "dense"}).retrieve(QUESTION, Allowance())
 
 
 TRIPLETS = {"target": "d", "variables": [{"name": "d", "type": "Disease"}], "constants": [], "triplets": []}
@@ -107,11 +102,10 @@ PATTERNS = {"4stepfocus": json.dumps(TRIPLETS), "focusedr": "MATCH (d:Disease) R
 @pytest.mark.parametrize("mode", ["lexical", "dense", "hybrid", "rrf"])
 @pytest.mark.parametrize("name", PATTERNS)
 def test_candidates_of_a_pattern_are_ordered_by_it(vectors, name, mode):
-    method = METHODS[name]
     model = ScriptedModel(lambda *_: PATTERNS[name])
-    config = method.config()(mode=mode, rerank=False, k=3)
-    question = Question(text="fever that hurts the eyes")
-    result = method.load()(graph=vectors, model=model, config=config).retrieve(question, Allowance())
+    question = Question(text="fever that hurts the eyes", k=3)
+    method = METHODS[name].make(vectors, model=model, options={"mode": mode, "rerank": False})
+    result = method.retrieve(question, Allowance())
     diseases = np.flatnonzero(vectors.node_types == vectors.types.nodes.index("Disease")).astype(np.int32)
     expected = vectors.rank(diseases, question.text, 3, mode=mode)[0]
     assert [hit.id for hit in result.hits] == [vectors.ids[row] for row in expected.tolist()]
@@ -124,10 +118,7 @@ def test_of_nodes_with_one_name_the_nearest_is_meant(vectors, name, asked, place
     question = Question(text="jaundice yellow colour")
     reply = json.dumps({asked: ["Jaundice"]})
     named = ScriptedModel(lambda messages, *_: reply if f'"{asked}"' in str(messages) else "")
-    method = METHODS[name]
-    result = method.load()(graph=vectors, model=named, config=method.config()(mode=mode)).retrieve(
-        question, Allowance()
-    )
+    result = METHODS[name].make(vectors, model=named, options={"mode": mode}).retrieve(question, Allowance())
     calls = [call for step in result.trajectories[0].steps for call in step.reply.message.tool_calls]
     starts = [json.loads(one.arguments)["node"] for one in calls if one.name == "search_in_neighborhood"]
     rows = np.array(sorted(vectors.candidates("Jaundice")), np.int32)

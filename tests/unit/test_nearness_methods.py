@@ -52,8 +52,8 @@ def test_it_is_the_stores_ranking(graph, method, searcher):
 
 def test_it_keeps_to_k_types_and_conditions(graph):
     question = Question(text="ferry", k=1, node_types=("film",), where=("year > 2000",))
-    for strategy in (Dense(graph), Hybrid(graph)):
-        assert [hit.id for hit in strategy.retrieve(question, Allowance()).hits] == ["f2"]
+    for method in (Dense(graph), Hybrid(graph)):
+        assert [hit.id for hit in method.retrieve(question, Allowance()).hits] == ["f2"]
 
 
 def test_a_reason_says_how_near_and_which_words(graph):

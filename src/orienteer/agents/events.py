@@ -12,7 +12,7 @@ from orienteer.errors import Error
 from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
 
 Told: TypeAlias = Step | Ranked | str | Trajectory
-"""What a strategy tells its run."""
+"""What a method tells its run."""
 
 
 class StepEvent(Record):

@@ -10,7 +10,7 @@ import copy
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,6 @@ from orienteer.tools.toolbox import Toolbox
 class WorkflowConfig:
     """What every method with a fixed course lets choose."""
 
-    agents: ClassVar[int] = 0
-    """Last turns that a budget keeps back: none here, for a course that is cut short ranks without the model."""
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them."""
     mode: Mode = "lexical"

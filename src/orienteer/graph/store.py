@@ -50,7 +50,7 @@ class Graph(Nodes):
     """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
 
     Nodes are ids outside and rows (numbers in id order) inside; methods whose names say `row` are for the tools and
-    strategies of this package.
+    methods of this package.
     """
 
     def __init__(

@@ -3,302 +3,379 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal
 
 from orienteer.errors import BadOption, nearest
-from orienteer.protocols import Strategy
+from orienteer.protocols import LanguageModel, Method
 from orienteer.settings import FILE, Settings
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+    from orienteer.methods.ark import Reranker
 
 AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A way to answer a question, by its one lower-case name."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodCard:
+    """What there is to know of a method before it is made: its class, what it needs, what it may stand on."""
 
     name: str
+    """Its one lower-case name."""
     target: str
-    """Where its class is: `package.module:Class`. It takes `graph`, and what it needs of `model` and `config`."""
-    needs_model: bool
-    summary: str
+    """Where its class is: `package.module:Class`. It is called with `graph`, and with what this card names."""
+    config: str | None = None
+    """Where the class of its options is, given as `config`; None where there is nothing to choose."""
+    model: Literal["no", "optional", "required"] = "no"
+    """Whether its class takes a `model`, and whether it can do without."""
+    needs_vectors: bool = False
+    """Whether the graph must be embedded, unless its options say otherwise."""
+    slot: Literal["seeds", "base"] | None = None
+    """What its class calls a method that it can start from: hits to begin with, or the base of its searches."""
+    takes_reranker: bool = False
+    """Whether its class takes a `rerank`, a function that has the last word on the order."""
+    last_turns: int | str = 0
+    """Calls of the model that a budget keeps back for its agents' last turns, or the option that says how many."""
+    summary: str = ""
     paper: str | None = None
-    over: Method | None = None
+    over: MethodCard | None = None
     """The method that it starts from, where it is written over another: `sage:spark`."""
 
     @property
-    def slot(self) -> str | None:
-        """Return how it takes another method: its hits as `seeds`, as the `base` of its searches, or not at all."""
-        parameters = inspect.signature(self.load()).parameters
-        return next((name for name in ("seeds", "base") if name in parameters), None)
+    def needs_model(self) -> bool:
+        """Whether nothing can be asked without a model, the method that it starts from included."""
+        return self.model == "required" or (self.over is not None and self.over.needs_model)
 
-    def load(self) -> Callable[..., Strategy]:
+    def load(self) -> Callable[..., Method]:
         """Return the class. Raises `BadOption` where it cannot be imported."""
-        module, _, name = self.target.partition(":")
-        try:
-            found: Callable[..., Strategy] = getattr(importlib.import_module(module), name)
-        except (ModuleNotFoundError, AttributeError) as error:
-            raise BadOption(
-                f"no method {self.target!r}: {error}. Write package.module:Class, of a module on PYTHONPATH"
-            ) from error
-        return found
+        made: Callable[..., Method] = _imported(self.target)
+        return made
 
-    def config(self) -> type | None:
-        """Return the configuration dataclass, None where the method has no options."""
-        made = self.load()
-        hints = get_type_hints(made.__init__ if inspect.isclass(made) else made)
-        hint = hints.get("config")
-        kinds = [kind for kind in (get_args(hint) or (hint,)) if inspect.isclass(kind) and kind is not type(None)]
-        return kinds[0] if kinds else None
+    def config_class(self) -> type | None:
+        """Return the class of its options, None where it has none. Raises `BadOption` where it cannot be imported."""
+        kind: type | None = None if self.config is None else _imported(self.config)
+        return kind
+
+    def make(
+        self,
+        graph: Graph,
+        *,
+        model: LanguageModel | None = None,
+        options: Mapping[str, Any] | None = None,  # Any: an option's value
+        rerank: Reranker | None = None,
+        inner: Method | None = None,
+    ) -> Method:
+        """Return the method on a graph, with checked options, over another where there is one. Raises `BadOption`."""
+        if rerank is not None and not self.takes_reranker:
+            raise BadOption(f"the method {self.name!r} takes no reranker: leave rerank out, or take ark")
+        given: dict[str, Any] = {} if self.model == "no" else {"model": model}
+        if (config := self.config_class()) is not None:
+            given["config"] = config(**(options or {}))
+        if self.slot is not None and inner is not None:
+            given[self.slot] = inner
+        if rerank is not None:
+            given["rerank"] = rerank
+        return self.load()(graph=graph, **given)
+
+    def turns_kept(self, options: Mapping[str, Any]) -> int:
+        """Return how many last turns a budget keeps back where these options are set."""
+        if not isinstance(self.last_turns, str):
+            return self.last_turns
+        config = self.config_class()
+        assert config is not None, f"the card of {self.name} names an option, {self.last_turns}, and no class of them"
+        return int(getattr(config(**options), self.last_turns))
+
+
+def _imported(path: str) -> Any:  # Any: whatever stands there
+    module, _, name = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise BadOption(f"no method {path!r}: {error}. Write package.module:CARD, of a module on PYTHONPATH") from error
 
 
 _TABLE = (
-    Method(
-        "anchor",
-        "orienteer.methods.anchor:Anchor",
-        needs_model=False,
+    MethodCard(
+        name="anchor",
+        target="orienteer.methods.anchor:Anchor",
+        config="orienteer.methods.anchor.config:AnchorConfig",
         summary="links the question's phrases to nodes and ranks what connects them",
     ),
-    Method(
-        "bm25",
-        "orienteer.methods.flat.bm25:Bm25",
-        needs_model=False,
+    MethodCard(
+        name="bm25",
+        target="orienteer.methods.flat.bm25:Bm25",
         summary="ranks nodes by the question's words alone",
     ),
-    Method(
-        "dense",
-        "orienteer.methods.flat.dense:Dense",
-        needs_model=False,
+    MethodCard(
+        name="dense",
+        target="orienteer.methods.flat.dense:Dense",
+        config="orienteer.methods.flat.nearness:NearnessConfig",
+        needs_vectors=True,
         summary="ranks nodes by nearness in meaning; needs vectors (orienteer embed)",
         paper="STaRK's VSS; SAGE (004), section 3",
     ),
-    Method(
-        "hybrid",
-        "orienteer.methods.flat.hybrid:Hybrid",
-        needs_model=False,
+    MethodCard(
+        name="hybrid",
+        target="orienteer.methods.flat.hybrid:Hybrid",
+        config="orienteer.methods.flat.hybrid:HybridConfig",
+        needs_vectors=True,
         summary="ranks nodes by words and nearness together; needs vectors (orienteer embed)",
         paper="SAGE (004), section 3",
     ),
-    Method(
-        "sage",
-        "orienteer.methods.sage:Sage",
-        needs_model=False,
+    MethodCard(
+        name="sage",
+        target="orienteer.methods.sage:Sage",
+        config="orienteer.methods.sage.config:SageConfig",
+        slot="seeds",
         summary="expands what another method finds, hybrid search by default, by one hop, and prunes",
         paper="SAGE (004)",
     ),
-    Method(
-        "hippo",
-        "orienteer.methods.bases:Hippo",
-        needs_model=False,
+    MethodCard(
+        name="hippo",
+        target="orienteer.methods.bases:Hippo",
+        config="orienteer.retrieval.bases.hippo:HippoConfig",
+        model="optional",
         summary="passages by a random walk over the names, entities or facts that join them",
         paper="HippoRAG 2 (Gutiérrez et al. 2025); GraphSearch (002), section 4.1",
     ),
-    Method(
-        "hyper",
-        "orienteer.methods.bases:Hyper",
-        needs_model=False,
+    MethodCard(
+        name="hyper",
+        target="orienteer.methods.bases:Hyper",
+        config="orienteer.retrieval.bases.hyper:HyperConfig",
+        model="optional",
         summary="facts and the entities they tie together, expanded both ways, and the passages of both",
         paper="HyperGraphRAG (Luo et al. 2025); GraphSearch (002), section 4.1",
     ),
-    Method(
-        "light",
-        "orienteer.methods.bases:Light",
-        needs_model=False,
+    MethodCard(
+        name="light",
+        target="orienteer.methods.bases:Light",
+        config="orienteer.retrieval.bases.light:LightConfig",
+        model="optional",
         summary="entities by names, relations by themes, and the passages that both vote for",
         paper="LightRAG (Guo et al. 2024); GraphSearch (002), section 4.1",
     ),
-    Method(
-        "mini",
-        "orienteer.methods.bases:Mini",
-        needs_model=False,
+    MethodCard(
+        name="mini",
+        target="orienteer.methods.bases:Mini",
+        config="orienteer.retrieval.bases.mini:MiniConfig",
+        model="optional",
         summary="paths of two edges from what a question names vote for what may answer it",
         paper="MiniRAG (Fan et al. 2025); GraphSearch (002), section 4.1",
     ),
-    Method(
-        "msgraph-local",
-        "orienteer.methods.bases:MsGraph",
-        needs_model=False,
+    MethodCard(
+        name="msgraph-local",
+        target="orienteer.methods.bases:MsGraph",
+        config="orienteer.retrieval.bases.msgraph:MsGraphConfig",
+        model="optional",
         summary="entities, their relations and passages, and reports of their communities",
         paper="GraphRAG (Edge et al. 2024), local search",
     ),
-    Method(
-        "naive",
-        "orienteer.methods.bases:Naive",
-        needs_model=False,
+    MethodCard(
+        name="naive",
+        target="orienteer.methods.bases:Naive",
+        config="orienteer.retrieval.bases.naive:NaiveConfig",
         summary="ranks passages by words and nearness; the floor of the retrievers of knowledge bases",
         paper="GraphSearch (002), section 4.1",
     ),
-    Method(
-        "path",
-        "orienteer.methods.bases:Path",
-        needs_model=False,
+    MethodCard(
+        name="path",
+        target="orienteer.methods.bases:Path",
+        config="orienteer.retrieval.bases.path:PathsConfig",
+        model="optional",
         summary="paths among what a question names, pruned by flow, and the passages that state them",
         paper="PathRAG (Chen et al. 2025); GraphSearch (002), section 4.1",
     ),
-    Method(
-        "text-rag",
-        "orienteer.methods.baselines.text_rag:TextRag",
-        needs_model=False,
+    MethodCard(
+        name="text-rag",
+        target="orienteer.methods.baselines.text_rag:TextRag",
+        config="orienteer.methods.baselines.text_rag:TextRagConfig",
+        needs_vectors=True,
         summary="nodes and their edges as texts, ranked by meaning; a model answers from the best",
         paper="TextRAG (Gao et al. 2023); GraphScout (003), A.4",
     ),
-    Method(
-        "graph-rag",
-        "orienteer.methods.baselines.graph_rag:GraphRag",
-        needs_model=False,
+    MethodCard(
+        name="graph-rag",
+        target="orienteer.methods.baselines.graph_rag:GraphRag",
+        config="orienteer.methods.baselines.graph_rag:GraphRagConfig",
         summary="two edges around what a question names, as text; a model answers from it",
         paper="GraphRAG; GraphScout (003), A.4",
     ),
-    Method(
-        "ark",
-        "orienteer.methods.ark:Ark",
-        needs_model=True,
+    MethodCard(
+        name="ark",
+        target="orienteer.methods.ark:Ark",
+        config="orienteer.methods.ark:ArkConfig",
+        model="required",
+        takes_reranker=True,
+        last_turns="agents",
         summary="agents search the graph widely and along its edges, and vote",
         paper="000 (DGR) and 001 (ARK)",
     ),
-    Method(
-        "graphsearch",
-        "orienteer.methods.graphsearch:GraphSearch",
-        needs_model=True,
+    MethodCard(
+        name="graphsearch",
+        target="orienteer.methods.graphsearch:GraphSearch",
+        config="orienteer.methods.graphsearch.config:GraphSearchConfig",
+        model="required",
+        slot="base",
         summary="answers sub-queries in words and triples over any retriever, verifies, asks for what is missing",
         paper="GraphSearch (002)",
     ),
-    Method(
-        "spark",
-        "orienteer.methods.spark:Spark",
-        needs_model=True,
+    MethodCard(
+        name="spark",
+        target="orienteer.methods.spark:Spark",
+        config="orienteer.methods.spark.config:SparkConfig",
+        model="required",
         summary="one call plans searches and steps along edges; a program checks the plan and runs it",
         paper="SAGE (004), section 2.2.A",
     ),
-    Method(
-        "react",
-        "orienteer.methods.baselines.react:React",
-        needs_model=True,
+    MethodCard(
+        name="react",
+        target="orienteer.methods.baselines.react:React",
+        config="orienteer.methods.baselines.react:ReactConfig",
+        model="required",
+        last_turns=1,
         summary="one agent that thinks and searches in turn",
         paper="Yao et al. 2023 (ReAct); SAGE (004), C.5",
     ),
-    Method(
-        "ircot",
-        "orienteer.methods.baselines.ircot:IrCot",
-        needs_model=True,
+    MethodCard(
+        name="ircot",
+        target="orienteer.methods.baselines.ircot:IrCot",
+        config="orienteer.methods.baselines.ircot:IrCotConfig",
+        model="required",
         summary="a chain of thought, each sentence of which is searched with before the next",
         paper="Trivedi et al. 2023 (IRCoT); GraphSearch (002), table 4",
     ),
-    Method(
-        "search-o1",
-        "orienteer.methods.baselines.search_o1:SearchO1",
-        needs_model=True,
+    MethodCard(
+        name="search-o1",
+        target="orienteer.methods.baselines.search_o1:SearchO1",
+        config="orienteer.methods.baselines.search_o1:SearchO1Config",
+        model="required",
         summary="reasoning that asks for searches; what they find is condensed before it goes in",
         paper="Li et al. 2025 (Search-o1); GraphSearch (002), table 4",
     ),
-    Method(
-        "vanilla",
-        "orienteer.methods.baselines.vanilla:Vanilla",
-        needs_model=True,
+    MethodCard(
+        name="vanilla",
+        target="orienteer.methods.baselines.vanilla:Vanilla",
+        config="orienteer.methods.baselines.vanilla:VanillaConfig",
+        model="required",
         summary="the bare model: an answer without any search, and no ranking",
         paper="GraphSearch (002), tables 1 and 4",
     ),
-    Method(
-        "reflexion",
-        "orienteer.methods.baselines.reflexion:Reflexion",
-        needs_model=True,
+    MethodCard(
+        name="reflexion",
+        target="orienteer.methods.baselines.reflexion:Reflexion",
+        config="orienteer.methods.baselines.reflexion:ReflexionConfig",
+        model="required",
+        last_turns=1,
         summary="episodes of react, judged by the model itself, with lessons carried over",
         paper="Shinn et al. 2023; SAGE (004), C.6",
     ),
-    Method(
-        "think-on-graph",
-        "orienteer.methods.baselines.think_on_graph:ThinkOnGraph",
-        needs_model=True,
+    MethodCard(
+        name="think-on-graph",
+        target="orienteer.methods.baselines.think_on_graph:ThinkOnGraph",
+        config="orienteer.methods.baselines.think_on_graph:ThinkOnGraphConfig",
+        model="required",
         summary="a beam search over paths, scored by the model",
         paper="Sun et al. 2024",
     ),
-    Method(
-        "cypher",
-        "orienteer.methods.baselines.cypher_answer:CypherAnswer",
-        needs_model=True,
+    MethodCard(
+        name="cypher",
+        target="orienteer.methods.baselines.cypher_answer:CypherAnswer",
+        config="orienteer.methods.baselines.cypher_answer:CypherConfig",
+        model="required",
         summary="retrieves nodes, has one Cypher query written, runs it, answers from its rows",
         paper="GraphScout (003), A.4",
     ),
-    Method(
-        "graph-cot",
-        "orienteer.methods.baselines.graph_cot:GraphCot",
-        needs_model=True,
+    MethodCard(
+        name="graph-cot",
+        target="orienteer.methods.baselines.graph_cot:GraphCot",
+        config="orienteer.methods.baselines.graph_cot:GraphCotConfig",
+        model="required",
         summary="thought, action and observation with four graph functions",
         paper="Jin et al. 2024",
     ),
-    Method(
-        "graph-counselor",
-        "orienteer.methods.baselines.graph_counselor:GraphCounselor",
-        needs_model=True,
+    MethodCard(
+        name="graph-counselor",
+        target="orienteer.methods.baselines.graph_counselor:GraphCounselor",
+        config="orienteer.methods.baselines.graph_counselor:GraphCounselorConfig",
+        model="required",
         summary="plans, takes graph functions as far as the plan goes, and judges its own course",
         paper="Gao et al. 2025 (Graph Counselor); GraphScout (003), A.4",
     ),
-    Method(
-        "polyg",
-        "orienteer.methods.baselines.polyg:PolyG",
-        needs_model=True,
+    MethodCard(
+        name="polyg",
+        target="orienteer.methods.baselines.polyg:PolyG",
+        config="orienteer.methods.baselines.polyg:PolyGConfig",
+        model="required",
         summary="what a question leaves open decides how the graph is asked: surroundings, paths or Cypher",
         paper="Liu et al. 2025 (PolyG); GraphScout (003), A.4",
     ),
-    Method(
-        "graphscout",
-        "orienteer.methods.graphscout:GraphScout",
-        needs_model=True,
+    MethodCard(
+        name="graphscout",
+        target="orienteer.methods.graphscout:GraphScout",
+        config="orienteer.methods.graphscout.config:GraphScoutConfig",
+        model="required",
+        last_turns=1,
         summary="writes Python with read-only Cypher, grounds names with a retriever, answers in a line",
         paper="GraphScout (003), sections 3.2 and 3.4",
     ),
-    Method(
-        "4stepfocus",
-        "orienteer.methods.baselines.four_step_focus:FourStepFocus",
-        needs_model=True,
+    MethodCard(
+        name="4stepfocus",
+        target="orienteer.methods.baselines.four_step_focus:FourStepFocus",
+        config="orienteer.methods.baselines.four_step_focus:FourStepFocusConfig",
+        model="required",
         summary="triplets from the question, intersected over the graph, reranked",
         paper="Boer et al. 2024; SAGE (004), C.1",
     ),
-    Method(
-        "focusedr",
-        "orienteer.methods.baselines.focusedr:FocusedR",
-        needs_model=True,
+    MethodCard(
+        name="focusedr",
+        target="orienteer.methods.baselines.focusedr:FocusedR",
+        config="orienteer.methods.baselines.focusedr:FocusedRConfig",
+        model="required",
         summary="a small Cypher query, read and grounded with widening, reranked",
         paper="Boer et al. 2025; SAGE (004), C.2",
     ),
-    Method(
-        "kar",
-        "orienteer.methods.baselines.kar:Kar",
-        needs_model=True,
+    MethodCard(
+        name="kar",
+        target="orienteer.methods.baselines.kar:Kar",
+        config="orienteer.methods.baselines.kar:KarConfig",
+        model="required",
         summary="expands the question by triples around what it names, then searches",
         paper="Xia et al. 2024 (KAR); SAGE (004), C.4",
     ),
-    Method(
-        "hyde",
-        "orienteer.methods.baselines.hyde:Hyde",
-        needs_model=True,
+    MethodCard(
+        name="hyde",
+        target="orienteer.methods.baselines.hyde:Hyde",
+        config="orienteer.methods.baselines.hyde:HydeConfig",
+        model="required",
         summary="searches with a passage that a model makes up, beside the question",
         paper="Gao et al. 2023 (HyDE)",
     ),
-    Method(
-        "agr",
-        "orienteer.methods.baselines.agr:Agr",
-        needs_model=True,
+    MethodCard(
+        name="agr",
+        target="orienteer.methods.baselines.agr:Agr",
+        config="orienteer.methods.baselines.agr:AgrConfig",
+        model="required",
         summary="analyses the question, writes an expansion, refines it, searches with it",
         paper="Chen et al. 2024 (AGR)",
     ),
-    Method(
-        "rar",
-        "orienteer.methods.baselines.rar:Rar",
-        needs_model=True,
+    MethodCard(
+        name="rar",
+        target="orienteer.methods.baselines.rar:Rar",
+        config="orienteer.methods.baselines.rar:RarConfig",
+        model="required",
         summary="searches, has answers written in the likeness of what was found, searches again",
         paper="Shen et al. 2024 (LameR)",
     ),
 )
-METHODS: Mapping[str, Method] = {method.name: method for method in _TABLE}
+METHODS: Mapping[str, MethodCard] = {method.name: method for method in _TABLE}
 
 
-def method_of(name: str) -> Method:
-    """Return a method by its name, over another as in `sage:ark`, or somebody's own by its import path.
+def method_of(name: str) -> MethodCard:
+    """Return a method's card by its name, over another as in `sage:ark`, or the card at somebody's own import path.
 
-    An import path is `package.module:Class`. Raises `BadOption`.
+    An import path is `package.module:CARD`. Raises `BadOption`.
     """
     if name in METHODS:
         return METHODS[name]
@@ -306,10 +383,10 @@ def method_of(name: str) -> Method:
     if colon and outer in METHODS:
         return over(METHODS[outer], method_of(inner))
     if colon:
-        own = Method(name, name, needs_model=False, summary="")
-        made = own.load()
-        summary = (inspect.getdoc(made) or "").partition("\n")[0]
-        return Method(name, name, needs_model="model" in inspect.signature(made).parameters, summary=summary)
+        card = _imported(name)
+        if not isinstance(card, MethodCard):
+            raise BadOption(f"{name!r} is no MethodCard, but {card!r}: write a card beside the class, and name that")
+        return card
     near = nearest(name, METHODS)
     hint = f" Near: {', '.join(near)}." if near else ""
     first, _, options = name.partition(" ")
@@ -318,22 +395,21 @@ def method_of(name: str) -> Method:
     raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(METHODS)}.")
 
 
-def over(method: Method, inner: Method) -> Method:
-    """Return a method that starts from what another finds. Raises `BadOption` where it cannot.
+def over(method: MethodCard, inner: MethodCard) -> MethodCard:
+    """Return the card of a method that starts from what another finds. Raises `BadOption` where it cannot.
 
     One that takes seeds has its own where it is the base of another, as in `graphsearch:sage`.
     """
     if method.slot is None:
-        able = ", ".join(name for name, one in METHODS.items() if one.slot is not None)
+        able = ", ".join(card.name for card in METHODS.values() if card.slot is not None)
         raise BadOption(f"{method.name!r} starts from no other method, {inner.name!r} neither. Some do: {able}.")
     has_own = inner.over is None and (method.slot, inner.slot) == ("base", "seeds")
     if inner.slot is not None and not has_own:
         raise BadOption(f"{method.name!r} cannot start from {inner.name!r}, which starts from another method itself")
-    needs_model = method.needs_model or inner.needs_model
-    return replace(method, name=f"{method.name}:{inner.name}", needs_model=needs_model, over=inner)
+    return replace(method, name=f"{method.name}:{inner.name}", over=inner)
 
 
-def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> Method:
+def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> MethodCard:
     """Return the method of a name; `auto` takes the best that can run on such a graph. Raises `BadOption`.
 
     Without a model that is `sage` on chunks of documents, `anchor` on any other graph: docs/results.md and

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from orienteer.errors import BadOption
-from orienteer.methods.table import AUTO, Method, method_of, options_by_method
+from orienteer.methods.table import AUTO, MethodCard, method_of, options_by_method
 from orienteer.options import check, options_of, pairs_of, unknown_option
 from orienteer.settings import Settings
 
@@ -25,7 +25,7 @@ class Variant:
     """A method with options set, under the label that its results carry."""
 
     label: str
-    method: Method
+    method: MethodCard
     options: Mapping[str, Any]
     """What is set, checked; what is not keeps its default."""
     k: int | None = None
@@ -109,9 +109,9 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     method = method_of(name)
     pairs = pairs_of(own)
     k = _k_of(pairs.pop(K, options.get(K)))
-    config, over = method.config(), method.over
+    config, over = method.config_class(), method.over
     seeds = {} if over is None else options_by_method(settings).get(over.name, {})
-    if over is not None and (inner := over.config()) is not None:
+    if over is not None and (inner := over.config_class()) is not None:
         seeds = check(inner, seeds, where=f"{over.name}.")
     if config is None:
         if pairs:
@@ -130,12 +130,9 @@ def _k_of(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _settled(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+def _settled(method: MethodCard, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return every option of a method, as it is given where the method knows it, else its default."""
-    config = method.config()
-    if config is None:
-        return {}
-    defaults = {one.name: one.default for one in options_of(config)}
+    defaults = {one.name: one.default for one in options_of(method.config_class())}
     return {**defaults, **{name: value for name, value in given.items() if name in defaults}}
 
 

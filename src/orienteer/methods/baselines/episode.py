@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Template
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from orienteer.agents.agent import Agent, AgentConfig
 from orienteer.agents.hits import present
@@ -30,7 +30,6 @@ from orienteer.tools.toolboxes import open_passages, open_plain
 class EpisodeConfig(WorkflowConfig):
     """What every method of this kind lets choose."""
 
-    agents: ClassVar[int] = 1
     max_steps: int = 10
     """Steps before an agent is stopped: SAGE's m, appendix C.5. 10 is ours; Reflexion's code takes 6."""
     context_tokens: int = 24_000

@@ -6,7 +6,6 @@ After GraphSearch (002), tables 1 and 4, appendix B. It ranks nothing; what it s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from orienteer.agents.answer import ask, parted
 from orienteer.graph.store import Graph
@@ -20,7 +19,6 @@ NOTHING = "vanilla searches nothing: its answer is what the model knows by itsel
 class VanillaConfig:
     """The bare model's settings."""
 
-    agents: ClassVar[int] = 0
     temperature: float = 0.0
     """Temperature of the one call; 0, so that runs repeat as far as the model lets them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from orienteer.cypher.view import View
 from orienteer.errors import BadOption
@@ -21,7 +21,6 @@ MOST_CALLS = 100
 class GraphScoutConfig:
     """GraphScout's settings."""
 
-    agents: ClassVar[int] = 1
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them. The paper gives none."""
     mode: Mode = AUTO

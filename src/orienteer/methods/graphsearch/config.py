@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from orienteer.errors import BadOption
 from orienteer.index.searchers import Mode, ranking_of
@@ -22,8 +22,6 @@ _COUNTS = ("rounds", "sub_queries", "new_queries")
 class GraphSearchConfig:
     """GraphSearch's settings, the paper's values where it gives them."""
 
-    agents: ClassVar[int] = 0
-    """Last turns that a budget keeps back beside the answer's: none, for a course cut short ranks without the model."""
     faithful: bool = False
     """The paper's modules, templates and order, without what makes the lean form cheaper; GraphSearch, section 3."""
     channels: Channels = "both"

@@ -16,7 +16,7 @@ from orienteer.methods.graphsearch.queries import SubQuery, one_line
 from orienteer.methods.graphsearch.reasoning import Reasoning
 from orienteer.methods.graphsearch.sources import TOOLS, Sources
 from orienteer.methods.graphsearch.turns import Turn
-from orienteer.protocols import LanguageModel, Run, Strategy
+from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
 from orienteer.retrieval.bases.ranked import RankedBase
 from orienteer.retrieval.bases.table import open_base
@@ -30,7 +30,7 @@ class GraphSearch:
     name = "graphsearch"
 
     def __init__(
-        self, graph: Graph, model: LanguageModel, config: GraphSearchConfig | None = None, base: Strategy | None = None
+        self, graph: Graph, model: LanguageModel, config: GraphSearchConfig | None = None, base: Method | None = None
     ) -> None:
         """`base` finds the evidence: a retriever's method, or any other, whose hits are the evidence then."""
         self.config = config if config is not None else GraphSearchConfig()
@@ -123,7 +123,7 @@ class _Search:
         return ranking(self._flow, self._sources, self._parts, self._end.cited)
 
 
-def _opened(graph: Graph, base: Strategy | None, config: GraphSearchConfig) -> Sources:
+def _opened(graph: Graph, base: Method | None, config: GraphSearchConfig) -> Sources:
     """Return what finds the evidence: without a base the walk over passages and names, else over names and themes."""
     if base is None:
         name = "hippo" if any(one in PASSAGES for one in graph.types.nodes) else "light"

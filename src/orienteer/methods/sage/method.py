@@ -38,7 +38,7 @@ from orienteer.methods.sage.config import SageConfig, seeds_of
 from orienteer.methods.sage.hop import LAYER
 from orienteer.methods.sage.policy import names_an_edge
 from orienteer.methods.sage.union import Expander, Led
-from orienteer.protocols import Run, Strategy
+from orienteer.protocols import Method, Run
 from orienteer.records import JsonValue, Question, Ranked, Result, Usage
 from orienteer.tools.rendering import title
 
@@ -64,10 +64,10 @@ class Sage:
 
     name = "sage"
 
-    def __init__(self, graph: Graph, config: SageConfig | None = None, seeds: Strategy | None = None) -> None:
+    def __init__(self, graph: Graph, config: SageConfig | None = None, seeds: Method | None = None) -> None:
         given = config if config is not None else SageConfig()
         if seeds is None and given.seeds not in _OWN_SEEDS:
-            raise BadOption(f"seeds is {given.seeds!r}: write sage:{given.seeds}, or pass the strategy as seeds=")
+            raise BadOption(f"seeds is {given.seeds!r}: write sage:{given.seeds}, or pass the method as seeds=")
         self.config = given.settled()
         self.seeds = seeds
         """The method that finds the seeds; None for hybrid search."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from orienteer.agents.workflow import WorkflowConfig
 from orienteer.errors import BadOption
@@ -18,8 +17,6 @@ _LONGEST_STEP = 600.0  # seconds
 class SparkConfig:
     """SPARK's settings."""
 
-    agents: ClassVar[int] = 0
-    """None: a course that is cut short ranks without the model."""
     temperature: float = 0.0
     """Temperature of the call; 0 in the paper's code."""
     mode: Mode = "auto"

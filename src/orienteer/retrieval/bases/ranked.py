@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orienteer.graph.store import Graph
-from orienteer.protocols import Run, Strategy
+from orienteer.protocols import Method, Run
 from orienteer.records import Edge, Question
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.query import GatherConfig, Query
@@ -15,15 +15,15 @@ _BETWEEN = 30
 class RankedBase:
     """The hits of a method as evidence."""
 
-    def __init__(self, graph: Graph, strategy: Strategy) -> None:
-        self.graph, self._strategy = graph, strategy
-        self.name = strategy.name
+    def __init__(self, graph: Graph, method: Method) -> None:
+        self.graph, self._method = graph, method
+        self.name = method.name
         self.config = GatherConfig()  # the method's own options are none of a retriever
 
     def gather(self, query: Query, run: Run) -> Evidence:
         """Return what the method finds; where it was cut short or failed, the reason says so."""
         question = Question(text=query.text, k=query.k, node_types=query.node_types, where=query.where)
-        result = self._strategy.retrieve(question, run)
+        result = self._method.retrieve(question, run)
         nodes = tuple(Scored(self.graph.node(hit.id), hit.score, hit.why) for hit in result.hits)
         cut = "" if result.stopped_by in ("finish", "steps") else f"{self.name} was stopped by {result.stopped_by}"
         reason = "; ".join(filter(None, (cut, *(result.notes if not nodes else ()))))

@@ -144,7 +144,7 @@ def methods(out: Output) -> None:
     from orienteer.methods.table import METHODS
     from orienteer.options import options_of
 
-    rows = [(method, () if (config := method.config()) is None else options_of(config)) for method in METHODS.values()]
+    rows = [(method, options_of(method.config_class())) for method in METHODS.values()]
     if out.as_json:
         out.json(
             [

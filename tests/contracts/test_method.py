@@ -55,11 +55,7 @@ def policy(messages, tools, sampling):
 
 
 def made(name, graph, **options):
-    method = METHODS[name]
-    parameters = inspect.signature(method.load()).parameters
-    given = {"graph": graph, "model": ScriptedModel(policy)}
-    given |= {"config": method.config()(**options)} if options else {}
-    return method.load()(**{key: value for key, value in given.items() if key in parameters})
+    return METHODS[name].make(graph, model=ScriptedModel(policy), options=options)
 
 
 @pytest.fixture(params=METHODS)
@@ -93,7 +89,7 @@ def test_it_has_the_name_that_people_type(name, graph):
 
 
 def takes_a_model(name):
-    return "model" in inspect.signature(METHODS[name].load()).parameters
+    return METHODS[name].model != "no"
 
 
 def test_a_method_that_needs_a_model_takes_one(name):
@@ -102,8 +98,7 @@ def test_a_method_that_needs_a_model_takes_one(name):
 
 @pytest.mark.parametrize("free", [name for name, method in METHODS.items() if not method.needs_model])
 def test_a_method_that_needs_no_model_runs_without_one(free, graph):
-    method = METHODS[free]
-    result = method.load()(graph=graph).retrieve(Question(text="Rhine"), Allowance())
+    result = METHODS[free].make(graph).retrieve(Question(text="Rhine"), Allowance())
     assert result.hits
     assert (result.stopped_by, result.usage.calls) == ("finish", 0)
 
@@ -125,16 +120,14 @@ def test_every_method_that_may_ask_a_model_is_listed():
 
 @pytest.mark.parametrize("able", MAY_ASK)
 def test_an_option_that_asks_a_model_needs_one(able, graph):
-    method = METHODS[able]
     with pytest.raises(BadOption, match="there is no model"):
-        method.load()(graph=graph, config=method.config()(**MAY_ASK[able]))
+        METHODS[able].make(graph, options=MAY_ASK[able])
 
 
 def test_every_option_is_documented(name):
     from orienteer.options import options_of
 
-    config = METHODS[name].config()
-    for option in options_of(config) if config is not None else ():
+    for option in options_of(METHODS[name].config_class()):
         assert option.doc.strip().endswith("."), option.name
 
 
@@ -213,7 +206,7 @@ def test_a_course_without_agents_may_spend_the_whole_budget(ranker, graph):
     """Only agents have a last turn that is kept back for them."""
     model = ScriptedModel(policy)
     free = Retriever(graph, ranker, model=model, settings=Settings()).search("Which rivers cross Basel?")
-    if getattr(METHODS[ranker].config(), "agents", 1) != 0 or not free.usage.calls:
+    if METHODS[ranker].last_turns or not free.usage.calls:
         return
     budget = Budget(calls=free.usage.calls)
     result = Retriever(graph, ranker, model=model, budget=budget, settings=Settings()).search(
@@ -256,10 +249,8 @@ def test_no_method_receives_gold(ranker, graph):
         seen.append(json.dumps([message.model_dump() for message in messages]))
         return policy(messages, tools, sampling)
 
-    method = METHODS[ranker]
-    parameters = inspect.signature(method.load()).parameters
-    given = {"graph": graph, "model": ScriptedModel(watched)}
-    strategy = method.load()(**{key: value for key, value in given.items() if key in parameters})
-    strategy.retrieve(Question(id="gold-is-c", text="Which rivers cross Basel?"), Allowance())
+    card = METHODS[ranker]
+    method = card.make(graph, model=ScriptedModel(watched))
+    method.retrieve(Question(id="gold-is-c", text="Which rivers cross Basel?"), Allowance())
     assert not any("gold-is-c" in request for request in seen)
-    assert bool(seen) == method.needs_model
+    assert bool(seen) == card.needs_model
