@@ -57,8 +57,8 @@ def fitting(
     for row in chance.permutation(candidates)[:_SEEDS].tolist():
         ways = [_properties(graph, row, chance), _phrases(graph, row, used, chance)]
         for constraint in chain.from_iterable(ways if prefers_property else ways[::-1]):
-            held = holding(graph, constraint, candidates)
-            if 1 <= len(held) <= min(MOST_ANSWERS, len(candidates) - 1) and _is_one_value(graph, constraint, held):
+            rows = holding(graph, constraint, candidates)
+            if 1 <= len(rows) <= min(MOST_ANSWERS, len(candidates) - 1) and _is_one_value(graph, constraint, rows):
                 yield constraint
 
 

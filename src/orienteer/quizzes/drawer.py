@@ -139,8 +139,8 @@ class Drawer:
         """Return the steps that the schema knows from nodes of one type, in chance order; none from too many edges."""
         if int(self._graph.adjacency.degree(rows).sum()) > _MOST_ENDS:
             return
-        known = self._named if is_named else self._unnamed
-        steps = known.get(self._graph.type_at(int(rows[0])), ())
+        steps_by_start = self._named if is_named else self._unnamed
+        steps = steps_by_start.get(self._graph.type_at(int(rows[0])), ())
         for at in self._chance.permutation(len(steps)).tolist():
             yield steps[at]
 
@@ -162,9 +162,9 @@ class Drawer:
         """
         some = reached[:_MOST_BETWEEN]
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
-        known = self._steps.table(step.turned).rows
-        beside = np.intersect1d(self._graph.adjacency.around(some), known) if len(some) else known
-        ways = (take(self._graph, alike, step), beside, known)
+        sources = self._steps.table(step.turned).rows
+        beside = np.intersect1d(self._graph.adjacency.around(some), sources) if len(some) else sources
+        ways = (take(self._graph, alike, step), beside, sources)
         misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
         return next((rows for rows in misses if len(rows)), np.array([], np.int32))
 
@@ -185,8 +185,8 @@ class Drawer:
             second = self._second(middle, shape[1], only, is_named=is_named)
             if second is None or second.anchor in (start, middle):
                 continue
-            met = np.intersect1d(reached, ends(self._graph, second), assume_unique=True)
-            if sizes.hold(len(met[(met != start) & (met != second.anchor)])):
+            both = np.intersect1d(reached, ends(self._graph, second), assume_unique=True)
+            if sizes.hold(len(both[(both != start) & (both != second.anchor)])):
                 return QuestionPlan(pattern, (first, second))
         return None
 

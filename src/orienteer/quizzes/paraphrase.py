@@ -62,16 +62,16 @@ class _State:
         self.stopped: BudgetExhausted | ModelError | None = None
 
     def paraphrase(self, question: GeneratedQuestion) -> GeneratedQuestion:
-        said = self._ask(question.question) if self.stopped is None else None
-        fault = "not asked: the work had ended" if said is None else fault_of(self._graph, question, said)
+        text = self._ask(question.question) if self.stopped is None else None
+        fault = "not asked: the work had ended" if text is None else fault_of(self._graph, question, text)
         with self._lock:
             self._done += 1
             self._progress("paraphrases", self._done)
             if fault is not None:
                 self.kept_plain[fault] += 1
-        if fault is not None or said == question.question:
+        if fault is not None or text == question.question:
             return question
-        return question.model_copy(update={"question": said, "plain": question.question})
+        return question.model_copy(update={"question": text, "plain": question.question})
 
     def _ask(self, text: str) -> str | None:
         system = Message(role="system", content=prompt_of("paraphrase", PACKAGE).system)
@@ -84,19 +84,19 @@ class _State:
         return (reply.message.content or "").strip()
 
 
-def fault_of(graph: Graph, question: GeneratedQuestion, said: str) -> str | None:
+def fault_of(graph: Graph, question: GeneratedQuestion, text: str) -> str | None:
     """Return why a paraphrase cannot stand for a question; None where it can."""
-    if not said or len(said) > _LONGEST or "\n" in said:
+    if not text or len(text) > _LONGEST or "\n" in text:
         return "no single line of text"
-    folded = f" {' '.join(graph.tokenizer.words(said))} "
+    folded = f" {' '.join(graph.tokenizer.words(text))} "
     for anchor in question.anchors:
         name = graph.names[graph.row(anchor)]
         words = " ".join(graph.tokenizer.words(name))
-        if (f" {words} " if words else name) not in (folded if words else said):
+        if (f" {words} " if words else name) not in (folded if words else text):
             return "an anchor's name is lost"
     phrase = str(question.constraint["phrase"]) if question.constraint else ""
-    if not set(graph.tokenizer.terms(phrase)) <= set(graph.tokenizer.terms(said)):
+    if not set(graph.tokenizer.terms(phrase)) <= set(graph.tokenizer.terms(text)):
         return "the words of the constraint are lost"
-    if is_leaking(graph, said, (graph.row(node) for node in question.nodes)):
+    if is_leaking(graph, text, (graph.row(node) for node in question.nodes)):
         return "an answer is named"
     return None

@@ -78,8 +78,8 @@ class Sampler:
 
     def _next(self, pattern: QuestionPattern) -> EdgeStep | None:
         """Return the step that has been kept least under a pattern, and least in all, equals by chance."""
-        known = self.steps.named if pattern.names_edges else self.steps.unnamed
-        fitting = [step for step in known if self.answer_types is None or step.end in self.answer_types]
+        steps = self.steps.named if pattern.names_edges else self.steps.unnamed
+        fitting = [step for step in steps if self.answer_types is None or step.end in self.answer_types]
         fresh = [step for step in fitting if self._tally(pattern, step).failed < _PATIENCE]
         return self._rarest(fresh, lambda step: (self._tally(pattern, step).kept, self._uses[step]))
 
@@ -149,10 +149,10 @@ class Sampler:
         codes = np.unique(
             (entries.kind.astype(np.int64) >> 1) * len(graph.types.nodes) + graph.node_types[entries.neighbor]
         )
-        there = {divmod(code, len(graph.types.nodes)) for code in codes.tolist()}
-        met = {(graph.types.edges[edge], graph.types.nodes[node]) for edge, node in there}
+        pairs = (divmod(code, len(graph.types.nodes)) for code in codes.tolist())
+        types = {(graph.types.edges[edge], graph.types.nodes[node]) for edge, node in pairs}
         end = graph.type_at(answer)
-        steps = [step for step in self.steps.named if step.end == end and (step.edge_type, step.start) in met]
+        steps = [step for step in self.steps.named if step.end == end and (step.edge_type, step.start) in types]
         order = self.chance.permutation(len(steps)).tolist()
         return sorted((steps[at] for at in order), key=lambda step: self._uses[step])
 

@@ -44,7 +44,7 @@ class Done(Record):
     """The place of the quiz that it worked on, from 0."""
     item: QuizItem | None = None
     reason: str | None = None
-    """Why there is no item: one of `checking.REASONS` or `reporting.FURTHER`."""
+    """Why there is no item: one of `checks.REASONS`."""
     details: tuple[str, ...] = ()
     """All that was wrong, in words."""
 
@@ -56,15 +56,15 @@ class Episodes:
         self._folder = folder
         self.replies = Replies(folder)
         """The replies of the model to the episodes in flight."""
-        self.done = {one.id: one for one in _read(folder / EPISODES)}
+        self.done = {done.id: done for done in _read(folder / EPISODES)}
         """Those that have ended, in the order in which they did."""
         self._clear()
         self.replies.prepare()
 
     def add(self, done: Done, trajectories: Sequence[Trajectory]) -> None:
         """Write an episode down, how it went first; its replies are of no more use."""
-        for one in trajectories:
-            append(self._folder / TRAJECTORIES, one)
+        for trajectory in trajectories:
+            append(self._folder / TRAJECTORIES, trajectory)
         append(self._folder / EPISODES, done)
         self.done[done.id] = done
         self.replies.forget((done.id, "quiz"))
@@ -75,11 +75,11 @@ class Episodes:
         mend(file)
         lines = list(read_lines(file))
         try:
-            kept = [line for line in lines if json.loads(line)["question"]["id"] in self.done]
+            ended = [line for line in lines if json.loads(line)["question"]["id"] in self.done]
         except (ValueError, LookupError, TypeError) as error:
             raise BadInput(f"{file} holds a line that is no trajectory: remove its folder, and begin anew") from error
-        if len(kept) < len(lines):
-            write_whole(file, b"".join(kept).decode())
+        if len(ended) < len(lines):
+            write_whole(file, b"".join(ended).decode())
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def _claim(folder: Path, conditions: Conditions) -> None:
     """Write the conditions, or see that they are the same."""
     file = folder / CONDITIONS
     if not file.exists():
-        if foreign := sorted(one.name for one in folder.iterdir() if one.name != LOCK):
+        if foreign := sorted(file.name for file in folder.iterdir() if file.name != LOCK):
             raise BadInput(f"{folder} holds {foreign[0]} and no quiz: name another file with -o")
         write_whole(file, conditions.model_dump_json(indent=1) + "\n")
         return

@@ -24,6 +24,7 @@ from typing import Literal
 from orienteer.cypher.session import Cypher
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, ModelRefused
 from orienteer.evaluation.grid import Cell
+from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.replies import KeepingModel
 from orienteer.graph.store import Graph
@@ -121,7 +122,7 @@ class _Work:
     stopping: Event = field(default_factory=Event)
     _lock: Lock = field(default_factory=Lock)
     _ledger: Ledger = field(default_factory=Ledger)
-    _found: dict[int, Done] = field(default_factory=dict)
+    _filled: dict[int, Done] = field(default_factory=dict)
     """The episode that filled a place."""
     _rejected: Counter[str] = field(default_factory=Counter)
     _left: list[Cell] = field(default_factory=list)
@@ -129,8 +130,8 @@ class _Work:
     def quiz(self, count: int) -> Quiz:
         """Fill as many places as there are to be filled."""
         self._take_up(count)
-        stopped = self._fill([place for place in range(count) if place not in self._found])
-        items = tuple(done.item for _, done in sorted(self._found.items()) if done.item is not None)
+        stopped = self._fill([place for place in range(count) if place not in self._filled])
+        items = tuple(done.item for _, done in sorted(self._filled.items()) if done.item is not None)
         exhausted = tuple(dict.fromkeys(self._left))
         return Generated(items=items, asked=count, rejected=self._rejected, exhausted=exhausted, stopped=stopped)
 
@@ -184,32 +185,32 @@ class _Work:
         model = KeepingModel(self.model, stopping=self.stopping, served=set())
         model.begin(self.episodes.replies.file((order.id, "quiz")))
         try:
-            found = self.quizzer.explore(order, model, self.run, partial(self._check, order))
-            if found.item is None or not self.config.probe:
-                return found
-            is_known, told = probed(found.item, model, self.run)
+            episode = self.quizzer.explore(order, model, self.run, partial(self._check, order))
+            if episode.item is None or not self.config.probe:
+                return episode
+            is_known, trajectory = probed(episode.item, model, self.run)
         except ModelRefused as refused:
             if refused.status is None:  # nothing would be answered
                 raise
             return Episode(None, (Fault("refused", str(refused)),), ())
-        known = (Fault("known", "it is answered without the graph"),) if is_known else ()
-        return Episode(None if is_known else found.item, known, (*found.trajectories, told))
+        faults = (Fault("known", "it is answered without the graph"),) if is_known else ()
+        return Episode(None if is_known else episode.item, faults, (*episode.trajectories, trajectory))
 
     def _check(self, order: Order, report: Report, *, touched: Collection[str]) -> Checked:
-        found = check(self.graph, report, order, self.maker, touched=touched, avoid=self.avoid)
+        checked = check(self.graph, report, order, self.maker, touched=touched, avoid=self.avoid)
         with self._lock:
-            repeated = self._repeated(found)
-        return found if repeated is None else Checked(None, (repeated,))
+            repeated = self._repeated(checked.item)
+        return checked if repeated is None else Checked(None, (repeated,))
 
-    def _repeated(self, found: Checked) -> Fault | None:
-        fault = self._ledger.fault(found.item) if found.item is not None else None
+    def _repeated(self, item: QuizItem | None) -> Fault | None:
+        fault = self._ledger.fault(item) if item is not None else None
         # True and false are balanced by what is ordered: items come in any order here.
         return fault if fault is not None and fault.reason != "unbalanced" else None
 
     def _end(self, episode: Episode, place: int, name: str) -> bool:
         """Write an episode down and tell whether it gave an item: another may have asked the same meanwhile."""
         with self._lock:
-            repeated = self._repeated(Checked(episode.item, ()))
+            repeated = self._repeated(episode.item)
             item = episode.item if repeated is None else None
             faults = episode.faults if repeated is None else (repeated,)
             done = Done(
@@ -217,7 +218,7 @@ class _Work:
                 place=place,
                 item=item,
                 reason=faults[0].reason if faults else None,
-                details=tuple(one.detail for one in faults),
+                details=tuple(fault.detail for fault in faults),
             )
             self.episodes.add(done, episode.trajectories)
             self._count(done)
@@ -228,8 +229,8 @@ class _Work:
             self._rejected[done.reason or ""] += 1
             return
         self._ledger.keep(done.item)
-        self._found[done.place] = done
-        self.progress("questions", len(self._found))
+        self._filled[done.place] = done
+        self.progress("questions", len(self._filled))
 
 
 def _quizzer(graph: Graph, config: ExploreConfig) -> Scout | Walker:

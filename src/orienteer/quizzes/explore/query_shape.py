@@ -63,7 +63,10 @@ class Shape:
     @cached_property
     def is_cut(self) -> bool:
         """Whether it asks for a part of its rows: then it proves neither that a node is the only one nor a count."""
-        return any(one.limit is not None or one.skip is not None for one in _all(self.statement, Projection))
+        return any(
+            projection.limit is not None or projection.skip is not None
+            for projection in _all(self.statement, Projection)
+        )
 
     @cached_property
     def edges(self) -> tuple[EdgePattern, ...]:
@@ -84,64 +87,63 @@ class Shape:
     def given(self) -> tuple[Given, ...]:
         """The nodes that it is given by id or name."""
         labels = defaultdict[str, tuple[str, ...]](tuple)
-        found: list[tuple[str, str, str]] = []
-        for variable, node in self._nodes:
-            labels[variable] = node.types or labels[variable]
-            found += [(variable, key, value) for key, given in node.properties for value in _texts(given)]
-        for one in _all(self.statement, Binary):
-            found += _compared(one)
-        kept = dict.fromkeys(one for one in found if one[1] in _NAMING)
-        return tuple(Given(variable, key, value, labels[variable]) for variable, key, value in kept)
+        triples: list[tuple[str, str, str]] = []
+        for names, path in self._paths:
+            for variable, node in zip(names, path.nodes, strict=True):
+                labels[variable] = node.types or labels[variable]
+                triples += [(variable, key, text) for key, value in node.properties for text in _texts(value)]
+        for comparison in _all(self.statement, Binary):
+            triples += _compared(comparison)
+        return tuple(
+            Given(variable, key, text, labels[variable])
+            for variable, key, text in dict.fromkeys(triples)
+            if key in _NAMING
+        )
 
     @cached_property
     def hops(self) -> int:
         """Edges of its patterns that hang together with a given node, each once; one of several steps is its most.
 
-        So many have to be walked; what must not be there is not. It is what `plan.Plan.hops` counts of an item that
-        templates made.
+        So many have to be walked; what must not be there is not. `QuestionPlan.hops` counts the same of a plan.
         """
-        there = self._reached()
+        reached = self._reached()
         steps = {
-            (frozenset((start, end)), edge.types, edge.hops) for start, end, edge in self._steps() if start in there
+            (frozenset((start, end)), edge.types, edge.hops) for start, end, edge in self._steps() if start in reached
         }
         return sum(hops.most if hops is not None else 1 for _, _, hops in steps)
 
     @cached_property
     def is_whole(self) -> bool:
         """Whether all that has to be found hangs together with a given node."""
-        there = self._reached()
-        return all(node in there for names, path in self._paths if path not in self._denied for node in names)
+        reached = self._reached()
+        return all(node in reached for names, path in self._paths if path not in self._denied for node in names)
 
     @cached_property
     def compared(self) -> tuple[str, ...]:
         """What it compares with, each once: texts, and numbers of three digits or more; not names of types."""
         about_types = {
             literal
-            for one in _all(self.statement, Binary)
-            if any(called.name in _OF_TYPES for called in _all(one, Call)) and not list(_all(one, Binary))[1:]
-            for literal in _all(one, Literal_)
+            for comparison in _all(self.statement, Binary)
+            if any(call.name in _OF_TYPES for call in _all(comparison, Call)) and not list(_all(comparison, Binary))[1:]
+            for literal in _all(comparison, Literal_)
         }
-        literals = (one for one in _all(self.statement, Literal_) if one not in about_types)
-        return tuple(dict.fromkeys(str(one.value) for one in literals if _tells(one.value)))
+        literals = (literal for literal in _all(self.statement, Literal_) if literal not in about_types)
+        return tuple(dict.fromkeys(str(literal.value) for literal in literals if _tells(literal.value)))
 
     @cached_property
     def _paths(self) -> tuple[tuple[tuple[str, ...], PathPattern], ...]:
         """The patterns, each with a name for each of its nodes: a nameless one is another everywhere."""
-        found = []
-        for number, path in enumerate(_all(self.statement, PathPattern)):
-            names = tuple(node.variable or f"#{number}.{place}" for place, node in enumerate(path.nodes))
-            found.append((names, path))
-        return tuple(found)
+        paths = enumerate(_all(self.statement, PathPattern))
+        return tuple(
+            (tuple(node.variable or f"#{number}.{place}" for place, node in enumerate(path.nodes)), path)
+            for number, path in paths
+        )
 
     @cached_property
     def _denied(self) -> frozenset[PathPattern]:
         """The patterns that must not be found."""
-        denials = (one for one in _all(self.statement, Unary) if one.operator == "NOT")
-        return frozenset(path for one in denials for path in _all(one, PathPattern))
-
-    @cached_property
-    def _nodes(self) -> tuple[tuple[str, NodePattern], ...]:
-        return tuple(pair for names, path in self._paths for pair in zip(names, path.nodes, strict=True))
+        denials = (unary for unary in _all(self.statement, Unary) if unary.operator == "NOT")
+        return frozenset(path for denial in denials for path in _all(denial, PathPattern))
 
     def _reached(self) -> set[str]:
         """Return what hangs together with a given node, by edges or by a new name for the same."""
@@ -149,13 +151,13 @@ class Shape:
         for start, end in (*((start, end) for start, end, _ in self._steps()), *self._renamed()):
             joined[start].add(end)
             joined[end].add(start)
-        waiting = [one.variable for one in self.given]
-        found = set(waiting)
+        waiting = [given.variable for given in self.given]
+        reached = set(waiting)
         while waiting:
-            further = joined[waiting.pop()] - found
-            found |= further
+            further = joined[waiting.pop()] - reached
+            reached |= further
             waiting += further
-        return found
+        return reached
 
     def _steps(self) -> Iterator[_Walked]:
         """Return the edges that have to be found; not those that must not be."""
@@ -166,8 +168,8 @@ class Shape:
                 yield _Walked(start, end, edge)
 
     def _renamed(self) -> Iterator[tuple[str, str]]:
-        pairs = [(one.expression, one.name) for one in _all(self.statement, Projected)]
-        pairs += [(one.source, one.variable) for one in _all(self.statement, Unwind)]
+        pairs = [(projected.expression, projected.name) for projected in _all(self.statement, Projected)]
+        pairs += [(unwind.source, unwind.variable) for unwind in _all(self.statement, Unwind)]
         for expression, name in pairs:
             for variable in _all(expression, Variable):
                 if variable.name != name:
@@ -182,16 +184,16 @@ def read_shape(text: str) -> Shape:
 def edge_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
     """Return the edge types that a query names, as the graph spells them. Raises `UnknownType`."""
     names = Cypher(graph).names
-    asked = dict.fromkeys(one for edge in shape.edges for one in edge.types)
-    return tuple(dict.fromkeys(triple.type for one in asked for triple in sorted(names.edge_triples(one))))
+    written = dict.fromkeys(name for edge in shape.edges for name in edge.types)
+    return tuple(dict.fromkeys(triple.type for name in written for triple in sorted(names.edge_triples(name))))
 
 
 def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
     """Return the node types that a query names, or that edges which it names join. Raises `UnknownType`."""
     names = Cypher(graph).names
-    named = [found for one in shape.labels for found in sorted(names.node_types(one))]
-    joined = [triple for edge in shape.edges for one in edge.types for triple in sorted(names.edge_triples(one))]
-    return tuple(dict.fromkeys([*named, *(end for triple in joined for end in (triple.source, triple.target))]))
+    labels = [node_type for label in shape.labels for node_type in sorted(names.node_types(label))]
+    triples = [triple for edge in shape.edges for name in edge.types for triple in sorted(names.edge_triples(name))]
+    return tuple(dict.fromkeys([*labels, *(end for triple in triples for end in (triple.source, triple.target))]))
 
 
 def rows_of(graph: Graph, given: Given) -> list[int]:
@@ -200,9 +202,9 @@ def rows_of(graph: Graph, given: Given) -> list[int]:
         row = graph.ids.find(given.value)
         return [] if row is None else [row]
     names = Cypher(graph).names
-    types = {found for one in given.types for found in names.node_types(one)}
-    called = [link.row for link in graph.name_index.called(given.value) if graph.names[link.row] == given.value]
-    return sorted({row for row in called if not types or graph.type_at(row) in types})
+    types = {node_type for label in given.types for node_type in names.node_types(label)}
+    rows = [link.row for link in graph.name_index.called(given.value) if graph.names[link.row] == given.value]
+    return sorted({row for row in rows if not types or graph.type_at(row) in types})
 
 
 def _all(tree: object, kind: type[_Part]) -> Iterator[_Part]:
@@ -210,22 +212,22 @@ def _all(tree: object, kind: type[_Part]) -> Iterator[_Part]:
     if isinstance(tree, kind):
         yield tree
     if isinstance(tree, tuple):
-        for one in tree:
-            yield from _all(one, kind)
+        for part in tree:
+            yield from _all(part, kind)
     elif is_dataclass(tree) and not isinstance(tree, type):
         for field in fields(tree):
             yield from _all(getattr(tree, field.name), kind)
 
 
-def _compared(one: Binary) -> list[tuple[str, str, str]]:
+def _compared(comparison: Binary) -> list[tuple[str, str, str]]:
     """Return the variable, key and texts of a comparison that gives a node: `n.id = 'x'`, `n.id IN ['x', 'y']`."""
-    if one.operator not in ("=", "IN"):
-        return []
-    sides = [(one.left, one.right), *([(one.right, one.left)] if one.operator == "=" else [])]
+    sides = [(comparison.left, comparison.right)] if comparison.operator in ("=", "IN") else []
+    if comparison.operator == "=":
+        sides.append((comparison.right, comparison.left))
     return [
-        (held.base.name, held.key, text)
-        for held, value in sides
-        if isinstance(held, Property) and isinstance(held.base, Variable)
+        (side.base.name, side.key, text)
+        for side, value in sides
+        if isinstance(side, Property) and isinstance(side.base, Variable)
         for text in _texts(value)
     ]
 
@@ -239,4 +241,4 @@ def _tells(value: None | bool | int | float | str) -> bool:
 
 def _texts(value: Expression) -> list[str]:
     parts = value.items if isinstance(value, ListOf) else (value,)
-    return [one.value for one in parts if isinstance(one, Literal_) and isinstance(one.value, str)]
+    return [part.value for part in parts if isinstance(part, Literal_) and isinstance(part.value, str)]

@@ -1,7 +1,7 @@
 """A gold query answered off the adjacency arrays, node by node: the path that the Cypher engine has no part in.
 
 What is read: `MATCH` of plain patterns, each edge one step; `WHERE` of ids that are equal or not, and of `EXISTS { }`
-with or without `NOT`; and a count of distinct nodes at the end, as `proving.FORMS` has it. A query that holds more has
+with or without `NOT`; and a count of distinct nodes at the end, as `proof.FORMS` has it. A query that holds more has
 the engine's word alone. As Cypher has it, one edge is not walked twice within a MATCH; loops are never walked.
 """
 
@@ -60,13 +60,12 @@ def walked(graph: Graph, text: str) -> frozenset[str] | None:
         (clauses,) = statement.queries if len(statement.queries) == 1 else _refused()
         *matches, last = clauses
         counted = _counted(last)
-        found: set[int] = set()
-        walker = _Walker(graph)
-        for bound in walker.matches([_match(one) for one in matches], {}):
-            found.add(bound[counted] if counted in bound else _refused())
+        rows: set[int] = set()
+        for bound in _Walker(graph).matches([_match(clause) for clause in matches], {}):
+            rows.add(bound[counted] if counted in bound else _refused())
     except _Unread:
         return None
-    return frozenset(graph.ids[row] for row in found)
+    return frozenset(graph.ids[row] for row in rows)
 
 
 def _refused() -> NoReturn:
@@ -102,8 +101,8 @@ class _Walker:
             yield bound
             return
         first, *others = clauses
-        for one in self.ways(first.paths, first.where, bound):
-            yield from self.matches(others, one)
+        for way in self.ways(first.paths, first.where, bound):
+            yield from self.matches(others, way)
 
     def ways(self, paths: Sequence[PathPattern], where: Expression | None, bound: _Bound) -> Iterator[_Bound]:
         """Return every way to bind the nodes of one clause."""
@@ -144,13 +143,13 @@ class _Walker:
     ) -> Iterator[_Bound]:
         """Walk the next edge that has a bound end, each way that it can be walked."""
         if not edges:
-            if nodes.keys() <= bound.keys() and all(self._holds(one, bound) for one in conditions):
+            if nodes.keys() <= bound.keys() and all(self._holds(condition, bound) for condition in conditions):
                 yield bound
             elif not nodes.keys() <= bound.keys():
                 _refused()
             return
         edge, is_turned = self._next(edges, bound)
-        others = [one for one in edges if one is not edge]
+        others = [other for other in edges if other is not edge]
         here, there = (edge.end, edge.start) if is_turned else (edge.start, edge.end)
         for row, passed in self._taken(edge.pattern, bound[here], is_turned=is_turned):
             if passed in used or (there in bound and bound[there] != row) or not self._fits(nodes[there], row):
@@ -174,7 +173,7 @@ class _Walker:
         if pattern.hops is not None or pattern.properties or pattern.variable is not None:
             _refused()
         names, schema = Cypher(self.graph).names, self.graph.schema
-        triples = {triple for one in pattern.types for triple in names.edge_triples(one)}
+        triples = {triple for name in pattern.types for triple in names.edge_triples(name)}
         for neighbor, kind, passed in self._entries(row):
             self._steps += 1
             if self._steps > _MOST_STEPS:
@@ -194,20 +193,20 @@ class _Walker:
         if row not in self._around:
             entries = self.graph.adjacency.entries(np.array([row], np.int32))
             pairs = zip(entries.neighbor.tolist(), entries.kind.tolist(), strict=True)
-            found = list[tuple[int, int, _Walked]]()
+            around = list[tuple[int, int, _Walked]]()
             for (neighbor, kind), alike in groupby(pairs):  # parallel edges stand together, in one order at both ends
                 ends = (neighbor, row) if kind & 1 else (row, neighbor)
-                found += [(neighbor, kind, (*ends, kind >> 1, number)) for number, _ in enumerate(alike)]
-            self._around[row] = found
+                around += [(neighbor, kind, (*ends, kind >> 1, number)) for number, _ in enumerate(alike)]
+            self._around[row] = around
         return self._around[row]
 
     def _fits(self, patterns: Sequence[NodePattern], row: int) -> bool:
         """Tell whether a row is of the types, and has the id, that all mentions of its node ask for."""
         names = Cypher(self.graph).names
-        for one in patterns:
-            if one.types and not any(self.graph.type_at(row) in names.node_types(name) for name in one.types):
+        for pattern in patterns:
+            if pattern.types and not any(self.graph.type_at(row) in names.node_types(name) for name in pattern.types):
                 return False
-            for key, value in one.properties:
+            for key, value in pattern.properties:
                 if key != "id" or not isinstance(value, Literal_):
                     _refused()
                 if value.value != self.graph.ids[row]:
@@ -216,11 +215,13 @@ class _Walker:
 
     def _given(self, name: str, patterns: Sequence[NodePattern], conditions: Sequence[Expression]) -> int | None:
         """Return the row that a node has to be, -1 for an id that no node has; None where it is not given."""
-        values: list[Expression] = [value for one in patterns for key, value in one.properties if key == "id"]
-        for one in conditions:
-            match one:
-                case Binary(operator="=", left=Property(base=Variable(name=held), key="id"), right=Literal_()):
-                    values += [one.right] if held == name else []
+        values: list[Expression] = [value for pattern in patterns for key, value in pattern.properties if key == "id"]
+        for condition in conditions:
+            match condition:
+                case Binary(
+                    operator="=", left=Property(base=Variable(name=other), key="id"), right=Literal_() as right
+                ):
+                    values += [right] if other == name else []
         for value in values:
             text = value.value if isinstance(value, Literal_) else _refused()
             row = self.graph.ids.find(text) if isinstance(text, str) else None

@@ -1,6 +1,6 @@
 """What a model hands in, made into an item and checked; whatever it says, only what the graph proves is kept.
 
-GraphScout (003), section 3.3.4 and appendix B.3.3. To the rules that hold for every item (`checking`) come those that
+GraphScout (003), section 3.3.4 and appendix B.3.3. To the rules that hold for every item (`checks`) come those that
 only matter where a model wrote it: what it says answers, the shape of its query, and clues that it has really met.
 """
 
@@ -89,7 +89,7 @@ class Checked(NamedTuple):
 
 def report_of(said: Mapping[str, JsonValue]) -> Report:
     """Return a report that fits its schema, spaces around its parts left out."""
-    lists = {name: tuple(one.strip() for one in cast(list[str], said[name])) for name in ("answer", "clue_nodes")}
+    lists = {name: tuple(text.strip() for text in cast(list[str], said[name])) for name in ("answer", "clue_nodes")}
     texts = {name: str(said[name]).strip() for name in ("question", "gold_query")}
     return Report(texts["question"], lists["answer"], lists["clue_nodes"], texts["gold_query"])
 
@@ -118,7 +118,7 @@ def check(
         update={"hops": shape.hops, "anchors": anchors, "edge_types": edge_types}
     )
     # All that is wrong at once, for there is one chance to mend it.
-    found = (
+    wrong = (
         *faults(graph, item, avoid=avoid),
         *(
             ()
@@ -131,7 +131,7 @@ def check(
         *_of_words(graph, report.question, shape, anchors),
         *_of_touch(item.clue_nodes, touched),
     )
-    return Checked(None if found else item, found)
+    return Checked(None if wrong else item, wrong)
 
 
 def is_answered(said: str, item: QuizItem) -> bool:
@@ -173,8 +173,8 @@ def _of_answer(graph: Graph, report: Report, order: Order, proof: Proof) -> Iter
     """Find fault with what the report says answers."""
     answers = proof.answers(graph, order.cell.answer_type)
     if not _says(graph, order.cell.answer_type, report.answer, proof):
-        said = ", ".join(report.answer)
-        yield Fault("mismatch", f"the gold query gives {', '.join(answers)}; the report's answer is {said}")
+        answer = ", ".join(report.answer)
+        yield Fault("mismatch", f"the gold query gives {', '.join(answers)}; the report's answer is {answer}")
     if order.wanted is not None and answers != (str(order.wanted),):
         yield Fault("unbalanced", f"the answer is {answers[0]}: one whose answer is {order.wanted} was ordered")
     if order.cell.answer_type == "number" and proof.number <= 0:
@@ -183,31 +183,31 @@ def _of_answer(graph: Graph, report: Report, order: Order, proof: Proof) -> Iter
 
 def _of_walk(graph: Graph, item: QuizItem, proof: Proof) -> Iterator[Fault]:
     """Find fault with a query that the graph's own arrays answer otherwise than the engine, where they can be asked."""
-    found = walked(graph, item.gold_query)
-    if found is None:
+    nodes = walked(graph, item.gold_query)
+    if nodes is None:
         return
     if item.answer_type == "boolean":
-        agrees = (len(found) > 0) == (proof.number > 0)
+        agrees = (len(nodes) > 0) == (proof.number > 0)
     else:
-        agrees = len(found) == proof.number and proof.nodes in ((), tuple(sorted(found)))
+        agrees = len(nodes) == proof.number and proof.nodes in ((), tuple(sorted(nodes)))
     if not agrees:
-        yield Fault("mismatch", f"walked edge by edge, {len(found)} nodes answer the gold query: write it otherwise")
+        yield Fault("mismatch", f"walked edge by edge, {len(nodes)} nodes answer the gold query: write it otherwise")
 
 
-def _says(graph: Graph, answer_type: AnswerType, said: Sequence[str], proof: Proof) -> bool:
+def _says(graph: Graph, answer_type: AnswerType, texts: Sequence[str], proof: Proof) -> bool:
     """Tell whether what a report says answers is what its query gives: each node once, by its name or an alias."""
     if answer_type in ("boolean", "number"):
         gold = Gold(answers=proof.answers(graph, answer_type), answer_type=answer_type)
-        return len(said) == 1 and answer_measure("EM")(said[0], gold) == 1.0
+        return len(texts) == 1 and answer_measure("EM")(texts[0], gold) == 1.0
     left = [
         {normalise(name) for name in (graph.names[row], *graph.aliases_at(row), graph.ids[row])}
         for row in map(graph.row, proof.nodes)
     ]
-    for one in said:
-        found = next((names for names in left if normalise(one) in names), None)
-        if found is None:
+    for text in texts:
+        names = next((names for names in left if normalise(text) in names), None)
+        if names is None:
             return False
-        left.remove(found)
+        left.remove(names)
     return not left
 
 
@@ -269,11 +269,11 @@ def _of_question(graph: Graph, question: str, anchors: Sequence[str]) -> Iterato
 
 def _of_words(graph: Graph, question: str, shape: Shape, anchors: Sequence[str]) -> Iterator[Fault]:
     """Find what the query compares with and the question does not say: then they ask for different things."""
-    said = _THOUSANDS.sub("", question).casefold()
+    folded = _THOUSANDS.sub("", question).casefold()
     for text in shape.compared:
         row = graph.ids.find(text)
         names = (text,) if row is None else (graph.names[row], *graph.aliases_at(row))
-        if text not in anchors and not any(name.casefold() in said for name in names):
+        if text not in anchors and not any(name.casefold() in folded for name in names):
             yield Fault("unnamed", f"the gold query compares with {text!r}, of which the question says nothing")
 
 

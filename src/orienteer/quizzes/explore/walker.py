@@ -63,7 +63,7 @@ class Walker:
 def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = STEPS) -> tuple[int, ...]:
     """Return the rows that a walk at random meets, each once, in order. Every edge is as likely as any other."""
     adjacency = graph.adjacency
-    here, met = start, {start: None}
+    here, rows = start, {start: None}
     for _ in range(steps):
         if chance.random() < RETURN:
             here = start
@@ -71,14 +71,14 @@ def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = 
         if begin == end:
             break
         here = int(adjacency.neighbor[begin + int(chance.integers(end - begin))])
-        met[here] = None
-    return tuple(met)
+        rows[here] = None
+    return tuple(rows)
 
 
 def piece(graph: Graph, rows: tuple[int, ...]) -> str:
     """Return nodes and all edges among them as a model is shown them."""
     nodes = [
-        f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)}){_told(graph, row)}"
+        f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)}){_text_of(graph, row)}"
         for row in rows
     ]
     edges = [
@@ -89,6 +89,6 @@ def piece(graph: Graph, rows: tuple[int, ...]) -> str:
     return harmless("\n".join([*nodes, *dict.fromkeys(edges)]))
 
 
-def _told(graph: Graph, row: int) -> str:
+def _text_of(graph: Graph, row: int) -> str:
     text = one_line(graph.texts[row][:_TEXT])
     return f": {text}" if text else ""
