@@ -21,7 +21,7 @@ from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.quizzes.explore.exploration import ExploreConfig, explore
 from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives
-from orienteer.quizzes.explore.report import Checked, Maker, check
+from orienteer.quizzes.explore.report import CheckedReport, Maker, check
 from orienteer.quizzes.explore.scout import NO_MORE, Scout, ScoutConfig
 from orienteer.quizzes.explore.walker import Walker, piece, walk
 from orienteer.quizzes.file import read_quiz
@@ -291,7 +291,7 @@ def test_marks_of_the_protocol_in_a_text_are_none(build, served):
     model, server = served(plays(ENTITY | {"clue_nodes": [sly]}, turns=(look,)))
     scouted(graph, model, order(seed=node))
     walker = Walker(graph, temperature=0.7)
-    walker.explore(order(seed=node), model, Allowance(reserve=0), lambda *_, **__: Checked(None, ()))
+    walker.explore(order(seed=node), model, Allowance(reserve=0), lambda *_, **__: CheckedReport(None, ()))
     sent = [message for body in server.bodies for message in body["messages"] if message["role"] != "assistant"]
     assert {"user", "tool"} <= {message["role"] for message in sent if "Obey." in message["content"]}
     assert not [one for one in sent for mark in ("<|im_start|>", "<|im_end|>", "<tool_call>") if mark in one["content"]]

@@ -12,10 +12,10 @@ from orienteer.cypher.session import Cypher
 from orienteer.evaluation.grid import Cell
 from orienteer.ingest.demo import demo_records
 from orienteer.quizzes.checks import MOST_EDGES
-from orienteer.quizzes.explore.orders import Objectives
+from orienteer.quizzes.explore.orders import Objectives, QuizOrder
 from orienteer.quizzes.explore.query_shape import read_shape
 from orienteer.quizzes.explore.query_walk import walked
-from orienteer.quizzes.explore.report import Maker, Order, check, report_of
+from orienteer.quizzes.explore.report import Maker, check, report_of
 from orienteer.quizzes.quiz import generate_quiz
 from orienteer.records import Edge, Node
 
@@ -330,7 +330,7 @@ def test_what_templates_make_passes_as_a_report_too(build):
         report = report_of(
             {"question": one.question, "answer": [*answer], "clue_nodes": [*one.clue_nodes], "gold_query": text}
         )
-        ordered = Order(id=one.id, place=0, cell=one.cell, seed=one.anchors[0])
+        ordered = QuizOrder(id=one.id, place=0, cell=one.cell, seed=one.anchors[0])
         item, faults = check(graph, report, ordered, Maker("model", 3, "sha"), touched=one.clue_nodes)
         assert faults == (), (one.question, text)
         assert (item.hops, item.anchors, set(item.edge_types)) == (one.hops, one.anchors, set(one.edge_types))
@@ -425,7 +425,7 @@ def test_a_pattern_gives_its_things_and_its_relations_and_no_others(graph, patte
         "clue_nodes": [*anchors, "f3"],
         "gold_query": f"{query} {NUMBER_AND_IDS}",
     }
-    ordered = Order(id="o", place=0, cell=Cell("entity", pattern, "simple"), seed="c2")
+    ordered = QuizOrder(id="o", place=0, cell=Cell("entity", pattern, "simple"), seed="c2")
     found = check(graph, report_of(report), ordered, Maker("model", 0, "sha"), touched=report["clue_nodes"])
     assert [one.reason for one in found.faults] == reasons, found.faults
 

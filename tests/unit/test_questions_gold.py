@@ -186,3 +186,13 @@ def test_directions_loops_and_parallel_edges(small):
     assert literal_query(small, QuestionPlan("one_hop", (WalkCondition(anchor, (out,)),))) == (
         "MATCH (a1:`person` {id: 'p1'})-[:`wrote`]->(x:`film`) WHERE a1.id <> x.id RETURN DISTINCT x.id"
     )
+
+
+def test_what_leads_too_far_to_be_walked_is_oversized(graph, monkeypatch):
+    monkeypatch.setattr("orienteer.quizzes.gold.MOST_WALKS", 4)
+    made = generate_questions(graph, 12, random_seed=3)
+    assert made.items
+    assert made.rejected["oversized"] > 0
+    network = _network(graph)
+    for question, plan in zip(made.items, made.plans, strict=True):
+        assert set(question.nodes) == _by_hand(graph, network, plan), question

@@ -1,4 +1,6 @@
-"""Questions of a grid of answer types, patterns and difficulties, each proved by a query that was run again.
+"""Questions made from a graph, with proved answers: by rules, or by a model that explores. GraphScout (003), 3.3.
 
-GraphScout (003), section 3.3 and appendix B.3.
+`questions` and `quiz` call one `generator`. What is asked is a `plan`; a `sampler` or a `drawer` draws it over the
+graph's `steps`; `gold` says who answers, `checks` why a draft is dropped, `wording` how it is asked, `proof` what
+Cypher makes of it.
 """

@@ -31,9 +31,9 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.checks import Ledger
 from orienteer.quizzes.explore.episodes import Conditions, Done, Episodes, held_episodes
-from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives
-from orienteer.quizzes.explore.report import Checked, Maker, Order, Report, check
-from orienteer.quizzes.explore.scout import MAX_CALLS, Episode, Scout, ScoutConfig, probed
+from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives, QuizOrder
+from orienteer.quizzes.explore.report import CheckedReport, Maker, QuizReport, check
+from orienteer.quizzes.explore.scout import MAX_CALLS, QuizEpisode, Scout, ScoutConfig, probed
 from orienteer.quizzes.explore.walker import Walker
 from orienteer.quizzes.generator import Generated, Progress, Quiz, check_numbers
 from orienteer.quizzes.proof import Fault
@@ -173,14 +173,14 @@ class _Work:
                 return
             order = objectives.order(place, attempt)
             if order is None:
-                self._end(Episode(None, (Fault("no seed", "no node to begin from"),), ()), place, name)
+                self._end(QuizEpisode(None, (Fault("no seed", "no node to begin from"),), ()), place, name)
                 continue
             if self._end(self._episode(order), place, name):
                 return
         with self._lock:
             self._left.append(objectives.cell(place))
 
-    def _episode(self, order: Order) -> Episode:
+    def _episode(self, order: QuizOrder) -> QuizEpisode:
         """Have one question written, and put to a model that sees no graph."""
         model = KeepingModel(self.model, stopping=self.stopping, served=set())
         model.begin(self.episodes.replies.file((order.id, "quiz")))
@@ -192,22 +192,22 @@ class _Work:
         except ModelRefused as refused:
             if refused.status is None:  # nothing would be answered
                 raise
-            return Episode(None, (Fault("refused", str(refused)),), ())
+            return QuizEpisode(None, (Fault("refused", str(refused)),), ())
         faults = (Fault("known", "it is answered without the graph"),) if is_known else ()
-        return Episode(None if is_known else episode.item, faults, (*episode.trajectories, trajectory))
+        return QuizEpisode(None if is_known else episode.item, faults, (*episode.trajectories, trajectory))
 
-    def _check(self, order: Order, report: Report, *, touched: Collection[str]) -> Checked:
+    def _check(self, order: QuizOrder, report: QuizReport, *, touched: Collection[str]) -> CheckedReport:
         checked = check(self.graph, report, order, self.maker, touched=touched, avoid=self.avoid)
         with self._lock:
             repeated = self._repeated(checked.item)
-        return checked if repeated is None else Checked(None, (repeated,))
+        return checked if repeated is None else CheckedReport(None, (repeated,))
 
     def _repeated(self, item: QuizItem | None) -> Fault | None:
         fault = self._ledger.fault(item) if item is not None else None
         # True and false are balanced by what is ordered: items come in any order here.
         return fault if fault is not None and fault.reason != "unbalanced" else None
 
-    def _end(self, episode: Episode, place: int, name: str) -> bool:
+    def _end(self, episode: QuizEpisode, place: int, name: str) -> bool:
         """Write an episode down and tell whether it gave an item: another may have asked the same meanwhile."""
         with self._lock:
             repeated = self._repeated(episode.item)

@@ -14,12 +14,25 @@ from orienteer.agents.dialect import harmless
 from orienteer.evaluation.grid import CELLS, Cell
 from orienteer.graph.store import Graph
 from orienteer.quizzes.checks import node_fault
-from orienteer.quizzes.explore.report import Order
 from orienteer.quizzes.kinds import definitions
 
 ATTEMPTS = 3
 """Episodes that one place of a quiz is worth: each begins at another node."""
 _LOOKS = 200  # nodes that are looked at for one to begin from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuizOrder:
+    """What was ordered of a model."""
+
+    id: str
+    place: int
+    """Which place of the quiz it is for, from 0."""
+    cell: Cell
+    seed: str
+    """The id of the node to begin from."""
+    wanted: bool | None = None
+    """The value that a boolean is to have, so that both come as often; None of another answer type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +49,13 @@ class Objectives:
         order = np.random.default_rng(self.random_seed).permutation(len(CELLS))
         return CELLS[int(order[place % len(CELLS)])]
 
-    def order(self, place: int, attempt: int) -> Order | None:
+    def order(self, place: int, attempt: int) -> QuizOrder | None:
         """Return an order; None where no node was found to begin from."""
         cell = self.cell(place)
         seed = self._seed(np.random.default_rng([self.random_seed, place, attempt]))
         if seed is None:
             return None
-        return Order(
+        return QuizOrder(
             id=self.name(place, attempt),
             place=place,
             cell=cell,
@@ -82,7 +95,7 @@ class Objectives:
         return None
 
 
-def in_words(graph: Graph, order: Order) -> dict[str, str]:
+def in_words(graph: Graph, order: QuizOrder) -> dict[str, str]:
     """Return what a prompt says of an order."""
     row = graph.row(order.seed)
     kinds = order.cell._asdict()

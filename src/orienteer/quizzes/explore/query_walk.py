@@ -61,7 +61,7 @@ def walked(graph: Graph, text: str) -> frozenset[str] | None:
         *matches, last = clauses
         counted = _counted(last)
         rows: set[int] = set()
-        for bound in _Walker(graph).matches([_match(clause) for clause in matches], {}):
+        for bound in _PatternWalker(graph).matches([_match(clause) for clause in matches], {}):
             rows.add(bound[counted] if counted in bound else _refused())
     except _Unread:
         return None
@@ -88,7 +88,7 @@ def _counted(clause: object) -> str:
 
 
 @dataclass(slots=True)
-class _Walker:
+class _PatternWalker:
     """Walks patterns from what is bound."""
 
     graph: Graph

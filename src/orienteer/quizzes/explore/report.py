@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from orienteer.evaluation.scores.answers import answer_measure, normalise
 from orienteer.graph.store import Graph
 from orienteer.llm.schema import JsonSchema
 from orienteer.quizzes.checks import MOST_EDGES, anchor_fault, faults
+from orienteer.quizzes.explore.orders import QuizOrder
 from orienteer.quizzes.explore.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of
 from orienteer.quizzes.explore.query_walk import walked
 from orienteer.quizzes.plan import HOPS
@@ -49,27 +49,13 @@ _NAMED_EDGES = frozenset({"<h,r,_>", "<h,r,t>"})
 _UNNAMED_EDGES = frozenset({"<h,_,_>", "<h,*,t>"})
 
 
-class Report(NamedTuple):
+class QuizReport(NamedTuple):
     """What a model hands in."""
 
     question: str
     answer: tuple[str, ...]
     clue_nodes: tuple[str, ...]
     gold_query: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What was ordered of a model."""
-
-    id: str
-    place: int
-    """Which place of the quiz it is for, from 0."""
-    cell: Cell
-    seed: str
-    """The id of the node to begin from."""
-    wanted: bool | None = None
-    """The value that a boolean is to have, so that both come as often; None of another answer type."""
 
 
 class Maker(NamedTuple):
@@ -80,29 +66,29 @@ class Maker(NamedTuple):
     graph_sha256: str
 
 
-class Checked(NamedTuple):
+class CheckedReport(NamedTuple):
     """The item of a report, or what is wrong with it."""
 
     item: QuizItem | None
     faults: tuple[Fault, ...]
 
 
-def report_of(said: Mapping[str, JsonValue]) -> Report:
+def report_of(reply: Mapping[str, JsonValue]) -> QuizReport:
     """Return a report that fits its schema, spaces around its parts left out."""
-    lists = {name: tuple(text.strip() for text in cast(list[str], said[name])) for name in ("answer", "clue_nodes")}
-    texts = {name: str(said[name]).strip() for name in ("question", "gold_query")}
-    return Report(texts["question"], lists["answer"], lists["clue_nodes"], texts["gold_query"])
+    lists = {name: tuple(text.strip() for text in cast(list[str], reply[name])) for name in ("answer", "clue_nodes")}
+    texts = {name: str(reply[name]).strip() for name in ("question", "gold_query")}
+    return QuizReport(texts["question"], lists["answer"], lists["clue_nodes"], texts["gold_query"])
 
 
 def check(
     graph: Graph,
-    report: Report,
-    order: Order,
+    report: QuizReport,
+    order: QuizOrder,
     maker: Maker,
     *,
     touched: Collection[str],
     avoid: Collection[str] = frozenset(),
-) -> Checked:
+) -> CheckedReport:
     """Return the item that a report makes, or all that is wrong with it; its gold query is run again.
 
     `touched` are the ids that came up while exploring. Raises `MissingExtra` without Cypher.
@@ -112,7 +98,7 @@ def check(
         anchors = _anchors(graph, shape, order.seed)
         edge_types, node_types = edge_types_of(graph, shape), node_types_of(graph, shape)
     except (BadQuery, Unknown) as error:
-        return Checked(None, (Fault("unproved", f"the gold query fails: {error}"),))
+        return CheckedReport(None, (Fault("unproved", f"the gold query fails: {error}"),))
     proof = prove(graph, order.cell.answer_type, report.gold_query, {})
     item = _item(graph, report, order, maker, None if isinstance(proof, Fault) else proof).model_copy(
         update={"hops": shape.hops, "anchors": anchors, "edge_types": edge_types}
@@ -131,13 +117,13 @@ def check(
         *_of_words(graph, report.question, shape, anchors),
         *_of_touch(item.clue_nodes, touched),
     )
-    return Checked(None if wrong else item, wrong)
+    return CheckedReport(None if wrong else item, wrong)
 
 
-def is_answered(said: str, item: QuizItem) -> bool:
+def is_answered(text: str, item: QuizItem) -> bool:
     """Tell whether a reply is the answer of an item, by EM."""
     gold = Gold(answers=item.answers, answer_type=item.answer_type)
-    return answer_measure("EM")(said, gold) == 1.0
+    return answer_measure("EM")(text, gold) == 1.0
 
 
 def _anchors(graph: Graph, shape: Shape, seed: str) -> tuple[str, ...]:
@@ -147,7 +133,7 @@ def _anchors(graph: Graph, shape: Shape, seed: str) -> tuple[str, ...]:
     return tuple(sorted(ids, key=lambda node: node != seed))  # stable: the others as they stand in the query
 
 
-def _item(graph: Graph, report: Report, order: Order, maker: Maker, proof: Proof | None) -> QuizItem:
+def _item(graph: Graph, report: QuizReport, order: QuizOrder, maker: Maker, proof: Proof | None) -> QuizItem:
     """Return an item with what its query proves; where that proves nothing, with what the report says."""
     cell = order.cell
     return QuizItem(
@@ -169,7 +155,7 @@ def _item(graph: Graph, report: Report, order: Order, maker: Maker, proof: Proof
     )
 
 
-def _of_answer(graph: Graph, report: Report, order: Order, proof: Proof) -> Iterator[Fault]:
+def _of_answer(graph: Graph, report: QuizReport, order: QuizOrder, proof: Proof) -> Iterator[Fault]:
     """Find fault with what the report says answers."""
     answers = proof.answers(graph, order.cell.answer_type)
     if not _says(graph, order.cell.answer_type, report.answer, proof):

@@ -24,8 +24,8 @@ from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.quizzes.explore.orders import in_words
-from orienteer.quizzes.explore.report import SCHEMA, Checked, Order, Report, is_answered, report_of
+from orienteer.quizzes.explore.orders import QuizOrder, in_words
+from orienteer.quizzes.explore.report import SCHEMA, CheckedReport, QuizReport, is_answered, report_of
 from orienteer.quizzes.kinds import PACKAGE
 from orienteer.quizzes.proof import FORMS, Fault
 from orienteer.records import (
@@ -54,7 +54,7 @@ _ANSWERS = {
     "number": "One number, in digits.",
     "set": "The names, each once.",
 }
-Check = Callable[[Report], Checked]
+Check = Callable[[QuizReport], CheckedReport]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class ScoutConfig:
     """Run code again in `cpython` where `monty` lacks something that it asks for."""
 
 
-class Episode(NamedTuple):
+class QuizEpisode(NamedTuple):
     """What came of an order."""
 
     item: QuizItem | None
@@ -80,7 +80,7 @@ class Episode(NamedTuple):
     trajectories: tuple[Trajectory, ...]
 
 
-class Talk:
+class QuizTalk:
     """One talk with a model about a quiz: calls of tools, then the report."""
 
     def __init__(
@@ -112,11 +112,11 @@ class Talk:
         """Ask for a report and return it, or what is wrong with its form."""
         reply = self._talk.turn(self._run, notice=notice, schema=SCHEMA, offers_tools=False).reply
         try:
-            said = decode(after_thinking(reply.message.content or ""))
+            report = decode(after_thinking(reply.message.content or ""))
         except ValueError as error:
             return f"It is no JSON: {error}."
-        wrong = faults(said, SCHEMA)
-        return f"It does not fit its form: {'; '.join(wrong)}." if wrong or not isinstance(said, dict) else said
+        wrong = faults(report, SCHEMA)
+        return f"It does not fit its form: {'; '.join(wrong)}." if wrong or not isinstance(report, dict) else report
 
     def ask(self) -> str:
         """Return what the model says to the opening."""
@@ -134,7 +134,9 @@ class Scout:
         described = describe(graph, None, has_code=True)._asdict()
         self._environment = {name: harmless(part) for name, part in described.items()}
 
-    def explore(self, order: Order, model: LanguageModel, run: Run, check: Callable[..., Checked]) -> Episode:
+    def explore(
+        self, order: QuizOrder, model: LanguageModel, run: Run, check: Callable[..., CheckedReport]
+    ) -> QuizEpisode:
         """Let a model explore from the order's node on, hand in a question and have it checked.
 
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
@@ -150,11 +152,14 @@ class Scout:
             calls = self._explored(talk, toolbox)
         finally:
             toolbox.close()
-        touched = {order.seed, *(node for step in talk.steps for one in step.observations for node in one.nodes)}
+        touched = {
+            order.seed,
+            *(node for step in talk.steps for observed in step.observations for node in observed.nodes),
+        }
         spent = " You have no calls left." if calls >= self._config.max_calls else ""
         notice = report_prompt(order, spent=spent)
         item, wrong = handed_in(talk, notice, lambda report: check(report, touched=touched))
-        told = recorded(talk, order, model, prompt, item, wrong).model_copy(
+        trajectory = recorded(talk, order, model, prompt, item, wrong).model_copy(
             update={
                 "toolbox": toolbox.spec,
                 "tools": toolbox.specs,
@@ -163,30 +168,30 @@ class Scout:
                 "embedding": toolbox.session.spent,
             }
         )
-        return Episode(item, wrong, (told,))
+        return QuizEpisode(item, wrong, (trajectory,))
 
     def _talk(
-        self, prompt: Prompt, order: Order, model: LanguageModel, run: Run, toolbox: Toolbox, dialect: str
-    ) -> Talk:
+        self, prompt: Prompt, order: QuizOrder, model: LanguageModel, run: Run, toolbox: Toolbox, dialect: str
+    ) -> QuizTalk:
         system = Template(prompt.system).substitute(self._environment, calls=self._config.max_calls, dialect=dialect)
         user = Template(prompt.user).substitute(in_words(self._graph, order))
         opening = (Message(role="system", content=system), Message(role="user", content=user))
-        return Talk(model, run, opening, sampling_of(order, run, self._config.temperature), toolbox.specs)
+        return QuizTalk(model, run, opening, sampling_of(order, run, self._config.temperature), toolbox.specs)
 
-    def _explored(self, talk: Talk, toolbox: Toolbox) -> int:
+    def _explored(self, talk: QuizTalk, toolbox: Toolbox) -> int:
         """Let the model call tools until it calls none, or may call no more; return how many it called."""
         calls, most = 0, self._config.max_calls
-        while calls < most and (made := talk.say(toolbox, most - calls)):
-            calls += made
+        while calls < most and (further := talk.say(toolbox, most - calls)):
+            calls += further
         return calls
 
 
-def handed_in(talk: Talk, notice: str | None, check: Check) -> tuple[QuizItem | None, tuple[Fault, ...]]:
+def handed_in(talk: QuizTalk, notice: str | None, check: Check) -> tuple[QuizItem | None, tuple[Fault, ...]]:
     """Ask for a report, once more where it cannot be kept, and return the item that it makes, or why there is none."""
     item, wrong = _judged(talk.hand_in(notice), check)
     if not wrong:
         return item, ()
-    listed = "\n".join(f"- {one.detail}" for one in wrong)
+    listed = "\n".join(f"- {fault.detail}" for fault in wrong)
     notice = f"This cannot be kept:\n{harmless(listed)}\nHand it in again, mended, whole."
     return _judged(talk.hand_in(notice), check)
 
@@ -198,9 +203,9 @@ def probed(item: QuizItem, model: LanguageModel, run: Run, *, temperature: float
         Message(role="system", content=prompt.system),
         Message(role="user", content=Template(prompt.user).substitute(question=item.question)),
     )
-    talk = Talk(model, run, opening, Sampling(temperature=temperature))
-    said = talk.ask()
-    told = Trajectory(
+    talk = QuizTalk(model, run, opening, Sampling(temperature=temperature))
+    answer = talk.ask()
+    trajectory = Trajectory(
         question=Question(id=item.id, text=item.question),
         method="quiz: probe",
         model=model.name,
@@ -208,14 +213,14 @@ def probed(item: QuizItem, model: LanguageModel, run: Run, *, temperature: float
         sampling=Sampling(temperature=temperature),
         opening=opening,
         steps=tuple(talk.steps),
-        answer=said,
+        answer=answer,
     )
-    return is_answered(said, item), told
+    return is_answered(answer, item), trajectory
 
 
 def recorded(
-    talk: Talk,
-    order: Order,
+    talk: QuizTalk,
+    order: QuizOrder,
     model: LanguageModel,
     prompt: Prompt,
     item: QuizItem | None,
@@ -232,23 +237,23 @@ def recorded(
         steps=tuple(talk.steps),
         selected=item.clue_nodes if item is not None else (),
         answer=item.question if item is not None else None,
-        notes=tuple(f"{one.reason}: {one.detail}" for one in wrong),
+        notes=tuple(f"{fault.reason}: {fault.detail}" for fault in wrong),
     )
 
 
-def report_prompt(order: Order, *, spent: str = "") -> str:
+def report_prompt(order: QuizOrder, *, spent: str = "") -> str:
     """Return how a report is asked for."""
     answer_type = order.cell.answer_type
     text = prompt_of("quiz-report", PACKAGE).system
     return Template(text).substitute(spent=spent, answer=_ANSWERS[answer_type], form=FORMS[answer_type])
 
 
-def sampling_of(order: Order, run: Run, temperature: float) -> Sampling:
+def sampling_of(order: QuizOrder, run: Run, temperature: float) -> Sampling:
     """Return how a model chooses its words in an episode: another seed for each place of the quiz."""
     return Sampling(temperature=temperature, random_seed=run.random_seed + order.place)
 
 
-def _judged(said: dict[str, JsonValue] | str, check: Check) -> tuple[QuizItem | None, tuple[Fault, ...]]:
-    if isinstance(said, str):
-        return None, (Fault("no report", said),)
-    return check(report_of(said))
+def _judged(report: dict[str, JsonValue] | str, check: Check) -> tuple[QuizItem | None, tuple[Fault, ...]]:
+    if isinstance(report, str):
+        return None, (Fault("no report", report),)
+    return check(report_of(report))

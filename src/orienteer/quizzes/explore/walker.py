@@ -16,9 +16,9 @@ from orienteer.agents.dialect import harmless
 from orienteer.graph.store import Graph
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.quizzes.explore.orders import in_words
-from orienteer.quizzes.explore.report import Checked, Order
-from orienteer.quizzes.explore.scout import Episode, Talk, handed_in, recorded, report_prompt, sampling_of
+from orienteer.quizzes.explore.orders import QuizOrder, in_words
+from orienteer.quizzes.explore.report import CheckedReport
+from orienteer.quizzes.explore.scout import QuizEpisode, QuizTalk, handed_in, recorded, report_prompt, sampling_of
 from orienteer.quizzes.kinds import PACKAGE
 from orienteer.records import Message
 from orienteer.retrieval.schema import describe
@@ -40,7 +40,9 @@ class Walker:
         described = describe(graph, None, has_code=False)._asdict()
         self._environment = {name: harmless(part) for name, part in described.items()}
 
-    def explore(self, order: Order, model: LanguageModel, run: Run, check: Callable[..., Checked]) -> Episode:
+    def explore(
+        self, order: QuizOrder, model: LanguageModel, run: Run, check: Callable[..., CheckedReport]
+    ) -> QuizEpisode:
         """Walk from the order's node on, have a question written of the walk, and have it checked.
 
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
@@ -54,10 +56,10 @@ class Walker:
             Message(role="system", content=Template(prompt.system).substitute(self._environment)),
             Message(role="user", content=user),
         )
-        talk = Talk(model, run, opening, sampling_of(order, run, self._temperature))
+        talk = QuizTalk(model, run, opening, sampling_of(order, run, self._temperature))
         touched = {self._graph.ids[row] for row in rows}
         item, wrong = handed_in(talk, None, lambda report: check(report, touched=touched))
-        return Episode(item, wrong, (recorded(talk, order, model, prompt, item, wrong),))
+        return QuizEpisode(item, wrong, (recorded(talk, order, model, prompt, item, wrong),))
 
 
 def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = STEPS) -> tuple[int, ...]:
