@@ -16,6 +16,7 @@ from orienteer.ingest.documents.figures.plots import page_of, write_plots
 from orienteer.ingest.documents.figures.statistics import statistics
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
 from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.page.svg import tally
 from orienteer.records import Node
 
 WORDS = ("ferry", "harbour", "market", "wood", "fish", "salt", "night", "tide", "mill", "hill", "captain", "lamp")
@@ -229,6 +230,14 @@ def test_bars_are_as_many_pairs_as_they_say(figures):
     drawn = (("table-table", ("column", "description", "title")), ("chunk-chunk", ("topic", "content")),
              ("table-chunk", ("title", "summary", "column")))  # fmt: skip
     assert sum(said) == sum(len(names) * figures["candidates"][pair] for pair, names in drawn)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 40])
+def test_an_axis_of_counts_has_whole_numbers_each_once(count):
+    labels = re.findall(r'text-anchor="end" class="tick">([^<]+)', tally([1, count], "names", kind="chunks", most=50))
+    assert len(set(labels)) == len(labels) > 1
+    below = re.findall(r'text-anchor="middle" class="tick">([^<]+)', tally([1, count], "names", kind="chunks", most=50))
+    assert below == ["0", "1"]
 
 
 def test_a_graph_without_tables_or_events_says_so():

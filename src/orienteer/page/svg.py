@@ -58,9 +58,9 @@ class Axis(NamedTuple):
     """Between two ticks, which stand at its multiples."""
 
     @classmethod
-    def between(cls, low: float, high: float, start: float, end: float) -> Axis:
-        """Return an axis that ends at these very values."""
-        return cls(low, high, start, end, _round_step(((high - low) or 1.0) / 7))
+    def between(cls, low: float, high: float, start: float, end: float, *, finest: float = 0.0) -> Axis:
+        """Return an axis that ends at these very values, its ticks at least the finest step apart: 1 for counts."""
+        return cls(low, high, start, end, max(finest, _round_step(((high - low) or 1.0) / 7)))
 
     @classmethod
     def around(cls, values: Iterable[float], frame: Frame) -> Axis:
@@ -204,7 +204,7 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
     """
     edges, counts = histogram["edges"], histogram["counts"]
     across = Axis.between(edges[0], edges[-1], SMALL.left, SMALL.end)
-    up = Axis.between(0, max(counts), SMALL.floor, SMALL.top)
+    up = Axis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
     marks = [_axes(SMALL, up, name, "pairs", are_counts=True), *_ticks(across)]
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         makes_edges = threshold is not None and (low + high) / 2 > threshold
@@ -218,8 +218,8 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
 
 def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
     """Draw how many things hold none, one, two ... of something; the bar at `most` has all above it."""
-    across = Axis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end)
-    up = Axis.between(0, max(counts), SMALL.floor, SMALL.top)
+    across = Axis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end, finest=1)
+    up = Axis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
     axis = f"{name} in one, {most} or more at the end" if len(counts) > most else f"{name} in one"
     marks = [_axes(SMALL, up, axis, kind, are_counts=True), *_ticks(across)]
     for number, count in enumerate(counts):
