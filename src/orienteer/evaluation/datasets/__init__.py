@@ -37,23 +37,23 @@ def load(
 
 def named(name: str) -> Dataset:
     """Return a data set by its name. Raises `BadOption` that lists them."""
-    found = next((one for one in DATASETS if one.name == name), None)
-    if found is None:
-        names = [one.name for one in DATASETS]
-        near = "".join(f" Did you mean {one}?" for one in nearest(name, names, most=1))
+    dataset = next((dataset for dataset in DATASETS if dataset.name == name), None)
+    if dataset is None:
+        names = [dataset.name for dataset in DATASETS]
+        near = "".join(f" Did you mean {near_name}?" for near_name in nearest(name, names, most=1))
         raise BadOption(f"No data set {name!r}.{near} There are: {', '.join(names)}.")
-    return found
+    return dataset
 
 
 def recognise(path: Path) -> Dataset:
     """Return the data set that lies at a path. Raises `BadInput` that says what was looked for."""
-    found = next((one for one in DATASETS if one.recognises(path)), None)
-    if found is None:
-        looked = "; ".join(f"{one.name}: {one.looks_for}" for one in DATASETS)
+    dataset = next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
+    if dataset is None:
+        looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)
         raise BadInput(
             f"{path} holds no questions that are known here. Looked for: {looked}. Say which with --dataset."
         )
-    return found
+    return dataset
 
 
 __all__ = ["DATASETS", "Dataset", "load", "named", "recognise"]

@@ -38,10 +38,12 @@ def of_split(examples: Sequence[Example], split: str | None, *, path: Path, fiel
     """Return the examples of one split, all of them for None. Raises `BadOption` that lists the splits."""
     if split is None:
         return list(examples)
-    kept = [one for one in examples if one.fields.get(field) == split]
-    if not kept:
-        raise unknown_split(split, {str(one.fields[field]) for one in examples if field in one.fields}, path=path)
-    return kept
+    chosen = [example for example in examples if example.fields.get(field) == split]
+    if not chosen:
+        raise unknown_split(
+            split, {str(example.fields[field]) for example in examples if field in example.fields}, path=path
+        )
+    return chosen
 
 
 def unknown_split(split: str, known: Iterable[str], *, path: Path) -> BadOption:

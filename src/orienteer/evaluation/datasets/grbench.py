@@ -41,44 +41,44 @@ LEVEL_NAMES = ("easy", "medium", "hard")
 SHOWN = 3
 
 
-def _found(path: Path) -> list[Path]:
-    return [one for one in files_in(path) if suffix(one) in (".jsonl", ".json") and keys(one) >= COLUMNS]
+def _question_files(path: Path) -> list[Path]:
+    return [file for file in files_in(path) if suffix(file) in (".jsonl", ".json") and keys(file) >= COLUMNS]
 
 
 def recognises(path: Path) -> bool:
     """Say whether there is one file of JSON lines with `qid`, `question` and `answer`."""
-    return len(_found(path)) == 1
+    return len(_question_files(path)) == 1
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read the questions; with a graph find the nodes that the answers name."""
-    file = the_one(_found(path), path, of="GRBench's questions")
+    file = the_one(_question_files(path), path, of="GRBench's questions")
     table = rows(file)
     has_domains = any(row.get("domain") for row in table)
     examples = examples_of(table, lambda row: _example(row, file, has_domains=has_domains), path=file)
     examples = of_split(examples, split, path=file)
     if graph is None:
         return QuestionSet("grbench", tuple(examples), digest([file]))
-    examples, known = with_nodes(examples, graph)
-    notes = known.notes(examples)
-    return QuestionSet("grbench", tuple(examples), digest([file]), notes=notes, remarks=known.notes)
+    examples, answers = with_nodes(examples, graph)
+    notes = answers.notes(examples)
+    return QuestionSet("grbench", tuple(examples), digest([file]), notes=notes, remarks=answers.notes)
 
 
 def _example(row: Row, file: Path, *, has_domains: bool) -> Example:
     qid = required(row, "qid", path=file)
-    kept = fields(row, but=OWN)
-    domain = kept["domain"] = str(kept.get("domain", file.parent.name))
-    template = kept.get("template")
+    own_fields = fields(row, but=OWN)
+    domain = own_fields["domain"] = str(own_fields.get("domain", file.parent.name))
+    template = own_fields.get("template")
     if not isinstance(template, int | float) and domain in LEVELS and qid.isascii() and qid.isdigit():
         template = int(qid) // BLOCK
     if isinstance(template, int | float):
-        kept["template"] = int(template)
-        kept.setdefault("level", _level(domain, int(template)))
+        own_fields["template"] = int(template)
+        own_fields.setdefault("level", _level(domain, int(template)))
     answer = required(row, "answer", path=file).strip()
     return Example(
         question=Question(id=f"{domain}-{qid}" if has_domains else qid, text=required(row, "question", path=file)),
         gold=Gold(answers=(answer,), answer_type=answer_type(answer)),
-        fields={name: value for name, value in kept.items() if value is not None},
+        fields={name: value for name, value in own_fields.items() if value is not None},
     )
 
 
@@ -106,7 +106,7 @@ def split_names(answer: str, names: Mapping[str, object]) -> tuple[tuple[str, ..
     Returns the names that were found, each once, and the pieces that belong to none.
     """
     parts = [part.strip() for part in answer.split(",")]
-    found: dict[str, None] = {}
+    names_found: dict[str, None] = {}
     unknown: list[str] = []
     at = 0
     while at < len(parts):
@@ -115,9 +115,9 @@ def split_names(answer: str, names: Mapping[str, object]) -> tuple[tuple[str, ..
         if end is None:
             unknown.append(parts[at])
         else:
-            found[", ".join(parts[at:end])] = None
+            names_found[", ".join(parts[at:end])] = None
         at = at + 1 if end is None else end
-    return tuple(found), tuple(piece for piece in unknown if piece)
+    return tuple(names_found), tuple(piece for piece in unknown if piece)
 
 
 class _Cut(NamedTuple):
@@ -128,7 +128,7 @@ class _Cut(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownAnswers:
     """What a graph knows of the answers that are names, by question."""
 
     cuts: Mapping[str, _Cut]
@@ -137,13 +137,13 @@ class _Known:
     foreign: frozenset[str]
     """Domains that are about another graph."""
 
-    def notes(self, asked: Sequence[Example]) -> tuple[str, ...]:
+    def notes(self, examples: Sequence[Example]) -> tuple[str, ...]:
         """Say what of these questions' answers could not be resolved."""
-        ids = [one.question.id for one in asked if one.question.id in self.cuts]
-        unknown = {one: self.cuts[one].unknown for one in ids if self.cuts[one].unknown}
-        lost = [f"{one} ({pieces[0]!r})" for one, pieces in unknown.items()]
-        foreign = sorted(self.foreign.intersection(str(one.fields["domain"]) for one in asked))
-        several = sorted({name for one in ids for name in self.ambiguous.get(one, ())})
+        ids = [example.question.id for example in examples if example.question.id in self.cuts]
+        unknown = {question: self.cuts[question].unknown for question in ids if self.cuts[question].unknown}
+        lost = [f"{question} ({pieces[0]!r})" for question, pieces in unknown.items()]
+        foreign = sorted(self.foreign.intersection(str(example.fields["domain"]) for example in examples))
+        several = sorted({name for question in ids for name in self.ambiguous.get(question, ())})
         notes = []
         if lost:
             notes.append(
@@ -156,7 +156,7 @@ class _Known:
         return tuple(notes)
 
 
-def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example], _Known]:
+def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example], _KnownAnswers]:
     """Give each question the nodes that its answer names, exactly as it names them, and say what has none.
 
     A name of several nodes means those of the type that the other answers of its template have, else all of them.
@@ -166,39 +166,43 @@ def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example]
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(graph.names):
         rows_of[name].append(row)
-    cuts = [_Cut(*split_names(one.gold.answers[0], rows_of)) for one in examples if one.gold.answer_type is None]
-    named = [one for one in examples if one.gold.answer_type is None]
-    foreign = _foreign(named, cuts)
+    cuts = [
+        _Cut(*split_names(example.gold.answers[0], rows_of)) for example in examples if example.gold.answer_type is None
+    ]
+    by_name = [example for example in examples if example.gold.answer_type is None]
+    foreign = _foreign(by_name, cuts)
     own = {
-        one.question.id: cut
-        for one, cut in zip(named, cuts, strict=True)
-        if one.fields.get("domain") not in foreign and not cut.unknown
+        example.question.id: cut
+        for example, cut in zip(by_name, cuts, strict=True)
+        if example.fields.get("domain") not in foreign and not cut.unknown
     }
-    types = _types(named, own, rows_of, graph)
+    types = _types(by_name, own, rows_of, graph)
     resolved: list[Example] = []
     ambiguous: defaultdict[str, list[str]] = defaultdict(list)
-    for one in examples:
-        found: dict[str, float] = {}
-        names = own[one.question.id].names if one.question.id in own else ()
+    for example in examples:
+        gold_nodes: dict[str, float] = {}
+        names = own[example.question.id].names if example.question.id in own else ()
         for name in names:
-            rows = _of_type(rows_of[name], types.get(_template(one)), graph)
-            ambiguous[one.question.id] += [name] if len(rows) > 1 else []
-            found |= dict.fromkeys((graph.ids[row] for row in rows), 1.0)
-        gold = Gold(nodes=found, answers=names, answer_type="set" if len(names) > 1 else "entity")
-        resolved.append(one.model_copy(update={"gold": gold}) if names else one)
-    by_id = {one.question.id: cut for one, cut in zip(named, cuts, strict=True)}
-    return resolved, _Known(by_id, ambiguous, frozenset(foreign))
+            rows = _of_type(rows_of[name], types.get(_template(example)), graph)
+            ambiguous[example.question.id] += [name] if len(rows) > 1 else []
+            gold_nodes |= dict.fromkeys((graph.ids[row] for row in rows), 1.0)
+        gold = Gold(nodes=gold_nodes, answers=names, answer_type="set" if len(names) > 1 else "entity")
+        resolved.append(example.model_copy(update={"gold": gold}) if names else example)
+    by_id = {example.question.id: cut for example, cut in zip(by_name, cuts, strict=True)}
+    return resolved, _KnownAnswers(by_id, ambiguous, frozenset(foreign))
 
 
-def _foreign(named: Sequence[Example], cuts: Sequence[_Cut]) -> set[str]:
+def _foreign(examples: Sequence[Example], cuts: Sequence[_Cut]) -> set[str]:
     """Return the domains of which the graph knows fewer than half of the answers."""
-    asked = Counter(str(one.fields["domain"]) for one in named)
-    known = Counter(str(one.fields["domain"]) for one, cut in zip(named, cuts, strict=True) if not cut.unknown)
-    return {domain for domain, count in asked.items() if 2 * known[domain] < count}
+    counts = Counter(str(example.fields["domain"]) for example in examples)
+    known = Counter(
+        str(example.fields["domain"]) for example, cut in zip(examples, cuts, strict=True) if not cut.unknown
+    )
+    return {domain for domain, count in counts.items() if 2 * known[domain] < count}
 
 
-def _template(one: Example) -> str:
-    return f"{one.fields.get('domain')}/{one.fields.get('template')}"
+def _template(example: Example) -> str:
+    return f"{example.fields.get('domain')}/{example.fields.get('template')}"
 
 
 def _types(
@@ -206,16 +210,16 @@ def _types(
 ) -> dict[str, str]:
     """Return the node type of each template whose unambiguous answers are all of one type."""
     seen: defaultdict[str, set[str]] = defaultdict(set)
-    for one in examples:
-        for name in own.get(one.question.id, _Cut()).names:
-            if len(rows_of[name]) == 1 and "template" in one.fields:
-                seen[_template(one)].add(graph.type_at(rows_of[name][0]))
+    for example in examples:
+        for name in own.get(example.question.id, _Cut()).names:
+            if len(rows_of[name]) == 1 and "template" in example.fields:
+                seen[_template(example)].add(graph.type_at(rows_of[name][0]))
     return {template: next(iter(types)) for template, types in seen.items() if len(types) == 1}
 
 
 def _of_type(rows: Sequence[int], wanted: str | None, graph: Graph) -> Sequence[int]:
-    kept = [row for row in rows if graph.type_at(row) == wanted] if len(rows) > 1 and wanted else []
-    return kept or rows
+    chosen = [row for row in rows if graph.type_at(row) == wanted] if len(rows) > 1 and wanted else []
+    return chosen or rows
 
 
 def _some(names: Sequence[str]) -> str:

@@ -37,18 +37,18 @@ PLACE = "\0place"
 """Of a question in its file, from 1, which stands for an id: the files give none."""
 
 
-def _found(path: Path) -> list[Path]:
+def _question_files(path: Path) -> list[Path]:
     return [file for file in files_in(path) if file.suffix == ".json" and keys(file) >= COLUMNS]
 
 
 def recognises(path: Path) -> bool:
     """Say whether there is one JSON file of questions with `golden_answers` and `context`."""
-    return len(_found(path)) == 1
+    return len(_question_files(path)) == 1
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read the questions; each is named by its place in the file, from 1."""
-    file = the_one(_found(path), path, of="HyperGraphRAG's questions")
+    file = the_one(_question_files(path), path, of="HyperGraphRAG's questions")
     table = [{**row, PLACE: str(place)} for place, row in enumerate(rows(file), 1)]
     examples: Sequence[Example] = examples_of(table, _example, path=file)
     if graph is not None:
@@ -61,7 +61,7 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
 
 
 def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
-    bare = sum(not one.gold.nodes for one in examples)
+    bare = sum(not example.gold.nodes for example in examples)
     if not bare:
         return ()
     return (f"{bare} of {len(examples)} questions have evidence that no one passage of the graph holds whole",)
@@ -79,18 +79,18 @@ def _example(row: Row) -> Example:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for one in listed(value) if isinstance(one, str) and one.strip()))
+    return tuple(dict.fromkeys(text for text in listed(value) if isinstance(text, str) and text.strip()))
 
 
 def _placed(examples: Sequence[Example], graph: Graph) -> list[Example]:
     """Return the questions with the passages that hold their evidence; gold that is not whole is none."""
-    holders = _holders(graph, {text for one in examples for text in one.gold.evidence})
-    made = []
-    for one in examples:
-        found = [holders.get(text) for text in one.gold.evidence]
-        nodes = {} if None in found else {node: 1.0 for node in found if node is not None}
-        made.append(one.model_copy(update={"gold": one.gold.model_copy(update={"nodes": nodes})}))
-    return made
+    holders = _holders(graph, {text for example in examples for text in example.gold.evidence})
+    placed = []
+    for example in examples:
+        passages = [holders.get(text) for text in example.gold.evidence]
+        nodes = {} if None in passages else {node: 1.0 for node in passages if node is not None}
+        placed.append(example.model_copy(update={"gold": example.gold.model_copy(update={"nodes": nodes})}))
+    return placed
 
 
 def _holders(graph: Graph, wanted: Collection[str]) -> dict[str, str]:
@@ -99,10 +99,10 @@ def _holders(graph: Graph, wanted: Collection[str]) -> dict[str, str]:
     mask = graph.mask(kinds) if kinds else None
     places = range(len(graph)) if mask is None else np.flatnonzero(mask).tolist()
     passages = [_plainly(graph.texts[row]) for row in places]
-    starts = list(accumulate((len(one) + 1 for one in passages), initial=0))
+    starts = list(accumulate((len(passage) + 1 for passage in passages), initial=0))
     whole = "\n".join(passages)  # one long text to look in; no text holds the end of a line now
-    found = {text: whole.find(_plainly(text)) for text in wanted}
-    return {text: graph.ids[places[bisect_right(starts, at) - 1]] for text, at in found.items() if at >= 0}
+    places_of = {text: whole.find(_plainly(text)) for text in wanted}
+    return {text: graph.ids[places[bisect_right(starts, at) - 1]] for text, at in places_of.items() if at >= 0}
 
 
 def _plainly(text: str) -> str:

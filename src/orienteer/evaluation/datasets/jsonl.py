@@ -19,20 +19,20 @@ SUFFIXES = (".jsonl", ".ndjson")
 OWN = ("id", "question", "nodes", "answers", "answer_type")
 
 
-def _found(path: Path) -> list[Path]:
-    return [one for one in files_in(path) if suffix(one) in SUFFIXES and "question" in keys(one)]
+def _question_files(path: Path) -> list[Path]:
+    return [file for file in files_in(path) if suffix(file) in SUFFIXES and "question" in keys(file)]
 
 
 def recognises(path: Path) -> bool:
     """Say whether there is one file of JSON lines with questions."""
-    return len(_found(path)) == 1
+    return len(_question_files(path)) == 1
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read the questions; one without an id gets its place in the file, from 1."""
-    file = the_one(_found(path), path, of="questions")
+    file = the_one(_question_files(path), path, of="questions")
     examples = [_example(row, number, file) for number, row in enumerate(rows(file), 1)]
-    unique((one.question.id for one in examples), path=file)
+    unique((example.question.id for example in examples), path=file)
     return QuestionSet("jsonl", tuple(of_split(examples, split, path=file)), digest([file]))
 
 
@@ -54,11 +54,11 @@ def _example(row: Row, number: int, file: Path) -> Example:
 def _nodes(value: Any, number: int, file: Path) -> dict[str, float]:  # Any: JSON
     if value is None:
         return {}
-    if isinstance(value, list) and not any(isinstance(one, list | dict | bool) for one in value):
+    if isinstance(value, list) and not any(isinstance(item, list | dict | bool) for item in value):
         ids = list(map(identifier, value))
-        if all(one.strip() for one in ids):
+        if all(node_id.strip() for node_id in ids):
             return dict.fromkeys(ids, 1.0)
-    if isinstance(value, dict) and all(_is_relevance(one) for one in value.values()):
+    if isinstance(value, dict) and all(_is_relevance(relevance) for relevance in value.values()):
         return {node: float(relevance) for node, relevance in value.items() if relevance > 0}
     raise BadInput(f"{file}, question {number}: nodes is {value!r}; it has to be a list of ids, or ids with relevances")
 
@@ -70,9 +70,9 @@ def _is_relevance(value: Any) -> bool:  # Any: JSON
 def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JSON
     if value is None:
         return ()
-    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
+    if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
         texts = tuple(map(identifier, value))
-        if all(one.strip() for one in texts):  # an empty answer would stand in every answer
+        if all(text.strip() for text in texts):  # an empty answer would stand in every answer
             return texts
     raise BadInput(f"{file}, question {number}: answers is {value!r}; it has to be a list of texts")
 
@@ -81,7 +81,7 @@ def _answer_type(value: Any, number: int, file: Path) -> AnswerType | None:  # A
     known: tuple[AnswerType, ...] = get_args(AnswerType)
     if value is not None and value not in known:
         raise BadInput(f"{file}, question {number}: answer_type is {value!r}; there are: {', '.join(known)}")
-    return next((one for one in known if one == value), None)
+    return next((kind for kind in known if kind == value), None)
 
 
 DATASET = Dataset(

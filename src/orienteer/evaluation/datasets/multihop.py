@@ -55,7 +55,7 @@ def kind_of(file: Path) -> str | None:
     return next((name for name, telling in TELLING.items() if columns & telling), None)
 
 
-def _found(path: Path, name: str) -> list[Path]:
+def _question_files(path: Path, name: str) -> list[Path]:
     return [file for file in files_in(path) if kind_of(file) == name]
 
 
@@ -67,25 +67,27 @@ def recognises(path: Path, *, name: str) -> bool:
 
 def read(path: Path, *, split: str | None, graph: Graph | None, name: str) -> QuestionSet:
     """Read the questions, and the passages where the gold ones are named by title and text."""
-    found = _found(path, name)
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found) or "none"
-        raise BadInput(f"{path} holds {len(found)} files of the questions of {name} ({names}): name the file itself")
-    file = found[0]
-    used = [file]
+    candidates = _question_files(path, name)
+    if len(candidates) != 1:
+        names = ", ".join(file.name for file in candidates) or "none"
+        raise BadInput(
+            f"{path} holds {len(candidates)} files of the questions of {name} ({names}): name the file itself"
+        )
+    file = candidates[0]
+    files = [file]
     table = rows(file)
     passages: Passages | None = None
     if "gold_pids" not in keys(file):
         corpus = file.with_name(f"{stem(file)}{CORPUS}{file.suffix}")
         passages = Passages(corpus)
-        used.append(corpus)
+        files.append(corpus)
     examples = examples_of(table, lambda row: _example(row, file, name, passages), path=file)
     chosen = tuple(of_split(examples, split, path=file))
-    return QuestionSet(name, chosen, digest(used), notes=_notes(chosen), remarks=_notes)
+    return QuestionSet(name, chosen, digest(files), notes=_notes(chosen), remarks=_notes)
 
 
 def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
-    lost = [one.question.id for one in examples if not one.gold.nodes]
+    lost = [example.question.id for example in examples if not example.gold.nodes]
     if not lost:
         return ()
     return (f"{len(lost)} of {len(examples)} questions have no gold passages in the corpus: {lost[0]}",)
@@ -104,7 +106,7 @@ class Passages:
     def find(self, title: str, text: str) -> str | None:
         """Return the passage of this title and text; spaces do not count. None where there is none."""
         wanted = _plainly(text)
-        return next((place for place, found in self._by_title.get(title, ()) if found == wanted), None)
+        return next((place for place, own_text in self._by_title.get(title, ()) if own_text == wanted), None)
 
 
 def _plainly(text: str) -> str:
@@ -114,7 +116,7 @@ def _plainly(text: str) -> str:
 def _example(row: Row, file: Path, name: str, passages: Passages | None) -> Example:
     question_id = identifier(row.get("id")) or required(row, "_id", path=file)
     nodes = map(identifier, listed(row["gold_pids"])) if passages is None else _by_text(row, passages)
-    aliases = [one for one in listed(row.get("answer_aliases")) if isinstance(one, str) and one.strip()]
+    aliases = [alias for alias in listed(row.get("answer_aliases")) if isinstance(alias, str) and alias.strip()]
     answer = required(row, "answer", path=file)
     return Example(
         question=Question(id=question_id, text=required(row, "question", path=file)),
@@ -130,26 +132,26 @@ def _example(row: Row, file: Path, name: str, passages: Passages | None) -> Exam
 def _fields(row: Row, question_id: str, name: str) -> dict[str, Any]:  # Any: JSON
     """Return the benchmark's own level, type and hops; MuSiQue says its type and hops in the id (`3hop1__...`)."""
     opened = {key: unpacked(row[key]) for key in WRITTEN_AS_JSON if key in row}
-    kept: dict[str, Any] = fields({**row, **opened}, but=OWN)
+    own_fields: dict[str, Any] = fields({**row, **opened}, but=OWN)
     if name == "musique" and "hop" in (kind := question_id.split("__")[0]):
-        kept.setdefault("type", kind)
+        own_fields.setdefault("type", kind)
         if kind[0].isdigit():
-            kept.setdefault("hops", int(kind[0]))
-    return kept
+            own_fields.setdefault("hops", int(kind[0]))
+    return own_fields
 
 
 def _by_text(row: Row, passages: Passages) -> list[str]:
     """Return the gold passages of one of HippoRAG's questions; none where the corpus lacks one of them."""
-    found = [passages.find(title, text) for title, text in dict.fromkeys(_gold_texts(row))]
-    return [place for place in found if place is not None] if None not in found else []
+    places = [passages.find(title, text) for title, text in dict.fromkeys(_gold_texts(row))]
+    return [place for place in places if place is not None] if None not in places else []
 
 
 def _gold_texts(row: Row) -> Iterable[tuple[str, str]]:
     """Return title and text of each gold passage."""
     if "paragraphs" in row:
-        for one in row["paragraphs"]:
-            if one.get("is_supporting", True):
-                yield one["title"], one.get("paragraph_text") or one.get("text") or ""
+        for paragraph in row["paragraphs"]:
+            if paragraph.get("is_supporting", True):
+                yield paragraph["title"], paragraph.get("paragraph_text") or paragraph.get("text") or ""
         return
     titles = dict.fromkeys(fact[0] for fact in row["supporting_facts"])
     context = [(title, " ".join(sentences)) for title, sentences in row["context"] if title in titles]

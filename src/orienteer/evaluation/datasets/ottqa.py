@@ -37,37 +37,37 @@ FOLDERS = ("", "released_data")
 TRACED = ".traced.json"
 
 
-def _found(path: Path) -> list[Path]:
+def _question_files(path: Path) -> list[Path]:
     """Return the files of questions: where some are traced, only those."""
     files = [
         file for name in FOLDERS for file in (files_in(path / name, root=path) if path.is_dir() else [])
     ] or files_in(path)
-    found = [file for file in files if keys(file) >= COLUMNS]
-    return [file for file in found if file.name.endswith(TRACED)] or found
+    tables = [file for file in files if keys(file) >= COLUMNS]
+    return [file for file in tables if file.name.endswith(TRACED)] or tables
 
 
 def recognises(path: Path) -> bool:
     """Say whether there are questions with `question_id` and `table_id`."""
-    return bool(_found(path))
+    return bool(_question_files(path))
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read one file of questions; of several the one that the split names."""
-    found = _found(path)
-    chosen = [file for file in found if split is not None and file.name.split(".")[0] == split] or found
+    candidates = _question_files(path)
+    chosen = [file for file in candidates if split is not None and file.name.split(".")[0] == split] or candidates
     if len(chosen) != 1:
-        names = ", ".join(one.name for one in chosen) or "none"
+        names = ", ".join(file.name for file in chosen) or "none"
         raise BadInput(f"{path} holds {len(chosen)} files of OTT-QA's questions ({names}): name the file, or a --split")
     file = chosen[0]
-    counts, used = _row_counts(file)
+    counts, table_files = _row_counts(file)
     table = rows(file)
     examples = examples_of(table, lambda row: _example(row, counts, file, _split(file)), path=file)
     asked = tuple(of_split(examples, split, path=file))
-    return QuestionSet("ottqa", asked, digest([file, *used]), notes=_notes(asked), remarks=_notes)
+    return QuestionSet("ottqa", asked, digest([file, *table_files]), notes=_notes(asked), remarks=_notes)
 
 
 def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
-    bare = sum(not one.gold.nodes for one in examples)
+    bare = sum(not example.gold.nodes for example in examples)
     return (f"{bare} of {len(examples)} questions do not say where their answer stands",) if bare else ()
 
 
@@ -96,13 +96,13 @@ def _example(row: Row, counts: Mapping[str, int], file: Path, split: str | None)
     table_id = required(row, "table_id", path=file)
     gold = [*passages, *(_segment(table_id, line, counts, file) for line in lines)]
     answer = next((identifier(row[key]) for key in ANSWERS if row.get(key)), "")
-    kept = fields(row, but=OWN)
-    kept.setdefault("where", "+".join(sorted({node[3] for node in traced})) or None)
-    kept.setdefault("split", split)
+    own_fields = fields(row, but=OWN)
+    own_fields.setdefault("where", "+".join(sorted({node[3] for node in traced})) or None)
+    own_fields.setdefault("split", split)
     return Example(
         question=Question(id=required(row, "question_id", path=file), text=required(row, "question", path=file)),
         gold=Gold(nodes=dict.fromkeys(gold, 1.0), answers=(answer,) if answer else (), answer_type="entity"),
-        fields={name: value for name, value in kept.items() if value is not None},
+        fields={name: value for name, value in own_fields.items() if value is not None},
     )
 
 

@@ -76,11 +76,11 @@ def digest(paths: Iterable[Path]) -> str:
     """
     hashes = {}
     for path in paths:
-        hashes[path.name] = found = _sha256(path)
+        hashes[path.name] = sha256 = _sha256(path)
         promised = _promised(path)
-        if promised not in (None, found):
+        if promised not in (None, sha256):
             raise BadInput(
-                f"{path} has the sha256 {found}, and {SUMS} beside it says {promised}: fetch the file again; perhaps "
+                f"{path} has the sha256 {sha256}, and {SUMS} beside it says {promised}: fetch the file again; perhaps "
                 "another release has replaced it"
             )
     if len(hashes) == 1:
@@ -92,8 +92,8 @@ def digest(paths: Iterable[Path]) -> str:
 def fields(row: Mapping[str, Any], *, but: Iterable[str] = ()) -> dict[str, JsonValue]:
     """Return what a row says besides these columns, as JSON; what says nothing is left out."""
     left_out = set(but)
-    found = {name: plain(value) for name, value in row.items() if name not in left_out}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: plain(value) for name, value in row.items() if name not in left_out}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def required(row: Mapping[str, Any], name: str, *, path: Path) -> str:
@@ -106,25 +106,25 @@ def required(row: Mapping[str, Any], name: str, *, path: Path) -> str:
 
 def examples_of(table: Iterable[Row], make: Callable[[Row], Example], *, path: Path) -> list[Example]:
     """Return an example for each row. Raises `BadInput` for two of one id, and for a row of another shape."""
-    made = []
+    examples = []
     for number, row in enumerate(table, 1):
         try:
-            made.append(make(row))
+            examples.append(make(row))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise BadInput(
                 f"{path}, question {number} has not the shape of this data set "
                 f"({type(error).__name__}: {str(error)[:80]}); fetch the file again"
             ) from error
-    unique((one.question.id for one in made), path=path)
-    return made
+    unique((example.question.id for example in examples), path=path)
+    return examples
 
 
 def listed(value: Any) -> list[Any]:  # Any: what a table holds
     """Return a list, also one that a cell holds as JSON; nothing is an empty one. Raises `TypeError` for others."""
-    found = unpacked(value)
-    if found is not None and found != "" and not isinstance(found, list):
-        raise TypeError(f"{found!r} where a list is expected")
-    return found or []
+    value_list = unpacked(value)
+    if value_list is not None and value_list != "" and not isinstance(value_list, list):
+        raise TypeError(f"{value_list!r} where a list is expected")
+    return value_list or []
 
 
 def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
@@ -140,10 +140,10 @@ def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
 def unique(ids: Iterable[str], *, path: Path) -> None:
     """Raise `BadInput` where two questions have one id: results could not be told apart."""
     seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise BadInput(f"{path}: two questions have the id {one!r}; give each its own")
-        seen.add(one)
+    for question_id in ids:
+        if question_id in seen:
+            raise BadInput(f"{path}: two questions have the id {question_id!r}; give each its own")
+        seen.add(question_id)
 
 
 def _first(path: Path) -> Any:  # Any: JSON
@@ -166,10 +166,10 @@ def _json_rows(path: Path) -> Iterator[Row]:
         except UnicodeDecodeError as error:
             raise BadInput(f"{path}: byte {error.start:,} is no UTF-8: save it as UTF-8") from error
     if data.lstrip().startswith("["):
-        found = whole_json(path)
-        if not all(isinstance(one, dict) for one in found):
+        objects = whole_json(path)
+        if not all(isinstance(item, dict) for item in objects):
             raise BadInput(f"{path} is a list with members that are no objects: each question has to be one")
-        yield from found
+        yield from objects
         return
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
@@ -193,9 +193,9 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(raw, "sha256").hexdigest()
 
 
-def the_one(found: Sequence[Path], path: Path, *, of: str) -> Path:
+def the_one(candidates: Sequence[Path], path: Path, *, of: str) -> Path:
     """Return the one file that was found. Raises `BadInput` where there are none, or several."""
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found) or "none"
-        raise BadInput(f"{path} holds {len(found)} files of {of} ({names}): name the file itself")
-    return found[0]
+    if len(candidates) != 1:
+        names = ", ".join(file.name for file in candidates) or "none"
+        raise BadInput(f"{path} holds {len(candidates)} files of {of} ({names}): name the file itself")
+    return candidates[0]

@@ -33,7 +33,7 @@ HUMAN = "human"
 SUBFOLDERS = ("stark_qa", "split")
 
 
-def _found(path: Path) -> list[Path]:
+def _question_files(path: Path) -> list[Path]:
     folders = [path, path / "stark_qa"] if path.is_dir() else [path]
     return [file for folder in folders for file in files_in(folder, root=folders[0]) if keys(file) >= COLUMNS]
 
@@ -44,7 +44,7 @@ def _is_human(file: Path) -> bool:
 
 def recognises(path: Path) -> bool:
     """Say whether a table has the columns `query` and `answer_ids`."""
-    return bool(_found(path))
+    return bool(_question_files(path))
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
@@ -55,18 +55,18 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     indexes = {} if _is_human(file) else _indexes(file)
     split_of = _splits(indexes)
     examples = examples_of(table, lambda row: _example(row, split_of, file), path=file)
-    used = [file]
+    files = [file]
     if split in indexes and split is not None:
         examples = _chosen(examples, _ids(indexes[split]), indexes[split])
-        used.append(indexes[split])
+        files.append(indexes[split])
     elif not _is_human(file):
         examples = _of_column(examples, split, indexes, file)
-        used += indexes.values()
+        files += indexes.values()
     notes = () if base else ("It is not known which knowledge base this is, so no node types are left out as answers.",)
     return QuestionSet(
         name="stark",
         examples=tuple(examples),
-        sha256=digest(used),
+        sha256=digest(files),
         candidates=CANDIDATES.get(base or ""),
         notes=notes,
         meta={"knowledge_base": base, "human": _is_human(file)},
@@ -79,8 +79,8 @@ def _one(path: Path, split: str | None) -> Path:
     if path.is_file() and (split is None or _is_human(path) == is_wanted):
         return path
     base = _knowledge_base(path) if path.is_file() else None
-    found = _found(path.parent if path.is_file() else path)
-    wanted = [file for file in found if _is_human(file) == is_wanted and base in (None, _knowledge_base(file))]
+    tables = _question_files(path.parent if path.is_file() else path)
+    wanted = [file for file in tables if _is_human(file) == is_wanted and base in (None, _knowledge_base(file))]
     if len(wanted) == 1:
         return wanted[0]
     if not wanted:
@@ -93,17 +93,19 @@ def _knowledge_base(file: Path) -> str | None:
     """Return the knowledge base that the names of the file and of its folders tell, the nearest first."""
     for name in (stem(file), *(folder.name for folder in list(file.resolve().parents)[:2])):
         words = name.casefold().replace("primekg", "prime").replace("-", "_").split("_")
-        found = next((base for base in KNOWLEDGE_BASES if base in words), None)
-        if found is not None:
-            return found
+        base_name = next((base for base in KNOWLEDGE_BASES if base in words), None)
+        if base_name is not None:
+            return base_name
     return None
 
 
 def _indexes(file: Path) -> dict[str, Path]:
     """Return the files of the splits beside a table, by split."""
-    folder = next((one for one in (file.parent / "split", file.parent.parent / "split") if one.is_dir()), None)
+    folder = next((folder for folder in (file.parent / "split", file.parent.parent / "split") if folder.is_dir()), None)
     return (
-        {one.name.removesuffix(".index"): one for one in files_in(folder) if suffix(one) == ".index"} if folder else {}
+        {index.name.removesuffix(".index"): index for index in files_in(folder) if suffix(index) == ".index"}
+        if folder
+        else {}
     )
 
 
@@ -113,21 +115,21 @@ def _ids(index: Path) -> list[str]:
 
 def _splits(indexes: dict[str, Path]) -> dict[str, str]:
     """Return the split of each question; samples of a split (`test-0.1`) do not rename it."""
-    return {one: name for name, index in indexes.items() if "-" not in name for one in _ids(index)}
+    return {question_id: name for name, index in indexes.items() if "-" not in name for question_id in _ids(index)}
 
 
 def _chosen(examples: Sequence[Example], ids: Iterable[str], index: Path) -> list[Example]:
-    by_id = {one.question.id: one for one in examples}
-    missing = [one for one in ids if one not in by_id]
+    by_id = {example.question.id: example for example in examples}
+    missing = [question_id for question_id in ids if question_id not in by_id]
     if missing:
         raise BadInput(
             f"{index} names the question {missing[0]!r}, which is not in the table: fetch both of one release"
         )
-    return [by_id[one] for one in ids]
+    return [by_id[question_id] for question_id in ids]
 
 
 def _of_column(examples: list[Example], split: str | None, indexes: dict[str, Path], file: Path) -> list[Example]:
-    known = {*indexes, *(str(one.fields["split"]) for one in examples if "split" in one.fields)}
+    known = {*indexes, *(str(example.fields["split"]) for example in examples if "split" in example.fields)}
     if split is not None and split not in known:
         others = {HUMAN} if any(map(_is_human, files_in(file.parent))) else set()
         raise unknown_split(split, known | others, path=file)
@@ -136,15 +138,15 @@ def _of_column(examples: list[Example], split: str | None, indexes: dict[str, Pa
 
 def _example(row: Row, split_of: dict[str, str], file: Path) -> Example:
     question_id = required(row, "id", path=file)
-    kept = fields(row, but=OWN)
+    own_fields = fields(row, but=OWN)
     if _is_human(file):
-        kept["split"] = HUMAN
+        own_fields["split"] = HUMAN
     elif question_id in split_of:
-        kept["split"] = split_of[question_id]
+        own_fields["split"] = split_of[question_id]
     return Example(
         question=Question(id=question_id, text=required(row, "query", path=file)),
         gold=Gold(nodes=dict.fromkeys(_answer_ids(row["answer_ids"], question_id, file), 1.0)),
-        fields=kept,
+        fields=own_fields,
     )
 
 
@@ -154,7 +156,7 @@ def _answer_ids(value: Any, question_id: str, file: Path) -> list[str]:  # Any: 
             value = ast.literal_eval(value)  # a literal: nothing in it is run
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
             raise BadInput(f"{file}: the answer_ids of question {question_id} are no list: {value[:60]!r}") from error
-    if not isinstance(value, list) or not all(isinstance(one, int | str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(answer_id, int | str) for answer_id in value):
         raise BadInput(f"{file}: the answer_ids of question {question_id} are no list of ids: {str(value)[:60]!r}")
     return list(map(identifier, value))
 

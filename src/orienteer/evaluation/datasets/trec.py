@@ -39,10 +39,10 @@ def _pairs(path: Path) -> dict[str, tuple[Path, Path]]:
     splits = sorted({split for _, split in files} if wanted is None else {wanted[1]})
     if path.is_file() and wanted is None:
         return {}
-    named = {
+    by_split = {
         split: (files.get((QUERIES, split)) or files.get((QUERIES, "")), files.get((QRELS, split))) for split in splits
     }
-    return {split: (queries, qrels) for split, (queries, qrels) in named.items() if queries and qrels}
+    return {split: (queries, qrels) for split, (queries, qrels) in by_split.items() if queries and qrels}
 
 
 def recognises(path: Path) -> bool:
@@ -76,11 +76,13 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
             if several and query_id not in judged:
                 continue  # the queries of all splits lie in one file
             gold = Gold(nodes=judged.get(query_id, {}))
-            kept = {"split": name} if name else {}
-            examples.append(Example(question=Question(id=query_id, text=text.strip()), gold=gold, fields=dict(kept)))
-        there = {one.question.id for one in examples}
+            own_fields = {"split": name} if name else {}
+            examples.append(
+                Example(question=Question(id=query_id, text=text.strip()), gold=gold, fields=dict(own_fields))
+            )
+        there = {example.question.id for example in examples}
         lost += [query_id for query_id in judged if query_id not in there]
-    unique((one.question.id for one in examples), path=path)
+    unique((example.question.id for example in examples), path=path)
     files = list(dict.fromkeys(file for pair in chosen.values() for file in pair))
     notes = (f"{len(lost)} queries have judgements and no text, so they are not asked: {lost[0]}",) if lost else ()
     return QuestionSet("trec", tuple(examples), digest(files), notes=notes)
@@ -93,13 +95,13 @@ def _columns(file: Path, count: int) -> Iterator[list[str]]:
             if not line.strip():
                 continue
             columns = line.rstrip("\r\n").split("\t", 1) if count == 2 else line.split()
-            if len(columns) != count or not all(one.strip() for one in columns):
+            if len(columns) != count or not all(column.strip() for column in columns):
                 raise BadInput(f"{file}, line {number}: {line.strip()[:60]!r} has not {count} columns")
             yield columns
 
 
 def _judgements(file: Path) -> dict[str, dict[str, float]]:
-    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    judgements: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for query_id, _, document, relevance in _columns(file, 4):
         try:
             value = float(relevance)
@@ -110,8 +112,8 @@ def _judgements(file: Path) -> dict[str, dict[str, float]]:
         if not math.isfinite(value):
             raise BadInput(f"{file}: the relevance {relevance!r} of {document!r} for {query_id!r} is no finite number")
         if value > 0:
-            found[query_id][document] = value
-    return found
+            judgements[query_id][document] = value
+    return judgements
 
 
 def run_lines(rankings: Iterable[tuple[str, Sequence[Ranked]]], *, tag: str) -> Iterator[str]:
@@ -122,17 +124,17 @@ def run_lines(rankings: Iterable[tuple[str, Sequence[Ranked]]], *, tag: str) -> 
     """
     for query_id, hits in rankings:
         for rank, hit in enumerate(hits, 1):
-            for one in (query_id, hit.id, tag):
-                if not one or any(map(str.isspace, one)):
-                    raise BadInput(f"{one!r} cannot stand in a TREC run, whose columns are separated by spaces")
+            for word in (query_id, hit.id, tag):
+                if not word or any(map(str.isspace, word)):
+                    raise BadInput(f"{word!r} cannot stand in a TREC run, whose columns are separated by spaces")
             yield f"{query_id} Q0 {hit.id} {rank} {1 / rank:.6f} {tag}\n"
 
 
 def qrels_lines(examples: Iterable[Example]) -> Iterator[str]:
     """Return the gold nodes of questions as the lines of a qrels file. Relevances are whole numbers there."""
-    for one in examples:
-        for node, relevance in one.gold.nodes.items():
-            yield f"{one.question.id} 0 {node} {round(relevance) or 1}\n"
+    for example in examples:
+        for node, relevance in example.gold.nodes.items():
+            yield f"{example.question.id} 0 {node} {round(relevance) or 1}\n"
 
 
 DATASET = Dataset(

@@ -115,8 +115,8 @@ def normalise(text: str, *, lenient: bool = False) -> str:
         text = "".join(mark for mark in text if not unicodedata.combining(mark))
     text = _THOUSANDS.sub("", text.replace("\u2212", "-"))
     other = " " if lenient else ""
-    kept = _UNSURE.sub(lambda found: found[0] if _is_kept(text, found.start()) else other, text)
-    return " ".join(word for word in kept.split() if word not in _ARTICLES) or " ".join(text.split())
+    plain = _UNSURE.sub(lambda match: match[0] if _is_kept(text, match.start()) else other, text)
+    return " ".join(word for word in plain.split() if word not in _ARTICLES) or " ".join(text.split())
 
 
 def words_of(text: str, *, lenient: bool = False) -> list[str]:
@@ -128,13 +128,13 @@ def exact(answer: str, gold: Gold, *, lenient: bool = False, known: Sequence[str
     """Return EM. Raises `ValueError` where there is no gold answer."""
     kind = _kind(gold)
     if kind != "words":
-        values = {_value(one, kind) for one in gold.answers}
+        values = {_value(name, kind) for name in gold.answers}
         return float(_value(answer, kind) in values - {None})
     if gold.answer_type == "set":
-        said = items_in(answer, gold.answers, lenient=lenient, known=known)
-        return float(not said.wrong and len(said.right) == len(_distinct(gold.answers, lenient=lenient)))
+        items = items_in(answer, gold.answers, lenient=lenient, known=known)
+        return float(not items.wrong and len(items.right) == len(_distinct(gold.answers, lenient=lenient)))
     said_words = words_of(answer, lenient=lenient)
-    return float(any(said_words == words_of(one, lenient=lenient) for one in gold.answers))
+    return float(any(said_words == words_of(name, lenient=lenient) for name in gold.answers))
 
 
 def token_f1(answer: str, gold: Gold, *, lenient: bool = False) -> float:
@@ -143,18 +143,18 @@ def token_f1(answer: str, gold: Gold, *, lenient: bool = False) -> float:
         return exact(answer, gold, lenient=lenient)
     together = gold.answer_type == "set"
     texts = [" ".join(gold.answers)] if together else gold.answers
-    said = Counter(words_of(answer, lenient=lenient))
-    return max(_f1(said, Counter(words_of(one, lenient=lenient))) for one in texts)
+    words = Counter(words_of(answer, lenient=lenient))
+    return max(_f1(words, Counter(words_of(text, lenient=lenient))) for text in texts)
 
 
 def contains(answer: str, gold: Gold, *, lenient: bool = False) -> float:
     """Return SubEM. Raises `ValueError` where there is no gold answer."""
     kind = _kind(gold)
     if kind != "words":
-        values = {_value(one, kind) for one in gold.answers} - {None}
+        values = {_value(name, kind) for name in gold.answers} - {None}
         return float(any(value in values for value in _values_said(answer, kind)))
-    found = [_stands_in(one, answer, lenient=lenient) for one in gold.answers]
-    return float(all(found) if gold.answer_type == "set" else any(found))
+    present = [_stands_in(name, answer, lenient=lenient) for name in gold.answers]
+    return float(all(present) if gold.answer_type == "set" else any(present))
 
 
 def rouge(answer: str, gold: Gold, *, kind: str, lenient: bool = False) -> float:
@@ -162,17 +162,17 @@ def rouge(answer: str, gold: Gold, *, kind: str, lenient: bool = False) -> float
     _require(gold)
     cut = partial(words_of, lenient=True) if lenient else rouge_words
     texts = [", ".join(gold.answers)] if gold.answer_type == "set" else gold.answers
-    said = cut(answer)
+    words = cut(answer)
     if kind == "Rouge-L":
-        return max(rouge_l(said, cut(one)) for one in texts)
-    return max(rouge_n(said, cut(one), int(kind[-1])) for one in texts)
+        return max(rouge_l(words, cut(text)) for text in texts)
+    return max(rouge_n(words, cut(text), int(kind[-1])) for text in texts)
 
 
 def set_f1(answer: str, gold: Gold, *, lenient: bool = False, known: Sequence[str] = ()) -> float:
     """Return F1 over the items of an answer that is a set. Raises `ValueError` where there is no gold answer."""
     _require(gold)
-    said = items_in(answer, gold.answers, lenient=lenient, known=known)
-    return 2 * len(said.right) / (len(said.right) + len(said.wrong) + len(_distinct(gold.answers, lenient=lenient)))
+    items = items_in(answer, gold.answers, lenient=lenient, known=known)
+    return 2 * len(items.right) / (len(items.right) + len(items.wrong) + len(_distinct(gold.answers, lenient=lenient)))
 
 
 def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, known: Sequence[str] = ()) -> Items:
@@ -225,11 +225,11 @@ def _listed(answer: str) -> list[str]:
     """Return the parts of a list in words, what stood between them kept at the head of the later one."""
     if answer.lstrip().startswith("["):
         try:
-            found = json.loads(answer)
+            items = json.loads(answer)
         except ValueError:
-            found = None
-        if isinstance(found, list) and all(isinstance(item, str) for item in found):
-            return found
+            items = None
+        if isinstance(items, list) and all(isinstance(item, str) for item in items):
+            return items
     text = _BULLET.sub("", answer)
     starts = [0, *(match.start() for match in _BETWEEN_ITEMS.finditer(text)), len(text)]
     return [text[start:end] for start, end in zip(starts, starts[1:], strict=False)]
@@ -247,8 +247,8 @@ def _distinct(names: Iterable[str], *, lenient: bool) -> dict[str, str]:
     return {normalise(name, lenient=lenient): name for name in names}
 
 
-def _f1(said: Counter[str], gold: Counter[str]) -> float:
-    return 2 * (said & gold).total() / max(1, said.total() + gold.total())
+def _f1(words: Counter[str], gold: Counter[str]) -> float:
+    return 2 * (words & gold).total() / max(1, words.total() + gold.total())
 
 
 def _stands_in(name: str, answer: str, *, lenient: bool) -> bool:
@@ -269,7 +269,7 @@ def _kind(gold: Gold) -> _Kind:
     """Say how gold is compared. Raises `ValueError` where there is no gold answer."""
     _require(gold)
     for kind in ("boolean", "number"):
-        if gold.answer_type in (None, kind) and all(_value(one, kind) is not None for one in gold.answers):
+        if gold.answer_type in (None, kind) and all(_value(name, kind) is not None for name in gold.answers):
             return kind
     return "words"
 
@@ -281,31 +281,31 @@ def _require(gold: Gold) -> None:
 
 def _value(text: str, kind: _Kind) -> float | None:
     """Return what a text is worth that says one boolean or one number and nothing else; else None."""
-    said = normalise(text)
+    plain = normalise(text)
     if kind == "boolean":
-        return _BOOLEANS.get(said)
-    return float(said) if _NUMBER.fullmatch(said) else None
+        return _BOOLEANS.get(plain)
+    return float(plain) if _NUMBER.fullmatch(plain) else None
 
 
 def _values_said(text: str, kind: _Kind) -> list[float]:
     """Return the first boolean, or all the numbers, among the words of a text."""
     values = (_value(word, kind) for word in normalise(text, lenient=True).split())
-    said = [value for value in values if value is not None]
-    return said[:1] if kind == "boolean" else said
+    present = [value for value in values if value is not None]
+    return present[:1] if kind == "boolean" else present
 
 
 def _is_kept(text: str, place: int) -> bool:
     """Tell whether a character that is no letter, digit or space is part of a word; see the head of this module."""
-    one = text[place]
-    if unicodedata.category(one).startswith("M"):  # vowel signs and accents
+    sign = text[place]
+    if unicodedata.category(sign).startswith("M"):  # vowel signs and accents
         return True
     before = text[place - 1] if place else " "
     after = text[place + 1 : place + 2]
-    if one in "+#":
-        return before.isalnum() or before == one == "+"
-    if one == ".":
+    if sign in "+#":
+        return before.isalnum() or before == sign == "+"
+    if sign == ".":
         return before.isdigit() and after.isdigit()
-    return one == "-" and before.isspace() and after.isdigit()
+    return sign == "-" and before.isspace() and after.isdigit()
 
 
 _OF_ITEMS = {"EM": exact, "SetF1": set_f1}

@@ -138,11 +138,11 @@ def compare(
         require_field(runs, by)
     if measure is None:
         measure = next((name for run in runs for name in default_measures(run)), RANKING[0])
-    gathered, notes = _gathered(runs, measure)
-    methods, left_out = _on_common_questions(gathered, measure, random_seed)
+    method_scores, notes = _method_scores(runs, measure)
+    methods, left_out = _on_common_questions(method_scores, measure, random_seed)
     return _opening(methods, measure, random_seed).model_copy(
         update={
-            "standings": tuple(one.standing for one in methods),
+            "standings": tuple(method.standing for method in methods),
             "pairs": tuple(_differences(combinations(methods, 2), random_seed)),
             "groups": tuple(_by_field(methods, by, random_seed)) if by is not None else (),
             "notes": (*notes, *left_out),
@@ -172,7 +172,7 @@ def _require_same(runs: Sequence[StoredRun]) -> None:
                 )
 
 
-class _Gathered(NamedTuple):
+class _MethodScores(NamedTuple):
     """One method of one run, all its questions."""
 
     name: str
@@ -181,16 +181,16 @@ class _Gathered(NamedTuple):
     scores: Mapping[str, float | None]
 
 
-def _gathered(runs: Sequence[StoredRun], measure: str) -> tuple[list[_Gathered], list[str]]:
+def _method_scores(runs: Sequence[StoredRun], measure: str) -> tuple[list[_MethodScores], list[str]]:
     """Return every method with its scores, and notes on what makes the runs unlike one another."""
     notes = [
         f"the runs differ in {what}: {', '.join(sorted(map(str, values)))}"
         for what, field in _CONDITIONS
         if len(values := {getattr(run.manifest, field) for run in runs}) > 1
     ]
-    notes += dict.fromkeys(said for run in runs for said in cut_short(run, [measure]))
+    notes += dict.fromkeys(note for run in runs for note in cut_short(run, [measure]))
     seen = Counter(method for run in runs for method in latest(run.lines))
-    gathered = []
+    methods = []
     for run in runs:
         measured = scorer(measure, run)
         for method, lines in latest(run.lines).items():
@@ -202,17 +202,17 @@ def _gathered(runs: Sequence[StoredRun], measure: str) -> tuple[list[_Gathered],
                 notes.append(f"{name} failed on {failed} questions, which count as 0")
             by_id = {line.id: line for line in lines}
             scores = {line.id: measured.of(line) for line in lines}
-            gathered.append(_Gathered(name, measured.scale, by_id, scores))
-    return gathered, notes
+            methods.append(_MethodScores(name, measured.scale, by_id, scores))
+    return methods, notes
 
 
 def _on_common_questions(
-    gathered: Sequence[_Gathered], measure: str, random_seed: int
+    method_scores: Sequence[_MethodScores], measure: str, random_seed: int
 ) -> tuple[list[_Method], list[str]]:
     """Return the methods on the questions that all of them have a score for, best first, and what was left out."""
-    every = list(dict.fromkeys(node_id for one in gathered for node_id in one.lines))
-    asked = [one for one in every if all(one in method.lines for method in gathered)]
-    scored = [one for one in asked if all(method.scores[one] is not None for method in gathered)]
+    every = list(dict.fromkeys(question for method in method_scores for question in method.lines))
+    asked = [question for question in every if all(question in method.lines for method in method_scores)]
+    scored = [question for question in asked if all(method.scores[question] is not None for method in method_scores)]
     if not scored:
         raise BadInput(f"no question was asked of every method and has gold for {measure}: name another measure or run")
     notes = []
@@ -220,13 +220,13 @@ def _on_common_questions(
         notes.append(f"{len(every) - len(asked)} of {len(every)} questions were not asked of every method: left out")
     if len(scored) < len(asked):
         notes.append(f"{len(asked) - len(scored)} questions have no gold or verdict for {measure}: left out")
-    methods = [_method(one, scored, random_seed) for one in gathered]
+    methods = [_method(method, scored, random_seed) for method in method_scores]
     return sorted(methods, key=_order), notes
 
 
-def _method(one: _Gathered, questions: Sequence[str], random_seed: int) -> _Method:
-    lines = tuple(one.lines[question] for question in questions)
-    scores = [score for question in questions if (score := one.scores[question]) is not None]
+def _method(method: _MethodScores, questions: Sequence[str], random_seed: int) -> _Method:
+    lines = tuple(method.lines[question] for question in questions)
+    scores = [score for question in questions if (score := method.scores[question]) is not None]
     mean, low, high = mean_interval(scores, random_seed=random_seed)
     usage = sum((line.usage for line in lines), Usage())
     cost = Cost(
@@ -234,13 +234,13 @@ def _method(one: _Gathered, questions: Sequence[str], random_seed: int) -> _Meth
         calls=usage.calls / len(lines),
         usd=None if usage.usd is None else usage.usd / len(lines),
     )
-    standing = Standing(method=one.name, kind=kind_of(one.name), mean=mean, low=low, high=high, cost=cost)
-    return _Method(standing, np.array(scores) * POINTS / one.scale, lines)
+    standing = Standing(method=method.name, kind=kind_of(method.name), mean=mean, low=low, high=high, cost=cost)
+    return _Method(standing, np.array(scores) * POINTS / method.scale, lines)
 
 
-def _order(one: _Method) -> tuple[float, float, float, str]:
+def _order(method: _Method) -> tuple[float, float, float, str]:
     """Order methods: best first, the cheaper first where two are level."""
-    return -one.standing.mean, one.standing.cost.calls, one.standing.cost.milliseconds, one.name
+    return -method.standing.mean, method.standing.cost.calls, method.standing.cost.milliseconds, method.name
 
 
 def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> list[Difference]:
@@ -249,17 +249,17 @@ def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> 
 
 def _by_field(methods: Sequence[_Method], field: str, random_seed: int) -> list[Difference]:
     """Return each method against the best flat list, else against the best, for each value of a field."""
-    base = next((one for one in methods if one.standing.kind == "flat"), methods[0])
-    pairs = [(one, base) for one in methods if one is not base]
+    base = next((method for method in methods if method.standing.kind == "flat"), methods[0])
+    pairs = [(method, base) for method in methods if method is not base]
     places: dict[str, list[int]] = {}
     for place, line in enumerate(base.lines):
         for value in values_of(line, field):
             places.setdefault(value, []).append(place)
     return _corrected(
         [
-            one.model_copy(update={"by": {field: value}})
+            difference.model_copy(update={"by": {field: value}})
             for value in sorted(places, key=value_order)
-            for one in _uncorrected(pairs, random_seed, places=places[value])
+            for difference in _uncorrected(pairs, random_seed, places=places[value])
         ]
     )
 
@@ -275,33 +275,33 @@ def _uncorrected(
         Difference(
             ours=ours.name,
             theirs=theirs.name,
-            n=len(found),
+            n=len(points_apart),
             points=points,
             low=low,
             high=high,
             p=p,
-            better=int(np.count_nonzero(found > 0)),
-            worse=int(np.count_nonzero(found < 0)),
+            better=int(np.count_nonzero(points_apart > 0)),
+            worse=int(np.count_nonzero(points_apart < 0)),
         )
-        for (ours, theirs), found, (points, low, high), p in zip(pairs, table, intervals, ps, strict=True)
+        for (ours, theirs), points_apart, (points, low, high), p in zip(pairs, table, intervals, ps, strict=True)
     ]
 
 
-def _corrected(found: Sequence[Difference]) -> list[Difference]:
-    corrected = holm([one.p for one in found])
-    return [one.model_copy(update={"p": p}) for one, p in zip(found, corrected, strict=True)]
+def _corrected(differences: Sequence[Difference]) -> list[Difference]:
+    corrected = holm([difference.p for difference in differences])
+    return [difference.model_copy(update={"p": p}) for difference, p in zip(differences, corrected, strict=True)]
 
 
 def _opening(methods: Sequence[_Method], measure: str, random_seed: int) -> Comparison:
     """Return the verdict, and the gain that it rests on."""
-    graphs = [one for one in methods if one.standing.kind == "graph"]
-    flats = [one for one in methods if one.standing.kind == "flat"]
+    graphs = [method for method in methods if method.standing.kind == "graph"]
+    flats = [method for method in methods if method.standing.kind == "flat"]
     n = len(methods[0].lines)
-    known: dict[str, Any] = {"measure": measure, "n": n}  # Any: a text and a number
+    basis: dict[str, Any] = {"measure": measure, "n": n}  # Any: a text and a number
     if not graphs or not flats:
-        return Comparison(verdict=_nothing(methods, measure), outcome="nothing to compare", **known)
+        return Comparison(verdict=_nothing(methods, measure), outcome="nothing to compare", **basis)
     graph, flat = graphs[0], flats[0]
-    gain = _differences([(one, flat) for one in graphs], random_seed)[0]
+    gain = _differences([(graph_method, flat) for graph_method in graphs], random_seed)[0]
     outcome = _outcome(gain)
     needed = _needed(graph, flat, gain) if outcome == "cannot tell" else None
     verdict = Comparison(
@@ -311,7 +311,7 @@ def _opening(methods: Sequence[_Method], measure: str, random_seed: int) -> Comp
         best_flat=flat.name,
         gain=gain,
         questions_needed=needed,
-        **known,
+        **basis,
     )
     return verdict.model_copy(update={"verdict": _sentence(verdict, graph.standing.cost, flat.standing.cost)})
 
@@ -332,35 +332,35 @@ def _needed(graph: _Method, flat: _Method, gain: Difference) -> int:
     return max(2 * gain.n, estimate or 0, FEWEST_FOR_P)
 
 
-def _sentence(found: Comparison, graph: Cost, flat: Cost) -> str:
-    gain = found.gain
+def _sentence(comparison: Comparison, graph: Cost, flat: Cost) -> str:
+    gain = comparison.gain
     assert gain is not None
     size = (
-        f"{abs(gain.points):.1f} points {'more' if gain.points >= 0 else 'less'} {found.measure} than {gain.theirs}, "
-        f"the best flat list (95 % interval {gain.low:+.1f} to {gain.high:+.1f}, p = {gain.p:.2g}), "
+        f"{abs(gain.points):.1f} points {'more' if gain.points >= 0 else 'less'} {comparison.measure} than "
+        f"{gain.theirs}, the best flat list (95 % interval {gain.low:+.1f} to {gain.high:+.1f}, p = {gain.p:.2g}), "
         f"at {_difference_in_cost(graph, flat)}"
     )
-    if found.outcome == "helped":
-        return f"Use the graph: on these {found.n} questions {gain.ours} scores {size}."
-    if found.outcome == "did not help":
-        return f"Do without the graph: on these {found.n} questions {gain.ours} scores {size}."
+    if comparison.outcome == "helped":
+        return f"Use the graph: on these {comparison.n} questions {gain.ours} scores {size}."
+    if comparison.outcome == "did not help":
+        return f"Do without the graph: on these {comparison.n} questions {gain.ours} scores {size}."
     return (
-        f"Ask about {_rounded(found.questions_needed or 0):,} questions: these {found.n} cannot tell whether the graph "
-        f"helps, for {gain.ours} scores {size}."
+        f"Ask about {_rounded(comparison.questions_needed or 0):,} questions: these {comparison.n} cannot tell whether "
+        f"the graph helps, for {gain.ours} scores {size}."
     )
 
 
 def _nothing(methods: Sequence[_Method], measure: str) -> str:
     """Say what is lacking for a verdict, and what to run."""
     best = methods[0].standing
-    known = f"{best.method} leads with {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
+    leader = f"{best.method} leads with {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
     if len(methods) == 1:
-        known = f"only {best.method} was run, {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
-    if any(one.standing.kind == "flat" for one in methods):
+        leader = f"only {best.method} was run, {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
+    if any(method.standing.kind == "flat" for method in methods):
         lacking, remedy = "no method goes along the edges", "anchor"
     else:
         lacking, remedy = "there is no flat list to measure against", "bm25"
-    return f"Run {remedy} on the same questions to learn whether the graph helps: {lacking}, and {known}."
+    return f"Run {remedy} on the same questions to learn whether the graph helps: {lacking}, and {leader}."
 
 
 def _rounded(count: int) -> int:

@@ -104,21 +104,21 @@ def judge_run(
     """
     _check(run, scores, evidence)
     lines = {(line.id, line.method): line for line in run.lines}.values()  # asked again: the last counts
-    asked = (_asked(line, score, evidence) for score in dict.fromkeys(scores) for line in lines)
+    tasks = (_task(line, score, evidence) for score in dict.fromkeys(scores) for line in lines)
     file = run.path / JUDGED
     spends = allowance if allowance is not None else Allowance(reserve=0)
 
-    def work(one: _Asked) -> Judged:
-        verdict = _judge(one, model, spends)
+    def work(task: _Task) -> Judged:
+        verdict = _judge(task, model, spends)
         append(file, verdict)  # here, so that nothing that was paid for is lost when another call ends the work
         return verdict
 
     with held(run.path), ThreadPoolExecutor(max_workers=max(1, workers)) as pool:  # two judges would pay twice
-        done = {one.key for one in read_judged(run.path) if one.model == model.name}
+        done = {verdict.key for verdict in read_judged(run.path) if verdict.model == model.name}
         mend(file)
-        futures = [pool.submit(work, one) for one in asked if one is not None and one.key not in done]
+        futures = [pool.submit(work, task) for task in tasks if task is not None and task.key not in done]
         try:
-            return tuple(_heard(futures, listener))
+            return tuple(_verdicts(futures, listener))
         finally:
             for future in futures:
                 future.cancel()
@@ -130,19 +130,19 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
     Raises `BadInput` for a line that is no verdict.
     """
     try:
-        found = tuple(map(Judged.model_validate_json, read_lines(path / JUDGED)))
+        verdicts = tuple(map(Judged.model_validate_json, read_lines(path / JUDGED)))
     except ValidationError as error:
         raise BadInput(f"{path / JUDGED} holds a line that is no verdict: remove the file, and judge anew") from error
-    return tuple(one for one in found if not one.can_retry)
+    return tuple(verdict for verdict in verdicts if not verdict.can_retry)
 
 
 def gold_evidence(graph: Graph) -> Callable[[Line], str]:
     """Return what shows the judge the gold nodes of a question: type, name and text of the first, by relevance."""
 
     def shown(line: Line) -> str:
-        wanted = sorted(line.gold.nodes.items(), key=lambda item: (-item[1], item[0]))
+        gold = sorted(line.gold.nodes.items(), key=lambda item: (-item[1], item[0]))
         texts = []
-        for node_id, _ in wanted[:EVIDENCE_NODES]:
+        for node_id, _ in gold[:EVIDENCE_NODES]:
             try:
                 node = graph.node(node_id)
             except Unknown:  # gold that this graph does not hold
@@ -164,7 +164,7 @@ def prompt_hashes(scores: Sequence[str] = SCORES) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Task:
     """One answer to be judged for one score."""
 
     line: Line
@@ -190,68 +190,68 @@ def _check(run: StoredRun, scores: Sequence[str], evidence: Callable[[Line], str
         raise BadOption("the E-Score is given by the gold evidence, and none was handed over: leave out the E-Score")
 
 
-def _asked(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Asked | None:
+def _task(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Task | None:
     """Return what to ask about a line; None where there is nothing to judge, or nothing to judge it by."""
     if line.error is not None or not line.answer:
         return None
     if score == "E-Score":
-        known = ("Evidence", _evidence(line, evidence))
+        standard = ("Evidence", _evidence(line, evidence))
     else:
         heading = "Known answer, all of it" if line.gold.answer_type == "set" else "Known answer, any of"
-        known = (heading, "\n".join(f"- {one}" for one in line.gold.answers))
-    if not known[1]:
+        standard = (heading, "\n".join(f"- {answer}" for answer in line.gold.answers))
+    if not standard[1]:
         return None
-    parts = (("Question", line.question), known, ("Answer to be marked", line.response or ""))
-    shown = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
-    return _Asked(line, score, (Message(role="system", content=_prompt(score)), Message(role="user", content=shown)))
+    parts = (("Question", line.question), standard, ("Answer to be marked", line.response or ""))
+    prompt = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
+    return _Task(line, score, (Message(role="system", content=_prompt(score)), Message(role="user", content=prompt)))
 
 
-def _evidence(line: Line, shown: Callable[[Line], str] | None) -> str:
+def _evidence(line: Line, text_of: Callable[[Line], str] | None) -> str:
     """Return the evidence that a question brings, else what is shown of its gold nodes."""
     if line.gold.evidence:
         return "\n\n".join(text[:EVIDENCE_CHARACTERS] for text in line.gold.evidence[:EVIDENCE_NODES])
-    return shown(line) if shown is not None else ""
+    return text_of(line) if text_of is not None else ""
 
 
-def _judge(one: _Asked, model: LanguageModel, allowance: Run) -> Judged:
+def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judged:
     """Return the verdict of one call and at most one repair. Raises `BudgetExhausted`."""
-    schema = _schema(one.score)
+    schema = _schema(task.score)
     verdict = Judged(
-        id=one.line.id,
-        method=one.line.method,
-        score=one.score,
+        id=task.line.id,
+        method=task.line.method,
+        score=task.score,
         model=model.name,
-        prompt_sha256=_sha256(_prompt(one.score)),
-        request_sha256=one.request_sha256,
-        answer_sha256=_sha256(one.line.response or ""),
+        prompt_sha256=_sha256(_prompt(task.score)),
+        request_sha256=task.request_sha256,
+        answer_sha256=_sha256(task.line.response or ""),
     )
     try:
-        reply = call(model, one.messages, run=allowance, schema=schema, sampling=Sampling(temperature=0.0))
+        reply = call(model, task.messages, run=allowance, schema=schema, sampling=Sampling(temperature=0.0))
     except ModelError as error:
         return verdict.model_copy(update={"error": str(error), "can_retry": True})
     verdict = verdict.model_copy(update={"usage": reply.usage})
     try:
-        said = decode(reply.message.content or "")
+        verdict_json = decode(reply.message.content or "")
     except ValueError as error:
         return verdict.model_copy(update={"error": f"the verdict is no JSON: {error}"})
-    found = faults(said, schema)
-    if found or not isinstance(said, dict):
-        return verdict.model_copy(update={"error": f"the verdict does not fit its schema: {'; '.join(found)}"})
-    return verdict.model_copy(update=_marks(said))
+    errors = faults(verdict_json, schema)
+    if errors or not isinstance(verdict_json, dict):
+        return verdict.model_copy(update={"error": f"the verdict does not fit its schema: {'; '.join(errors)}"})
+    return verdict.model_copy(update=_marks(verdict_json))
 
 
-def _marks(said: Mapping[str, JsonValue]) -> dict[str, dict[str, float] | dict[str, str]]:
+def _marks(verdict: Mapping[str, JsonValue]) -> dict[str, dict[str, float] | dict[str, str]]:
     """Return the marks and reasons of a verdict that fits its schema."""
-    if _VERDICT in said:
-        return {"criteria": {_VERDICT: float(said[_VERDICT] == "yes")}}
-    marks = {name: mark for name, mark in said.items() if isinstance(mark, dict)}
+    if _VERDICT in verdict:
+        return {"criteria": {_VERDICT: float(verdict[_VERDICT] == "yes")}}
+    marks = {name: mark for name, mark in verdict.items() if isinstance(mark, dict)}
     return {
         "criteria": {name: float(mark["mark"]) for name, mark in marks.items()},
         "reasons": {name: str(mark["reason"]) for name, mark in marks.items()},
     }
 
 
-def _heard(futures: Sequence[Future[Judged]], listener: Callable[[Judged], None] | None) -> Iterator[Judged]:
+def _verdicts(futures: Sequence[Future[Judged]], listener: Callable[[Judged], None] | None) -> Iterator[Judged]:
     """Yield verdicts as they come. Raises `ModelError` where the first ones are all failures of the model."""
     failed, has_succeeded = 0, False
     for future in as_completed(futures):

@@ -43,12 +43,12 @@ def hit(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> flo
 
 def recall(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
     """Return the share of the relevant nodes that the first k hold."""
-    return _found(ranking[:k], gold) / _relevant(gold)
+    return _relevant_among(ranking[:k], gold) / _relevant(gold)
 
 
 def precision(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
     """Return the share of the first k places that are relevant; places without a hit are not."""
-    return _found(ranking[:k], gold) / max(1, len(ranking) if k is None else k)
+    return _relevant_among(ranking[:k], gold) / max(1, len(ranking) if k is None else k)
 
 
 def reciprocal_rank(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None = None) -> float:
@@ -59,7 +59,7 @@ def reciprocal_rank(ranking: Sequence[str], gold: Mapping[str, float], _k: int |
 def average_precision(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None = None) -> float:
     """Return the mean over all relevant nodes of the precision at their places, 0 for those that are not found."""
     places = [place for place, node in enumerate(ranking, 1) if gold.get(node, 0) > 0]
-    return math.fsum(found / place for found, place in enumerate(places, 1)) / _relevant(gold)
+    return math.fsum(count / place for count, place in enumerate(places, 1)) / _relevant(gold)
 
 
 def ndcg(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
@@ -128,7 +128,7 @@ def unknown_measure(name: str, known: Iterable[str]) -> str:
 def ranking_of(hits: Iterable[Ranked], candidates: Iterable[str] | None) -> tuple[str, ...]:
     """Return the ids of hits, best first, without those whose node type is no candidate. None lets all pass."""
     allowed = None if candidates is None else frozenset(candidates)
-    return tuple(one.id for one in hits if allowed is None or one.type in allowed)
+    return tuple(hit.id for hit in hits if allowed is None or hit.type in allowed)
 
 
 def evidence_recall(trajectories: Iterable[Trajectory], gold: Mapping[str, float]) -> list[float]:
@@ -141,7 +141,7 @@ def evidence_recall(trajectories: Iterable[Trajectory], gold: Mapping[str, float
     """
     relevant = {node for node, relevance in gold.items() if relevance > 0}
     total = _relevant(gold)
-    runs = [one.steps for one in trajectories]
+    runs = [trajectory.steps for trajectory in trajectories]
     seen: set[str] = set()
     shares: list[float] = []
     for place in range(max(map(len, runs), default=0)):
@@ -159,7 +159,7 @@ def _relevant(gold: Mapping[str, float]) -> int:
     return count
 
 
-def _found(nodes: Iterable[str], gold: Mapping[str, float]) -> int:
+def _relevant_among(nodes: Iterable[str], gold: Mapping[str, float]) -> int:
     return sum(gold.get(node, 0) > 0 for node in nodes)
 
 

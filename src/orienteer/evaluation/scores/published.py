@@ -150,7 +150,11 @@ def published_rows(manifest: Manifest) -> tuple[Published, ...]:
 
 def _grbench_rows(manifest: Manifest) -> tuple[Published, ...]:
     """Return GraphScout's rows of table 1 for the one domain that a run asked of; none where it asked of several."""
-    domains = {one.partition("=")[2].strip() for one in manifest.where if one.partition("=")[0].strip() == "domain"}
+    domains = {
+        condition.partition("=")[2].strip()
+        for condition in manifest.where
+        if condition.partition("=")[0].strip() == "domain"
+    }
     domain = domains.pop() if len(domains) == 1 else ""
     return tuple(
         Published(
@@ -173,5 +177,5 @@ def _stark_of(manifest: Manifest) -> str | None:
     words = re.findall("[a-z]+", f"{manifest.dataset} {manifest.graph}".casefold())
     if "stark" not in words:
         return None
-    named = [name for name in STARK if name in words] or [_BY_CANDIDATES.get(manifest.candidates or (), "")]
-    return named[0] if len(named) == 1 and named[0] else None
+    names = [name for name in STARK if name in words] or [_BY_CANDIDATES.get(manifest.candidates or (), "")]
+    return names[0] if len(names) == 1 and names[0] else None

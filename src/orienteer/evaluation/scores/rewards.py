@@ -90,17 +90,17 @@ def reward(
     """
     if mode not in _VALUES:
         raise BadOption(f"mode is {mode!r}: it must be one of {', '.join(_VALUES)}")
-    said = final_answer(trajectory)
-    value = 0.0 if said is None else _VALUES[mode](said, item)
+    answer = final_answer(trajectory)
+    value = 0.0 if answer is None else _VALUES[mode](answer, item)
     written = _written(item, spellings or {})
     touched = _TOUCHED[mode](trajectory, written)
     share = len(touched) / len(written) if written else 0.0
     failed = sum(map(failed_calls, trajectory.steps))
     cost = min(MOST_COST, FAILED_COST * failed) if mode == "strict" else 0.0
-    earned = 0.0 if said is None else by_cases(value, share if clues else 0.0, threshold=threshold)
+    earned = 0.0 if answer is None else by_cases(value, share if clues else 0.0, threshold=threshold)
     return Reward(
         mode=mode,
-        said=said,
+        said=answer,
         answer=value,
         clues=share,
         touched=touched,
@@ -142,17 +142,17 @@ def final_answer(trajectory: Trajectory) -> str | None:
 
     GraphScout (003), equation 2. An answer of an earlier reply is none: a trajectory ends with its answer.
     """
-    said = trajectory.steps[-1].reply.message.content if trajectory.steps else None
-    found = answer_in(said or "")
-    return found.strip() or None if found is not None else None
+    text = trajectory.steps[-1].reply.message.content if trajectory.steps else None
+    answer = answer_in(text or "")
+    return answer.strip() or None if answer is not None else None
 
 
 def squad_f1(answer: str, gold: str) -> float:
     """Return F1 over words as SQuAD's evaluation takes it: lower case, without punctuation and articles."""
-    said, wanted = _squad_words(answer), _squad_words(gold)
-    if not said or not wanted:
-        return float(said == wanted)
-    return 2 * (Counter(said) & Counter(wanted)).total() / (len(said) + len(wanted))
+    words, wanted = _squad_words(answer), _squad_words(gold)
+    if not words or not wanted:
+        return float(words == wanted)
+    return 2 * (Counter(words) & Counter(wanted)).total() / (len(words) + len(wanted))
 
 
 def _squad_words(text: str) -> list[str]:
@@ -162,21 +162,21 @@ def _squad_words(text: str) -> list[str]:
 # ----------------------------------------------------------------------------------------------------- the answer
 
 
-def _by_words(said: str, item: QuizItem) -> float:
+def _by_words(answer: str, item: QuizItem) -> float:
     """Return equation 3: F1 against the gold text, of an entity its name alone."""
     gold = ", ".join(item.answers) if item.answer_type == "set" else item.answers[0]
-    return squad_f1(said, gold)
+    return squad_f1(answer, gold)
 
 
-def _by_type(said: str, item: QuizItem) -> float:
+def _by_type(answer: str, item: QuizItem) -> float:
     gold = Gold(answers=item.answers, answer_type=item.answer_type)
     if item.answer_type == "set":
-        return set_f1(said, gold)
+        return set_f1(answer, gold)
     if item.answer_type in _BARE:
-        bare = said.strip(_DRESSING).rstrip(f"{_DRESSING}.!")
+        bare = answer.strip(_DRESSING).rstrip(f"{_DRESSING}.!")
         return exact(bare, gold) if _BARE[item.answer_type].fullmatch(bare) else 0.0
     # Accents and hyphens make no other entity of a name; nor is a list of names any one of them.
-    return max(exact(said, gold), exact(said, gold, lenient=True))
+    return max(exact(answer, gold), exact(answer, gold, lenient=True))
 
 
 # ------------------------------------------------------------------------------------------------------ the clues
@@ -189,9 +189,9 @@ def _written(item: QuizItem, spellings: Spellings) -> dict[str, tuple[str, ...]]
 
 def _anywhere(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the clues that a trajectory refers to or came upon in any way. GraphScout (003), equation 4."""
-    met = {node for step in trajectory.steps for one in step.observations for node in one.nodes}
+    nodes = {node for step in trajectory.steps for reply in step.observations for node in reply.nodes}
     text = "\n".join(_texts(trajectory))
-    return tuple(clue for clue, ways in written.items() if clue in met or any(_stands_in(way, text) for way in ways))
+    return tuple(clue for clue, ways in written.items() if clue in nodes or any(_stands_in(way, text) for way in ways))
 
 
 def _texts(trajectory: Trajectory) -> Iterator[str]:
@@ -200,7 +200,7 @@ def _texts(trajectory: Trajectory) -> Iterator[str]:
         yield step.reply.message.content or ""
         for call in step.reply.message.tool_calls:
             yield from _strings(call.arguments) or (call.arguments,)
-        yield from (one.text for one in step.observations)
+        yield from (reply.text for reply in step.observations)
 
 
 def _stands_in(name: str, text: str) -> bool:
@@ -209,18 +209,18 @@ def _stands_in(name: str, text: str) -> bool:
 
 def _chosen(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the clues that the model named in a call that went well, or saw in a result of few nodes."""
-    named: set[str] = set()
+    strings: set[str] = set()
     known = {tool.name: tool.parameters.get("properties", {}) for tool in trajectory.tools}
     for step in trajectory.steps:
-        replies = {one.call_id: one for one in step.observations}
+        replies = {reply.call_id: reply for reply in step.observations}
         for call in step.reply.message.tool_calls:
             reply = replies.get(call.id)
             if reply is None or reply.error is not None:
                 continue
-            named |= _named_in(call.arguments, known.get(call.name))
+            strings |= _named_in(call.arguments, known.get(call.name))
             nodes = set(reply.nodes)
-            named |= nodes if len(nodes) <= FEW_NODES else set()
-    return tuple(clue for clue, ways in written.items() if not named.isdisjoint(ways))
+            strings |= nodes if len(nodes) <= FEW_NODES else set()
+    return tuple(clue for clue, ways in written.items() if not strings.isdisjoint(ways))
 
 
 def _named_in(arguments: str, known: Container[str] | None) -> set[str]:
@@ -247,8 +247,8 @@ def _leaves(value: JsonValue) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
 
 
 _VALUES = {"paper": _by_words, "strict": _by_type}

@@ -20,21 +20,21 @@ def rouge_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def rouge_n(said: Sequence[str], gold: Sequence[str], n: int) -> float:
+def rouge_n(words: Sequence[str], gold: Sequence[str], n: int) -> float:
     """Return F1 over the runs of n words; 0 where either text is shorter than that."""
-    ours, theirs = _runs(said, n), _runs(gold, n)
+    ours, theirs = _runs(words, n), _runs(gold, n)
     return _f1((ours & theirs).total(), ours.total(), theirs.total())
 
 
-def rouge_l(said: Sequence[str], gold: Sequence[str]) -> float:
+def rouge_l(words: Sequence[str], gold: Sequence[str]) -> float:
     """Return F1 by the longest common subsequence of words."""
-    return _f1(common_subsequence(said, gold), len(said), len(gold))
+    return _f1(common_subsequence(words, gold), len(words), len(gold))
 
 
-def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
+def common_subsequence(words: Sequence[str], other: Sequence[str]) -> int:
     """Return how long the longest sequence is that stands in both, in order but not necessarily together."""
     longest = [0] * (len(other) + 1)
-    for word in one:
+    for word in words:
         before = 0  # of the words so far, and of the other's up to the one before
         for place, theirs in enumerate(other, 1):
             above = longest[place]
@@ -47,5 +47,5 @@ def _runs(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
 
 
-def _f1(common: int, said: int, gold: int) -> float:
-    return 2 * common / (said + gold) if common else 0.0
+def _f1(common: int, ours: int, theirs: int) -> float:
+    return 2 * common / (ours + theirs) if common else 0.0

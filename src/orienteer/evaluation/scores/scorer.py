@@ -57,16 +57,21 @@ def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> Score
     Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
     """
     if answers.is_answer_measure(name):
-        return Scorer(name, _answered(name), is_of_answers=True)
+        return Scorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
-        found = verdicts_of(run) if verdicts is None else verdicts
-        return Scorer(name, _judged(name, found), is_of_answers=True, scale=1.0 if name == "QwenScore" else FULL_MARKS)
+        known_verdicts = verdicts_of(run) if verdicts is None else verdicts
+        return Scorer(
+            name,
+            _verdict_score(name, known_verdicts),
+            is_of_answers=True,
+            scale=1.0 if name == "QwenScore" else FULL_MARKS,
+        )
     if name in REWARDS:
-        return Scorer(name, _rewarded(REWARDS[name], run), is_of_answers=True)
+        return Scorer(name, _reward_score(REWARDS[name], run), is_of_answers=True)
     if (step := evidence_step(name)) is not None:
-        return Scorer(name, _seen(run, step))
+        return Scorer(name, _evidence_score(run, step))
     try:
-        return Scorer(name, _ranked(name, run.manifest.candidates))
+        return Scorer(name, _rank_score(name, run.manifest.candidates))
     except BadOption as error:
         raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
 
@@ -76,25 +81,25 @@ def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[
 
     Where the data set says what may answer, the raw measures stand beside the official ones.
     """
-    found = verdicts_of(run) if verdicts is None else verdicts
-    named: list[str] = []
+    known_verdicts = verdicts_of(run) if verdicts is None else verdicts
+    names: list[str] = []
     if any(example.gold.nodes for example in run.examples):
-        named += RANKING
-        named += [name + RAW for name in RANKING if run.manifest.candidates is not None]
+        names += RANKING
+        names += [name + RAW for name in RANKING if run.manifest.candidates is not None]
     if run.manifest.answers and any(example.gold.answers for example in run.examples):
-        named += answers.ANSWERS
-        named += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
-        named += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
+        names += answers.ANSWERS
+        names += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
+        names += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
     for score in SCORES:
-        if any(key[2] == score for key in found):
-            named += [score, *CRITERIA[score]]
-    return tuple(named)
+        if any(key[2] == score for key in known_verdicts):
+            names += [score, *CRITERIA[score]]
+    return tuple(names)
 
 
 def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
     """Say which measures ask for more places than the rankings of a run have by its k."""
     k = run.manifest.k
-    longer = [name for name in dict.fromkeys(names) if (wanted := _places(name)) is not None and wanted > k]
+    longer = [name for name in dict.fromkeys(names) if (places := _places(name)) is not None and places > k]
     return (f"rankings end at k={k}, which is all that {', '.join(longer)} can see",) if longer else ()
 
 
@@ -112,13 +117,14 @@ def verdicts_of(run: StoredRun) -> Verdicts:
     For each score those of the judge, a model with a prompt, that spoke last: the marks of two are not mixed. A verdict
     on another answer than the line now holds does not count.
     """
-    said = {(line.id, line.method): line.response for line in run.lines}
-    found = read_judged(run.path)
-    judges = {one.score: (one.model, one.prompt_sha256) for one in found}
+    responses = {(line.id, line.method): line.response for line in run.lines}
+    judged = read_judged(run.path)
+    judges = {verdict.score: (verdict.model, verdict.prompt_sha256) for verdict in judged}
     return {
-        (one.id, one.method, one.score): one
-        for one in found
-        if (one.model, one.prompt_sha256) == judges[one.score] and one.is_about(said.get((one.id, one.method)))
+        (verdict.id, verdict.method, verdict.score): verdict
+        for verdict in judged
+        if (verdict.model, verdict.prompt_sha256) == judges[verdict.score]
+        and verdict.is_about(responses.get((verdict.id, verdict.method)))
     }
 
 
@@ -127,7 +133,7 @@ def latest(lines: Sequence[Line]) -> dict[str, list[Line]]:
     return {method: list({line.id: line for line in group}.values()) for method, group in by_method(lines).items()}
 
 
-def _ranked(name: str, candidates: Sequence[str] | None) -> Callable[[Line], float | None]:
+def _rank_score(name: str, candidates: Sequence[str] | None) -> Callable[[Line], float | None]:
     measure = rank_measure(name)
     allowed = None if measure.is_raw else candidates
 
@@ -139,16 +145,16 @@ def _ranked(name: str, candidates: Sequence[str] | None) -> Callable[[Line], flo
     return of
 
 
-def _seen(run: StoredRun, step: int) -> Callable[[Line], float | None]:
+def _evidence_score(run: StoredRun, step: int) -> Callable[[Line], float | None]:
     """Return the share of the gold nodes seen up to a step, 0 for the last; None of a method that observes nothing."""
     gold = {line.id: line.gold.nodes for line in run.lines if is_ranked(line)}
     curves: dict[tuple[str, str], list[float]] = {}
     walked: set[str] = set()
-    for question, method, found in run.trajectories():
-        if any(step.observations for one in found for step in one.steps):
+    for question, method, trajectories in run.trajectories():
+        if any(step.observations for trajectory in trajectories for step in trajectory.steps):
             walked.add(method)
         if question in gold:
-            curves[question, method] = evidence_recall(found, gold[question])
+            curves[question, method] = evidence_recall(trajectories, gold[question])
 
     def of(line: Line) -> float | None:
         if not is_ranked(line) or line.method not in walked:
@@ -159,16 +165,16 @@ def _seen(run: StoredRun, step: int) -> Callable[[Line], float | None]:
     return of
 
 
-def _rewarded(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
+def _reward_score(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
     """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
     # With the solver: a second that other measures are spared.
     from orienteer.evaluation.scores.rewards import item_of, reward, spellings_of
 
     items = {line.id: item for line in run.lines if (item := item_of(line)) is not None}
     values: dict[tuple[str, str], float] = {}
-    for question, method, found in run.trajectories():
-        if question in items and found:
-            item, course = items[question], found[0]  # others are of searches that stand in
+    for question, method, trajectories in run.trajectories():
+        if question in items and trajectories:
+            item, course = items[question], trajectories[0]  # others are of searches that stand in
             spellings = spellings_of(course, item)
             values[question, method] = reward(course, item, mode=mode, spellings=spellings).total
 
@@ -180,21 +186,21 @@ def _rewarded(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
     return of
 
 
-def _answered(name: str) -> Callable[[Line], float | None]:
+def _answer_score(name: str) -> Callable[[Line], float | None]:
     measure = answer_measure(name)
 
     def of(line: Line) -> float | None:
         if not line.gold.answers:
             return None
-        said, whole = ("", "") if line.error is not None else (line.answer or "", line.response or "")
+        answer, whole = ("", "") if line.error is not None else (line.answer or "", line.response or "")
         known, whole = [hit.name for hit in line.hits], without_citations(whole, line.citations)
-        score = measure(short_answer(said, line.citations), line.gold, known=known, whole=whole)
-        return score if said or score is None else 0.0
+        score = measure(short_answer(answer, line.citations), line.gold, known=known, whole=whole)
+        return score if answer or score is None else 0.0
 
     return of
 
 
-def _judged(name: str, verdicts: Verdicts) -> Callable[[Line], float | None]:
+def _verdict_score(name: str, verdicts: Verdicts) -> Callable[[Line], float | None]:
     score = next(score for score in SCORES if name == score or name in CRITERIA[score])
     if not any(key[2] == score for key in verdicts):
         raise BadOption(f"there are no verdicts for {name} in this run: judge it first, for {score}")

@@ -59,12 +59,12 @@ def mean_intervals(
         raise ValueError("there is no mean of no values")
     n = table.shape[1]
     tail = 100 * (1 - confidence) / 2
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for row, totals in zip(table, _resampled_totals(table, random_seed, resamples), strict=True):
         mean = float(row[0]) if (row == row[0]).all() else math.fsum(row) / n
         low, high = np.percentile(totals / n, (tail, 100 - tail)) if (row != row[0]).any() else (mean, mean)
-        found.append(Interval(mean, min(mean, float(low)), max(mean, float(high))))
-    return found
+        intervals.append(Interval(mean, min(mean, float(low)), max(mean, float(high))))
+    return intervals
 
 
 def difference_interval(
@@ -98,13 +98,13 @@ def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = R
     if not columns:
         return []
     table = np.array(columns, np.float64)  # (columns, questions)
-    found = np.zeros(len(table))
+    ps = np.zeros(len(table))
     drawn = np.count_nonzero(table, axis=1) > EXACT
     for place in np.flatnonzero(~drawn):
-        found[place] = _exact_p(table[place][table[place] != 0])
+        ps[place] = _exact_p(table[place][table[place] != 0])
     if drawn.any():
-        found[drawn] = _drawn_ps(table[drawn], random_seed, resamples)
-    return [float(one) for one in found]
+        ps[drawn] = _drawn_ps(table[drawn], random_seed, resamples)
+    return [float(p) for p in ps]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -123,10 +123,10 @@ def questions_needed(ours: Sequence[float], theirs: Sequence[float], *, smallest
     Enough for a 95 % interval that leaves out 0 in four of five experiments, by the normal approximation. A difference
     below `smallest` is taken to be that large. None where the differences have no spread to reckon with.
     """
-    found = np.asarray(differences(ours, theirs), np.float64)
-    if len(found) < 2 or not (spread := float(found.std(ddof=1))):
+    gains = np.asarray(differences(ours, theirs), np.float64)
+    if len(gains) < 2 or not (spread := float(gains.std(ddof=1))):
         return None
-    size = max(smallest, abs(float(found.mean())))
+    size = max(smallest, abs(float(gains.mean())))
     return math.ceil(((_NORMAL_975 + _NORMAL_80) * spread / size) ** 2)
 
 
@@ -156,7 +156,7 @@ def _resampled_totals(table: NDArray[np.float64], random_seed: int, resamples: i
         generator = np.random.default_rng(random_seed)
         chosen = table[many].T  # (questions, columns)
         weights = (_times_drawn(generator, size, n) for size in _batches(resamples, n))
-        totals[many] = np.concatenate([one @ chosen for one in weights]).T
+        totals[many] = np.concatenate([drawn @ chosen for drawn in weights]).T
     return totals
 
 
@@ -166,10 +166,10 @@ def _times_drawn(generator: np.random.Generator, resamples: int, n: int) -> NDAr
     return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
 
 
-def _exact_p(found: NDArray[np.float64]) -> float:
+def _exact_p(gains: NDArray[np.float64]) -> float:
     """Try every assignment of signs to differences that are not 0."""
-    signs = 1 - 2 * ((np.arange(2 ** len(found))[:, None] >> np.arange(len(found))) & 1)  # (assignments, questions)
-    return float(np.mean(np.abs(signs @ found) >= _reached(found)))
+    signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)  # (assignments, questions)
+    return float(np.mean(np.abs(signs @ gains) >= _reached(gains)))
 
 
 def _drawn_ps(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
@@ -185,9 +185,9 @@ def _drawn_ps(table: NDArray[np.float64], random_seed: int, resamples: int) -> N
     return (1 + as_large) / (1 + resamples)
 
 
-def _reached(found: NDArray[np.float64]) -> float:
+def _reached(gains: NDArray[np.float64]) -> float:
     """Return the observed sum, without its last bits: equal sums in another order may differ there."""
-    return abs(math.fsum(found)) * (1 - 1e-9) - 1e-9
+    return abs(math.fsum(gains)) * (1 - 1e-9) - 1e-9
 
 
 def _batches(total: int, width: int) -> list[int]:

@@ -85,12 +85,12 @@ def rows(
     """
     for field in by:
         require_field(runs, field)
-    found = [
+    split_rows = [
         row.model_copy(update={"run": name})
         for name, run in zip(names_of(runs), runs, strict=True)
         for row in _rows_of(run, measures, by, random_seed)
     ]
-    return sorted(found, key=lambda row: [value_order(row.by[field]) for field in by])
+    return sorted(split_rows, key=lambda row: [value_order(row.by[field]) for field in by])
 
 
 def names_of(runs: Sequence[StoredRun]) -> list[str]:
@@ -105,7 +105,7 @@ def evidence_curves(run: StoredRun) -> dict[str, list[float]]:
     A question that ended early keeps its last share, one that failed or took no step has 0, and one without gold nodes
     is left out. Methods that took no steps are too.
     """
-    steps = {(node_id, method): found for node_id, method, found in run.trajectories()}
+    steps = {(node_id, method): trajectories for node_id, method, trajectories in run.trajectories()}
     curves: dict[str, list[float]] = {}
     for method, lines in latest(run.lines).items():
         shares = [
@@ -114,7 +114,7 @@ def evidence_curves(run: StoredRun) -> dict[str, list[float]]:
             if is_ranked(line)
         ]
         if length := max(map(len, shares), default=0):
-            padded = [one + (one[-1:] or [0.0]) * (length - len(one)) for one in shares]
+            padded = [curve + (curve[-1:] or [0.0]) * (length - len(curve)) for curve in shares]
             curves[method] = np.mean(padded, axis=0).tolist()  # of (questions, steps)
     return curves
 
@@ -126,7 +126,7 @@ def values_of(line: Line, field: str) -> tuple[str, ...]:
     """
     value: JsonValue = line.fields.get(field, line.gold.answer_type if field == "answer_type" else None)
     values = value if isinstance(value, list) else [value]
-    return tuple(dict.fromkeys(NO_VALUE if one is None else str(one) for one in values)) or (NO_VALUE,)
+    return tuple(dict.fromkeys(NO_VALUE if item is None else str(item) for item in values)) or (NO_VALUE,)
 
 
 def value_order(value: str) -> tuple[bool, bool, float, str]:
@@ -154,15 +154,15 @@ def require_field(runs: Sequence[StoredRun], field: str) -> None:
 def _rows_of(run: StoredRun, measures: Sequence[str], by: Sequence[str], random_seed: int) -> list[Row]:
     verdicts = verdicts_of(run)
     scorers = [scorer(name, run, verdicts) for name in dict.fromkeys(measures or default_measures(run, verdicts))]
-    made = []
+    split_rows = []
     for method, lines in latest(run.lines).items():
-        applying = [one for one in scorers if gives_answers(lines) or not one.is_of_answers]
+        applying = [measure for measure in scorers if gives_answers(lines) or not measure.is_of_answers]
         absent = len({example.question.id for example in run.examples} - {line.id for line in lines})
         for values, group in _groups(lines, by).items():
             row = _row(run, group, applying, random_seed)
             labels = {"method": method, "by": dict(zip(by, values, strict=True)), "missing": absent}
-            made.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, verdicts)}))
-    return made
+            split_rows.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, verdicts)}))
+    return split_rows
 
 
 def _groups(lines: Sequence[Line], by: Sequence[str]) -> Mapping[tuple[str, ...], list[Line]]:
@@ -185,7 +185,11 @@ def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[Scorer], rando
         unranked=sum(not is_ranked(line) for line in lines),
         outside=sum(candidates is not None and hit.type not in candidates for line in lines for hit in line.hits),
         unjudged=0,
-        measures={one.name: made for one in scorers if (made := _estimate(one, lines, random_seed)) is not None},
+        measures={
+            measure.name: estimate
+            for measure in scorers
+            if (estimate := _estimate(measure, lines, random_seed)) is not None
+        },
         milliseconds={name: float(np.percentile(milliseconds, rank)) for name, rank in (("p50", 50), ("p95", 95))},
         usage=sum((line.usage for line in lines), Usage()),
         work=work(lines),
@@ -210,12 +214,12 @@ def work(lines: Sequence[Line]) -> dict[str, float]:
 
 def tool_failures(lines: Sequence[Line]) -> float | None:
     """Return the share of the calls of tools that models wrote and that failed, unread ones too; None without any."""
-    made = sum(line.work.tool_calls for line in lines)
-    return sum(line.work.failed_calls for line in lines) / made if made else None
+    calls = sum(line.work.tool_calls for line in lines)
+    return sum(line.work.failed_calls for line in lines) / calls if calls else None
 
 
-def _estimate(one: Scorer, lines: Sequence[Line], random_seed: int) -> Estimate | None:
-    values = [value for value in map(one.of, lines) if value is not None]
+def _estimate(measure: Scorer, lines: Sequence[Line], random_seed: int) -> Estimate | None:
+    values = [value for value in map(measure.of, lines) if value is not None]
     if not values:
         return None
     mean, low, high = mean_interval(values, random_seed=random_seed)

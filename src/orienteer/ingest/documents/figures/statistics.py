@@ -41,21 +41,21 @@ def statistics(
     and tables hold how many names and events, the last count with all above it: figures 5, 8 and 12. Where the pairs
     were measured, `joint` has how often two similarities come together: figures 7, 10 and 13.
     """
-    whole = {one.name: _with_beside(one) for one in several}
+    whole = {alike.name: _with_beside(alike) for alike in several}
     figures: dict[str, Any] = {  # Any: JSON
-        "candidates": {one.name: len(one.found.pairs) for one in several},
+        "candidates": {alike.name: len(alike.found.pairs) for alike in several},
         "nodes": {"chunk": len(kinds.chunks.parts), "table": len(kinds.tables.parts)},
-        "thresholds": {one.name: _rounded(thresholds_of(one.found, config)) for one in several},
-        "percentiles": [row._asdict() for row in percentile_table([one.found for one in several], nodes_of(kinds))],
-        "means": {name: {key: _mean(values) for key, values in one.signals.items()} for name, one in whole.items()},
-        "correlations": {name: correlations(one) for name, one in whole.items()},
+        "thresholds": {alike.name: _rounded(thresholds_of(alike.found, config)) for alike in several},
+        "percentiles": [row._asdict() for row in percentile_table([alike.found for alike in several], nodes_of(kinds))],
+        "means": {name: {key: _mean(values) for key, values in pairs.signals.items()} for name, pairs in whole.items()},
+        "correlations": {name: correlations(pairs) for name, pairs in whole.items()},
         "histograms": {
-            name: {key: histogram(values) for key, values in one.signals.items()} for name, one in whole.items()
+            name: {key: histogram(values) for key, values in pairs.signals.items()} for name, pairs in whole.items()
         },
         "counts": _counts(several, kinds),
     }
     if is_measured:
-        figures["joint"] = {name: _joints(one, JOINED[name]) for name, one in whole.items()}
+        figures["joint"] = {name: _joints(pairs, JOINED[name]) for name, pairs in whole.items()}
     return figures
 
 
@@ -91,25 +91,26 @@ def joint(first: Values, second: Values, *, bins: int = BINS) -> dict[str, Any]:
     }
 
 
-def _joints(one: Candidates, names: Sequence[str]) -> dict[str, Any]:  # Any: JSON
+def _joints(pairs: Candidates, names: Sequence[str]) -> dict[str, Any]:  # Any: JSON
     return {
-        f"{first}, {second}": joint(one.signals[first], one.signals[second]) for first, second in combinations(names, 2)
+        f"{first}, {second}": joint(pairs.signals[first], pairs.signals[second])
+        for first, second in combinations(names, 2)
     }
 
 
-def _with_beside(one: Alike) -> Candidates:
-    return replace(one.found, signals={**one.found.signals, **one.beside})
+def _with_beside(alike: Alike) -> Candidates:
+    return replace(alike.found, signals={**alike.found.signals, **alike.beside})
 
 
 def _counts(several: Sequence[Alike], kinds: Kinds) -> dict[str, dict[str, list[int]]]:
     """Return how many parts of each kind hold none, one, two ... names, and events where a model wrote any."""
-    held = {"entities": several[0].entities.sets}
+    sets_of = {"entities": several[0].entities.sets}
     if any(kinds.events):
-        held["events"] = packed(kinds.events).sets
+        sets_of["events"] = packed(kinds.events).sets
     parts: Mapping[str, Fields] = {"chunk": kinds.chunks, "table": kinds.tables}
     return {
         what: {kind: _tally(sets, fields) for kind, fields in parts.items() if fields.parts}
-        for what, sets in held.items()
+        for what, sets in sets_of.items()
     }
 
 
