@@ -78,6 +78,8 @@ def test_filters_and_trajectories_work_by_script(page, tmp_path):
         again();
       });
       (async () => {
+        const errors = [];
+        window.addEventListener("error", (event) => errors.push(event.message));
         await wait(() => document.querySelector(".q"));
         const set = (id, value) => {
           const one = document.getElementById(id);
@@ -86,7 +88,8 @@ def test_filters_and_trajectories_work_by_script(page, tmp_path):
           return document.getElementById("count").textContent;
         };
         const said = [set("search", "tell me"), set("search", ""), set("field", '["hops","1"]'), set("field", ""),
-          set("method1", "0"), set("outcome1", "miss"), set("outcome1", "")];
+          set("method1", "0"), set("outcome1", "miss"), set("outcome1", ""), set("sort", "apart"), set("sort", "hard"),
+          set("sort", "")];
         const walked = document.querySelectorAll(".q")[1];
         walked.open = true;
         await wait(() => walked.querySelector(".walk"));
@@ -99,7 +102,7 @@ def test_filters_and_trajectories_work_by_script(page, tmp_path):
         head.click();
         const order = [...document.querySelectorAll(".sortable tbody th")].map((one) => one.textContent);
         const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
-        document.title = JSON.stringify({ said, panels: shown.map((one) => one.dataset.measure), order, wide,
+        document.title = JSON.stringify({ said, panels: shown.map((one) => one.dataset.measure), order, wide, errors,
           call: walked.querySelector(".call").textContent });
       })();"""
     touched = page.with_name("touched.html")
@@ -113,7 +116,8 @@ def test_filters_and_trajectories_work_by_script(page, tmp_path):
         one["method"] == "bm25" and not {hit["id"] for hit in one["hits"]} & set(one["gold"]["nodes"]) for one in run
     )
     counts = [int(re.match(r"\d+", one)[0]) for one in found["said"]]
-    assert counts == [3, 7, 4, 7, 7, missed, 7]
+    assert found["errors"] == []
+    assert counts == [3, 7, 4, 7, 7, missed, 7, 7, 7, 7]
     assert set(found["panels"]) == {"MRR"}
     assert found["order"][0].startswith("anchor")
     assert re.match(r"(follow|intersect|search_in_\w+) \{", found["call"])

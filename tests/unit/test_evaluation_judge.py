@@ -9,7 +9,7 @@ import pytest
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.running.runs import Line, Manifest, StoredRun, held
-from orienteer.evaluation.scores.judge import CRITERIA, JUDGED, gold_evidence, judge_run, prompt_hashes, read_judged
+from orienteer.evaluation.scores.judge import CRITERIA, JUDGED, gold_evidence, judge_run, prompt_hashes, read_judgements
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Question, Usage
 
@@ -54,7 +54,7 @@ def test_the_a_score_keeps_its_three_criteria(tmp_path):
         None,
     )
     assert verdict.prompt_sha256 == prompt_hashes()["A-Score"]
-    assert read_judged(tmp_path) == (verdict,)
+    assert read_judgements(tmp_path) == (verdict,)
 
 
 def test_what_the_judge_sees(tmp_path):
@@ -173,13 +173,13 @@ def test_judging_goes_on_where_it_stopped_and_pays_nothing_twice(tmp_path):
     first = Failing(4)
     made = judge_run(run, first)
     assert sum(one.error is None for one in made) == 4
-    assert len(read_judged(tmp_path)) == 4  # a model that was not reached has given no verdict
+    assert len(read_judgements(tmp_path)) == 4  # a model that was not reached has given no verdict
     with (tmp_path / JUDGED).open("ab") as file:
         file.write(b'{"id": "q9", "meth')  # killed in the midst of a line
     second = Failing(100)
     judge_run(run, second)
     assert second.asked == 6
-    assert {one.id for one in read_judged(tmp_path)} == {one.id for one in run.lines}
+    assert {one.id for one in read_judgements(tmp_path)} == {one.id for one in run.lines}
     assert judge_run(run, Failing(100)) == ()
 
 
@@ -197,7 +197,7 @@ def test_side_by_side_is_the_same_as_one_by_one(tmp_path):
     assert sorted(one.id for one in made) == sorted(one.id for one in lines)
     assert (
         sorted(one.id for one in heard)
-        == sorted(one.id for one in read_judged(tmp_path))
+        == sorted(one.id for one in read_judgements(tmp_path))
         == sorted(one.id for one in lines)
     )
 
@@ -226,7 +226,7 @@ def test_a_spent_budget_ends_it_with_what_was_judged_kept(tmp_path):
         judge_run(
             run, ScriptedModel(marks(1, 1, 1), usage=Usage(calls=1)), allowance=Allowance(Budget(calls=3), reserve=0)
         )
-    assert len(read_judged(tmp_path)) == 3
+    assert len(read_judgements(tmp_path)) == 3
 
 
 def test_an_unknown_score_and_a_broken_file_are_errors(tmp_path):
@@ -235,11 +235,11 @@ def test_an_unknown_score_and_a_broken_file_are_errors(tmp_path):
         judge_run(run, ScriptedModel(marks(1, 1, 1)), scores=["B-Score"])
     (tmp_path / JUDGED).write_text('{"id": 1}\n')
     with pytest.raises(BadInput, match="judge anew"):
-        read_judged(tmp_path)
+        read_judgements(tmp_path)
 
 
 def test_nothing_was_judged_in_a_run_without_the_file(tmp_path):
-    assert read_judged(tmp_path) == ()
+    assert read_judgements(tmp_path) == ()
 
 
 def test_each_prompt_has_its_own_hash():

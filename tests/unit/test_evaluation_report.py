@@ -219,7 +219,7 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
     question = data["questions"][0]
     assert question["text"] == question["results"][1]["answer"] == question["results"][1]["hits"][0][0] == CLEANED
     (found,) = page.packed("t0-1")
-    assert found["steps"][0]["said"] == found["steps"][0]["calls"][0]["arguments"] == found["selected"][0][0] == CLEANED
+    assert found["steps"][0]["text"] == found["steps"][0]["calls"][0]["arguments"] == found["selected"][0][0] == CLEANED
 
 
 @given(st.lists(st.text()))
@@ -377,7 +377,7 @@ def test_trajectories_are_cut_to_the_room_there_is(two, tmp_path):
             assert first == {"left_out": 9}
         else:
             assert sum(map(len, data)) <= room
-            said = first[0]["steps"][0]["said"]
+            said = first[0]["steps"][0]["text"]
             kept = re.fullmatch(r"(.+) … \(([\d,]+) more characters\)", said, re.DOTALL)
             assert len(kept[1]) + int(kept[2].replace(",", "")) == len(text)
 

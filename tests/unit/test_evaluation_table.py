@@ -8,7 +8,7 @@ import pytest
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Work, append
-from orienteer.evaluation.scores.judge import JUDGED, Judged, judge_run
+from orienteer.evaluation.scores.judge import JUDGED, Judgement, judge_run
 from orienteer.evaluation.scores.published import STARK, published_rows
 from orienteer.evaluation.scores.statistics import mean_interval
 from orienteer.evaluation.scores.table import evidence_curves, rows, value_order
@@ -261,7 +261,7 @@ def test_a_verdict_on_an_answer_that_has_changed_does_not_count(tmp_path):
     hashes = {"prompt_sha256": "p", "request_sha256": "r", "answer_sha256": "of another answer"}
     append(
         tmp_path / JUDGED,
-        Judged(id="q1", method="bm25", score="QwenScore", criteria={"verdict": 1}, model="m", **hashes),
+        Judgement(id="q1", method="bm25", score="QwenScore", criteria={"verdict": 1}, model="m", **hashes),
     )
     with pytest.raises(BadOption, match="no verdicts"):
         rows([run], measures=["QwenScore"])

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from orienteer.evaluation.report.material import Material, MethodColumn, Sweep
 from orienteer.evaluation.report.payload import has_steps
 from orienteer.evaluation.report.tools import TrajectoryCounts
-from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, read_judged
+from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, read_judgements
 from orienteer.page import svg
 from orienteer.page.numerals import figure, share
 
@@ -60,7 +60,7 @@ class Mark(NamedTuple):
     mean: float
 
 
-class Judgement(NamedTuple):
+class ScoreTable(NamedTuple):
     """A score of a judge and its criteria, for each method that was judged."""
 
     names: Sequence[str]
@@ -134,23 +134,23 @@ def evidence(material: Material, counts: TrajectoryCounts) -> Evidence | None:
     return Evidence(svg.curves(longer, colours, "step", "evidence recall"), at_once)
 
 
-def judged(material: Material) -> tuple[Sequence[Judgement], Sequence[tuple[str, str]]] | None:
+def judged(material: Material) -> tuple[Sequence[ScoreTable], Sequence[tuple[str, str]]] | None:
     """Return the scores of judges with their criteria singly, and who judged; None where nothing was judged."""
     known = {name for column in material.columns for name in column.row.measures}
     scores = [score for score in CRITERIA if score in known]
     if not scores:
         return None
-    judges = {(verdict.score, verdict.model) for run in material.runs for verdict in read_judged(run.path)}
-    return [_judgement(material, (score, *CRITERIA[score])) for score in scores], sorted(judges)
+    judges = {(verdict.score, verdict.model) for run in material.runs for verdict in read_judgements(run.path)}
+    return [_score_table(material, (score, *CRITERIA[score])) for score in scores], sorted(judges)
 
 
-def _judgement(material: Material, names: Sequence[str]) -> Judgement:
+def _score_table(material: Material, names: Sequence[str]) -> ScoreTable:
     methods = {
         column.name: [_mark(column, name) for name in names]
         for column in material.columns
         if any(name in column.row.measures for name in names)
     }
-    return Judgement(names, methods)
+    return ScoreTable(names, methods)
 
 
 def _mark(column: MethodColumn, name: str) -> Mark | None:

@@ -4,10 +4,10 @@ const PAGE = 50;
 const $ = (id) => document.getElementById(id);
 
 function make(name, text, classes) {
-  const made = document.createElement(name);
-  if (text !== undefined && text !== null && text !== "") made.textContent = text;
-  if (classes) made.className = classes;
-  return made;
+  const element = document.createElement(name);
+  if (text !== undefined && text !== null && text !== "") element.textContent = text;
+  if (classes) element.className = classes;
+  return element;
 }
 
 async function unpacked(element) {
@@ -50,25 +50,25 @@ for (const button of document.querySelectorAll("[data-show]")) {
 // ---- the questions
 
 const OUTCOMES = {
-  "first": ["gold first", (one) => one.rank === 1],
-  "top": ["gold in the first 5", (one) => one.rank >= 1 && one.rank <= 5],
-  "found": ["gold found", (one) => one.rank >= 1],
-  "late": ["gold found, not first", (one) => one.rank > 1],
-  "miss": ["gold not found", (one) => one.rank === 0 && one.error === undefined],
-  "failed": ["failed", (one) => one.error !== undefined],
-  "unranked": ["no gold nodes", (one) => one.rank === undefined],
+  "first": ["gold first", (result) => result.rank === 1],
+  "top": ["gold in the first 5", (result) => result.rank >= 1 && result.rank <= 5],
+  "found": ["gold found", (result) => result.rank >= 1],
+  "late": ["gold found, not first", (result) => result.rank > 1],
+  "miss": ["gold not found", (result) => result.rank === 0 && result.error === undefined],
+  "failed": ["failed", (result) => result.error !== undefined],
+  "unranked": ["no gold nodes", (result) => result.rank === undefined],
 };
 const ANSWERS = {
-  "right": ["answer right (EM)", (one) => one.exact === 1],
-  "wrong": ["answer wrong (EM)", (one) => one.exact < 1],
+  "right": ["answer right (EM)", (result) => result.exact === 1],
+  "wrong": ["answer wrong (EM)", (result) => result.exact < 1],
 };
 let all = null, chosen = [], shown = 0;
 const outcomes = { ...OUTCOMES };
 
 function option(select, value, text) {
-  const made = make("option", text);
-  made.value = value;
-  select.append(made);
+  const choice = make("option", text);
+  choice.value = value;
+  select.append(choice);
 }
 
 function controls() {
@@ -118,8 +118,8 @@ function controls() {
 
 function haystack(question) {
   if (question.hay === undefined) {
-    const hits = question.results.flatMap((one) => one ? [...(one.hits || []).flat(), one.answer, one.error] : []);
-    const parts = [question.id, question.text, ...question.answers, ...question.gold.flat(), ...question.told.flat(), ...hits];
+    const hits = question.results.flatMap((result) => result ? [...(result.hits || []).flat(), result.answer, result.error] : []);
+    const parts = [question.id, question.text, ...question.answers, ...question.gold.flat(), ...question.facts.flat(), ...hits];
     question.hay = parts.filter((part) => typeof part === "string").join("\n").toLowerCase();
   }
   return question.hay;
@@ -128,18 +128,18 @@ function haystack(question) {
 function fits(question, place) {
   const key = $(`outcome${place}`).value, method = $(`method${place}`).value;
   if (!key) return true;
-  const test = outcomes[key][1], there = question.results.filter((one) => one);
+  const test = outcomes[key][1], there = question.results.filter((result) => result);
   if (method === "any") return there.some(test);
   if (method === "every") return there.length > 0 && there.every(test);
-  const one = question.results[Number(method)];
-  return Boolean(one && test(one));
+  const result = question.results[Number(method)];
+  return Boolean(result && test(result));
 }
 
-const gains = (question) => question.results.filter((one) => one && one.rank !== undefined)
-  .map((one) => (one.rank ? 1 / one.rank : 0));
+const gains = (question) => question.results.filter((result) => result && result.rank !== undefined)
+  .map((result) => (result.rank ? 1 / result.rank : 0));
 const ORDERS = {
-  apart: (question) => { const found = gains(question); return found.length ? Math.min(...found) - Math.max(...found) : 1; },
-  hard: (question) => { const found = gains(question); return found.length ? found.reduce((a, b) => a + b) / found.length : 2; },
+  apart: (question) => { const values = gains(question); return values.length ? Math.min(...values) - Math.max(...values) : 1; },
+  hard: (question) => { const values = gains(question); return values.length ? values.reduce((a, b) => a + b) / values.length : 2; },
 };
 
 function choose() {
@@ -149,7 +149,7 @@ function choose() {
     (field === undefined || question.kinds[field].includes(value)) && fits(question, 1) && fits(question, 2)
     && words.every((word) => haystack(question).includes(word)));
   const order = ORDERS[$("sort").value];
-  if (order) chosen = chosen.map((one) => [order(one), one]).sort((a, b) => a[0] - b[0]).map(([, one]) => one);
+  if (order) chosen = chosen.map((question) => [order(question), question]).sort((a, b) => a[0] - b[0]).map(([, question]) => question);
   $("list").replaceChildren();
   shown = 0;
   more();
@@ -165,14 +165,14 @@ function more() {
   $("more").hidden = shown >= chosen.length;
 }
 
-function chip(name, one) {
-  const state = one.error !== undefined ? "failed" : one.rank === 1 ? "first" : one.rank > 1 && one.rank <= 5 ? "top"
-    : one.rank ? "found" : "miss";
-  const said = one.error !== undefined ? "failed" : one.rank ? String(one.rank) : one.rank === 0 ? "–"
-    : one.exact === undefined ? "·" : one.exact === 1 ? "right" : "wrong";
-  const made = make("span", name, `chip ${state}`);
-  made.append(make("b", said));
-  return made;
+function chip(name, result) {
+  const state = result.error !== undefined ? "failed" : result.rank === 1 ? "first" : result.rank > 1 && result.rank <= 5 ? "top"
+    : result.rank ? "found" : "miss";
+  const text = result.error !== undefined ? "failed" : result.rank ? String(result.rank) : result.rank === 0 ? "–"
+    : result.exact === undefined ? "·" : result.exact === 1 ? "right" : "wrong";
+  const element = make("span", name, `chip ${state}`);
+  element.append(make("b", text));
+  return element;
 }
 
 function entry(question) {
@@ -180,7 +180,7 @@ function entry(question) {
   box.id = `question-${question.place}`;
   summary.append(make("span", question.text, "isolate"));
   const chips = make("span", "", "chips");
-  question.results.forEach((one, number) => { if (one) chips.append(chip(all.methods[number], one)); });
+  question.results.forEach((result, number) => { if (result) chips.append(chip(all.methods[number], result)); });
   summary.append(chips);
   box.append(summary);
   box.addEventListener("toggle", () => { if (box.open && box.children.length === 1) box.append(body(question)); });
@@ -201,58 +201,58 @@ function body(question) {
   fact(facts, "gold", ...question.gold.map(([name, id, type]) => (name ? `${name} (${type}, ${id})` : id)),
     ...(left > 0 ? [`and ${left} more`] : []));
   fact(facts, "answers", ...question.answers);
-  for (const [name, value] of question.told) fact(facts, name.replaceAll("_", " "), value);
+  for (const [name, value] of question.facts) fact(facts, name.replaceAll("_", " "), value);
   const results = make("div", "", "results");
-  question.results.forEach((one, number) => { if (one) results.append(result(question, one, number)); });
+  question.results.forEach((result, number) => { if (result) results.append(resultBox(question, result, number)); });
   box.append(facts, results);
   return box;
 }
 
-function result(question, one, number) {
+function resultBox(question, result, number) {
   const box = make("div", "", "result"), head = make("h4", all.methods[number]);
-  const spent = [`${one.ms >= 100 ? Math.round(one.ms).toLocaleString("en") : one.ms} ms`];
-  if (one.calls) spent.push(`${one.calls} call${one.calls === 1 ? "" : "s"}`);
+  const spent = [`${result.ms >= 100 ? Math.round(result.ms).toLocaleString("en") : result.ms} ms`];
+  if (result.calls) spent.push(`${result.calls} call${result.calls === 1 ? "" : "s"}`);
   head.append(make("small", spent.join(", ")));
   box.append(head);
-  if (one.error !== undefined) box.append(make("p", one.error, "error"));
+  if (result.error !== undefined) box.append(make("p", result.error, "error"));
   const list = make("ol");
-  for (const [name, id, type, isGold, why] of one.hits || []) {
+  for (const [name, id, type, isGold, why] of result.hits || []) {
     const item = make("li", "", isGold ? "gold" : "");
     item.append(make("span", name || id, "isolate"), " ", make("small", type));
     item.title = why ? `${id}: ${why}` : id;
     list.append(item);
   }
   if (list.children.length) box.append(list);
-  box.append(make("p", place(one), "quiet"));
-  if (one.answer !== undefined) {
-    const verdict = one.exact === undefined ? "" : one.exact === 1 ? "Answer (EM 1): " : `Answer (EM ${one.exact}): `;
-    box.append(make("p", (verdict || "Answer: ") + one.answer));
+  box.append(make("p", place(result), "quiet"));
+  if (result.answer !== undefined) {
+    const verdict = result.exact === undefined ? "" : result.exact === 1 ? "Answer (EM 1): " : `Answer (EM ${result.exact}): `;
+    box.append(make("p", (verdict || "Answer: ") + result.answer));
   }
-  if (one.stopped && one.error === undefined) box.append(make("p", `Ended by ${one.stopped}.`, "quiet"));
-  for (const said of one.notes || []) box.append(make("p", said, "quiet"));
+  if (result.stopped && result.error === undefined) box.append(make("p", `Ended by ${result.stopped}.`, "quiet"));
+  for (const note of result.notes || []) box.append(make("p", note, "quiet"));
   const packed = $(`t${question.place}-${number}`);
-  if (packed) box.append(walk(packed, one));
+  if (packed) box.append(walk(packed, result));
   return box;
 }
 
-function place(one) {
-  const outside = one.outside ? `, ${one.outside} more that cannot answer` : "";
-  const all = `${one.count} hit${one.count === 1 ? "" : "s"}${outside}`;
-  if (one.rank === undefined) return `${all}; no gold nodes to measure them by`;
-  return one.rank ? `${all}; first gold at ${one.rank}` : `${all}; no gold among them`;
+function place(result) {
+  const outside = result.outside ? `, ${result.outside} more that cannot answer` : "";
+  const all = `${result.count} hit${result.count === 1 ? "" : "s"}${outside}`;
+  if (result.rank === undefined) return `${all}; no gold nodes to measure them by`;
+  return result.rank ? `${all}; first gold at ${result.rank}` : `${all}; no gold among them`;
 }
 
-function walk(packed, one) {
+function walk(packed, result) {
   const box = make("details", "", "walk");
-  box.append(make("summary", one.turns ? `Trajectory, ${one.turns} turn${one.turns === 1 ? "" : "s"} of a model` : "Trajectory"));
+  box.append(make("summary", result.turns ? `Trajectory, ${result.turns} turn${result.turns === 1 ? "" : "s"} of a model` : "Trajectory"));
   box.addEventListener("toggle", async () => {
     if (!box.open || box.children.length > 1) return;
     const inside = make("div", "…");
     box.append(inside);
     try {
-      const found = await unpacked(packed);
-      if (Array.isArray(found)) inside.replaceChildren(...found.flatMap((each, agent) => steps(each, agent, found.length)));
-      else inside.textContent = `${found.left_out} steps, left out for room: they are in the run's trajectories.jsonl.`;
+      const trajectories = await unpacked(packed);
+      if (Array.isArray(trajectories)) inside.replaceChildren(...trajectories.flatMap((trajectory, agent) => steps(trajectory, agent, trajectories.length)));
+      else inside.textContent = `${trajectories.left_out} steps, left out for room: they are in the run's trajectories.jsonl.`;
     } catch (error) {
       inside.textContent = `This browser cannot unpack it: ${error.message}`;
     }
@@ -260,12 +260,12 @@ function walk(packed, one) {
   return box;
 }
 
-function steps(one, agent, agents) {
+function steps(trajectory, agent, agents) {
   const list = make("ol");
-  for (const step of one.steps) {
+  for (const step of trajectory.steps) {
     const item = make("li");
     if (step.notice) item.append(make("p", `Told: ${step.notice}`, "quiet"));
-    if (step.said) item.append(make("p", step.said, "isolate"));
+    if (step.text) item.append(make("p", step.text, "isolate"));
     for (const call of step.calls) {
       const line = make("div");
       line.append(make("span", `${call.name} ${call.arguments}`, "call isolate"));
@@ -278,13 +278,13 @@ function steps(one, agent, agents) {
     list.append(item);
   }
   const parts = [];
-  const ended = one.stopped === "finish" ? "" : `, ended by ${one.stopped}`;
-  if (agents > 1 || ended) parts.push(make("h5", (one.method === "answer" ? "The answer" : `Agent ${agent + 1}`) + ended));
-  if (one.error) parts.push(make("p", one.error, "error"));
+  const ended = trajectory.stopped === "finish" ? "" : `, ended by ${trajectory.stopped}`;
+  if (agents > 1 || ended) parts.push(make("h5", (trajectory.method === "answer" ? "The answer" : `Agent ${agent + 1}`) + ended));
+  if (trajectory.error) parts.push(make("p", trajectory.error, "error"));
   parts.push(list);
-  if (one.selected.length) {
+  if (trajectory.selected.length) {
     const line = make("p", "Selected: ");
-    one.selected.forEach(([id, isGold], number) => {
+    trajectory.selected.forEach(([id, isGold], number) => {
       if (number) line.append(", ");
       line.append(make(isGold ? "b" : "span", isGold ? `${id} ✓` : id, "isolate"));
     });
@@ -294,9 +294,9 @@ function steps(one, agent, agents) {
 }
 
 function visit() {
-  const found = /^#question-(\d+)$/.exec(location.hash);
-  if (!found || !all) return;
-  const question = all.questions[Number(found[1])];
+  const match = /^#question-(\d+)$/.exec(location.hash);
+  if (!match || !all) return;
+  const question = all.questions[Number(match[1])];
   if (!question) return;
   let box = $(`question-${question.place}`);
   if (!box) {

@@ -114,7 +114,7 @@ def _question(material: Material, example: Example) -> dict[str, JsonValue]:
         "id": example.question.id,
         "text": example.question.text,
         "kinds": {name: list(values_of(line, name)) for name in material.fields},
-        "told": [[name, cut(_field(value), _FIELD)] for name, value in example.fields.items()],
+        "facts": [[name, cut(_field(value), _FIELD)] for name, value in example.fields.items()],
         "gold": [[node.name if node else "", node_id, node.type if node else ""] for node_id, node in nodes],
         "golds": len(gold),
         "answers": list(example.gold.answers[:_GOLD]),
@@ -185,7 +185,7 @@ def _step(step: Step, gold: dict[str, float], length: int) -> dict[str, JsonValu
             }
         )
     text = cut(step.reply.message.content or "", length)
-    return {"said": text, "notice": cut(step.notice or "", length), "calls": calls}
+    return {"text": text, "notice": cut(step.notice or "", length), "calls": calls}
 
 
 def _field(value: JsonValue) -> str:

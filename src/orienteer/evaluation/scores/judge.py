@@ -46,7 +46,7 @@ EVIDENCE_NODES, EVIDENCE_CHARACTERS = 20, 2_000  # of the gold nodes, and of the
 _VERDICT = "verdict"
 
 
-class Judged(Record):
+class Judgement(Record):
     """One verdict on one answer."""
 
     id: str
@@ -90,8 +90,8 @@ def judge_run(
     evidence: Callable[[Line], str] | None = None,
     workers: int = 1,
     allowance: Run | None = None,
-    listener: Callable[[Judged], None] | None = None,
-) -> tuple[Judged, ...]:
+    listener: Callable[[Judgement], None] | None = None,
+) -> tuple[Judgement, ...]:
     """Judge the answers of a run, append each verdict to its `judged.jsonl` at once, and return the new ones.
 
     What this judge has said of the very same request is not asked again, so a run that was cut off goes on. Lines that
@@ -108,13 +108,13 @@ def judge_run(
     file = run.path / JUDGED
     spends = allowance if allowance is not None else Allowance(reserve=0)
 
-    def work(task: _Task) -> Judged:
+    def work(task: _Task) -> Judgement:
         verdict = _judge(task, model, spends)
         append(file, verdict)  # here, so that nothing that was paid for is lost when another call ends the work
         return verdict
 
     with held(run.path), ThreadPoolExecutor(max_workers=max(1, workers)) as pool:  # two judges would pay twice
-        done = {verdict.key for verdict in read_judged(run.path) if verdict.model == model.name}
+        done = {verdict.key for verdict in read_judgements(run.path) if verdict.model == model.name}
         mend(file)
         futures = [pool.submit(work, task) for task in tasks if task is not None and task.key not in done]
         try:
@@ -124,13 +124,13 @@ def judge_run(
                 future.cancel()
 
 
-def read_judged(path: Path) -> tuple[Judged, ...]:
+def read_judgements(path: Path) -> tuple[Judgement, ...]:
     """Return the verdicts in a run's folder that stand, in order; none where nothing was judged.
 
     Raises `BadInput` for a line that is no verdict.
     """
     try:
-        verdicts = tuple(map(Judged.model_validate_json, read_lines(path / JUDGED)))
+        verdicts = tuple(map(Judgement.model_validate_json, read_lines(path / JUDGED)))
     except ValidationError as error:
         raise BadInput(f"{path / JUDGED} holds a line that is no verdict: remove the file, and judge anew") from error
     return tuple(verdict for verdict in verdicts if not verdict.can_retry)
@@ -213,10 +213,10 @@ def _evidence(line: Line, text_of: Callable[[Line], str] | None) -> str:
     return text_of(line) if text_of is not None else ""
 
 
-def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judged:
+def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judgement:
     """Return the verdict of one call and at most one repair. Raises `BudgetExhausted`."""
     schema = _schema(task.score)
-    verdict = Judged(
+    verdict = Judgement(
         id=task.line.id,
         method=task.line.method,
         score=task.score,
@@ -251,7 +251,9 @@ def _marks(verdict: Mapping[str, JsonValue]) -> dict[str, dict[str, float] | dic
     }
 
 
-def _verdicts(futures: Sequence[Future[Judged]], listener: Callable[[Judged], None] | None) -> Iterator[Judged]:
+def _verdicts(
+    futures: Sequence[Future[Judgement]], listener: Callable[[Judgement], None] | None
+) -> Iterator[Judgement]:
     """Yield verdicts as they come. Raises `ModelError` where the first ones are all failures of the model."""
     failed, has_succeeded = 0, False
     for future in as_completed(futures):

@@ -14,7 +14,7 @@ from orienteer.errors import BadOption
 from orienteer.evaluation.running.runs import Line, StoredRun, by_method
 from orienteer.evaluation.scores import answers
 from orienteer.evaluation.scores.answers import answer_measure, short_answer, without_citations
-from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, Judged, read_judged
+from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, Judgement, read_judgements
 from orienteer.evaluation.scores.measures import (
     EVIDENCE,
     RANKING,
@@ -35,7 +35,7 @@ _RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
 REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
 """What the trajectories of a run over a quiz are worth; see `rewards`."""
-Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judged]
+Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judgement]
 """Verdicts by question, method and score."""
 
 
@@ -118,7 +118,7 @@ def verdicts_of(run: StoredRun) -> Verdicts:
     on another answer than the line now holds does not count.
     """
     responses = {(line.id, line.method): line.response for line in run.lines}
-    judged = read_judged(run.path)
+    judged = read_judgements(run.path)
     judges = {verdict.score: (verdict.model, verdict.prompt_sha256) for verdict in judged}
     return {
         (verdict.id, verdict.method, verdict.score): verdict

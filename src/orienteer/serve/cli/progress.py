@@ -13,7 +13,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.evaluation.running.runner import Progress
-    from orienteer.evaluation.scores.judge import Judged
+    from orienteer.evaluation.scores.judge import Judgement
 
 _TICK = 0.1  # seconds between two looks of a line that moves
 _LINE = 30.0  # seconds between two lines where none moves
@@ -54,7 +54,7 @@ class Judging:
 
         self.usage = Usage()
 
-    def __call__(self, found: Judged) -> None:
+    def __call__(self, found: Judgement) -> None:
         """Count one more, and show it."""
         self.verdicts += 1
         self.unread += found.error is not None
