@@ -110,9 +110,9 @@ class Columns:
         return next((self.roles[name] for name in names if name in self.roles), None)
 
 
-def ranks(known: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
-    """Return role and rank of each known name."""
-    return {name: (role, rank) for role, names in known.items() for rank, name in enumerate(names)}
+def ranks(names: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
+    """Return the role and the rank of each name."""
+    return {name: (role, rank) for role, synonyms in names.items() for rank, name in enumerate(synonyms)}
 
 
 NODE_RANKS = ranks(NODE_NAMES)
@@ -123,20 +123,20 @@ class NodeRoles:
     """Role and rank of each column (or key of an opened object) of a table of nodes."""
 
     def __init__(self, columns: Columns) -> None:
-        given = {column: (role.removeprefix("node_"), -1) for role, column in columns.roles.items()}
-        self._given = {column: pair for column, pair in given.items() if pair[0] in NODE_NAMES}
+        by_hand = {column: (role.removeprefix("node_"), -1) for role, column in columns.roles.items()}
+        self._given = {column: pair for column, pair in by_hand.items() if pair[0] in NODE_NAMES}
         self._given |= dict.fromkeys(columns.explode, ("explode", 0)) | dict.fromkeys(columns.private, ("private", 0))
         self._cached: dict[str, tuple[str, int]] = {}
 
     def of(self, column: str) -> tuple[str, int]:
         """Return the role and its rank, 0 the best; ("", 0) for a mere property."""
-        found = self._cached.get(column)
-        if found is None:
-            found = self._given.get(column) or NODE_RANKS.get(plainly(column), ("", 0))
-            if found[0] == "id":
-                found = ("", 0)  # an id column is named for a whole table; a second one is a property
-            self._cached[column] = found
-        return found
+        pair = self._cached.get(column)
+        if pair is None:
+            pair = self._given.get(column) or NODE_RANKS.get(plainly(column), ("", 0))
+            if pair[0] == "id":
+                pair = ("", 0)  # an id column is named for a whole table; a second one is a property
+            self._cached[column] = pair
+        return pair
 
     @property
     def seen(self) -> set[str]:
@@ -178,13 +178,13 @@ class EdgeRoles:
                 f"{file} has no column for the {'source' if source is None else 'target'} of its edges. "
                 f"Its columns are: {', '.join(names)}. Name it with --column source=COLUMN and --column target=COLUMN."
             )
-        given = {column: (role.removeprefix("edge_"), -1) for role, column in columns.roles.items()}
-        found: dict[str, list[tuple[int, str]]] = {"type": [], "text": [], "weight": []}
+        by_hand = {column: (role.removeprefix("edge_"), -1) for role, column in columns.roles.items()}
+        ranked: dict[str, list[tuple[int, str]]] = {"type": [], "text": [], "weight": []}
         for name in names:
-            role, rank = given.get(name) or EDGE_RANKS.get(plainly(name), ("", 0))
-            if role in found and name not in (source, target):
-                found[role].append((rank, name))
-        best = {role: [name for _, name in sorted(candidates)] for role, candidates in found.items()}
+            role, rank = by_hand.get(name) or EDGE_RANKS.get(plainly(name), ("", 0))
+            if role in ranked and name not in (source, target):
+                ranked[role].append((rank, name))
+        best = {role: [name for _, name in sorted(candidates)] for role, candidates in ranked.items()}
         type_column = next(iter(best["type"]), None)
         display = next((n for n in names if plainly(n) == "display_relation" and n != type_column), None)
         source_sides, target_sides = _sides(names, source, target)
@@ -203,11 +203,11 @@ class EdgeRoles:
 def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None]:
     """Return the columns of source and target: those named by hand, else the best known pair."""
     by_name = {plainly(name): name for name in reversed(names)}
-    known = next((pair for pair in ENDS if pair[0] in by_name and pair[1] in by_name), None)
-    source = columns.role("source") or (by_name[known[0]] if known else None)
-    target = columns.role("target") or (by_name[known[1]] if known else None)
+    end_names = next((pair for pair in ENDS if pair[0] in by_name and pair[1] in by_name), None)
+    source = columns.role("source") or (by_name[end_names[0]] if end_names else None)
+    target = columns.role("target") or (by_name[end_names[1]] if end_names else None)
     here = set(names)
-    if known is None:  # half a pair, for a message that names the missing half
+    if end_names is None:  # half a pair, for a message that names the missing half
         source = source or next((by_name[pair[0]] for pair in ENDS[:8] if pair[0] in by_name), None)
         target = target or next((by_name[pair[1]] for pair in ENDS[:8] if pair[1] in by_name), None)
     return (source if source in here else None), (target if target in here else None)

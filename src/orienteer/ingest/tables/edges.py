@@ -115,11 +115,11 @@ class EdgeMaker:
         if name in self._private:
             self._tally.leave_out(name)
             return extra
-        found = opened(value)
-        if found is None:
+        members = opened(value)
+        if members is None:
             cell = plain(value)
             return extra if cell is None else self._put(extra, name, cell)
-        for key, inner in found.items():
+        for key, inner in members.items():
             self.seen.add(key)
             cell = plain(inner)
             if key in self._private:

@@ -38,9 +38,9 @@ class Labels:
         if label and label != type_name:
             self.labels.setdefault(type_name, label)
         further = dict.fromkeys((*self.also_called.get(type_name, ()), *words))
-        kept = tuple(word for word in further if word and word not in (type_name, self.labels.get(type_name)))
-        if kept:
-            self.also_called[type_name] = kept
+        aliases = tuple(word for word in further if word and word not in (type_name, self.labels.get(type_name)))
+        if aliases:
+            self.also_called[type_name] = aliases
 
     def read(self, table: Table, types: Collection[str], *, by_hand: bool = False) -> bool:
         """Take the labels of a table where one of its columns holds the types' codes. Says whether it does.
@@ -79,9 +79,9 @@ def _code_column(columns: Mapping[str, list[str]], types: Collection[str], *, by
     """Return the column that names the types: each once, most of them, and little else."""
     best, best_share = None, 0.0
     for name, values in columns.items():
-        held = [value for value in values if value in types]
-        share = len(held) / len(types)
-        is_table_of_types = share >= COVERED and len(set(held)) == len(held) and 2 * len(held) >= len(values) - 1
+        codes = [value for value in values if value in types]
+        share = len(codes) / len(types)
+        is_table_of_types = share >= COVERED and len(set(codes)) == len(codes) and 2 * len(codes) >= len(values) - 1
         if share > best_share and (by_hand or is_table_of_types):
             best, best_share = name, share
     return best
@@ -89,6 +89,6 @@ def _code_column(columns: Mapping[str, list[str]], types: Collection[str], *, by
 
 def _label_column(columns: Mapping[str, list[str]], code: str, *, by_hand: bool) -> str | None:
     others = [name for name in columns if name != code]
-    known = [name for wanted in LABEL_NAMES for name in others if plainly(name) == wanted]
+    label_columns = [name for wanted in LABEL_NAMES for name in others if plainly(name) == wanted]
     worded = [name for name in others if by_hand or all(isinstance(number(value), str) for value in columns[name][1:])]
-    return next(iter(known or worded), None)
+    return next(iter(label_columns or worded), None)

@@ -93,12 +93,12 @@ def _duplicates(edges: EdgeTable, rows: Rows, ordered: Keys) -> Rows:
 
 def _is_in(keys: Keys, among: Keys) -> Mask:
     """Say of each key whether it is among sorted ones."""
-    found = np.zeros(len(keys), dtype=bool)
+    is_among = np.zeros(len(keys), dtype=bool)
     for start in range(0, len(keys), CHUNK):
         part = keys[start : start + CHUNK]
         at = np.minimum(np.searchsorted(among, part), len(among) - 1)
-        found[start : start + CHUNK] = among[at] == part
-    return found
+        is_among[start : start + CHUNK] = among[at] == part
+    return is_among
 
 
 def _is_mirrored(source: NDArray[np.int32], target: NDArray[np.int32], ordered: Keys) -> bool:

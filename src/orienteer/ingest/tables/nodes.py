@@ -28,7 +28,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Found:
+class _Cells:
     """What the cells of one row have said so far."""
 
     id: str
@@ -61,53 +61,53 @@ class NodeMaker:
         for line, value, values in zip(batch.lines, ids, others, strict=True):
             node_id = identifier(value)
             if not node_id.strip():
-                said = next((one for one in values if one), "")
-                self._tally.drop("empty id", [Place(file=file, line=line, value=shown(said))])
+                first_value = next((cell for cell in values if cell), "")
+                self._tally.drop("empty id", [Place(file=file, line=line, value=shown(first_value))])
                 continue
             yield Placed(self.node(node_id, dict(zip(names, values, strict=True))), line)
 
     def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
         """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
-        found = _Found(node_id)
+        cells = _Cells(node_id)
         objects: list[tuple[str, dict[str, Any]]] = []
         for column, value in row.items():
             if value is None or value == "":
                 continue
             inner = opened(value) if self._roles.of(column)[0] == "" else None
             if inner is None:
-                self._take(found, column, value)
+                self._take(cells, column, value)
             else:
                 objects.append((column, inner))
         for column, inner in objects:
             for key, value in inner.items():
-                self._take(found, key, value, stored=key if key not in row else f"{column}.{key}")
-        return _made(found)
+                self._take(cells, key, value, stored=key if key not in row else f"{column}.{key}")
+        return _made(cells)
 
-    def _take(self, found: _Found, column: str, value: Any, *, stored: str = "") -> None:
+    def _take(self, cells: _Cells, column: str, value: Any, *, stored: str = "") -> None:
         """Take what one cell says; `stored` is its name as a property where that differs."""
         role, rank = self._roles.of(column)
         cell: JsonValue = value if value.__class__ is str and value else plain(value)
         if cell is None:
             return
         if role == "":
-            found.properties[stored or column] = number(cell) if self._is_text and isinstance(cell, str) else cell
+            cells.properties[stored or column] = number(cell) if self._is_text and isinstance(cell, str) else cell
         elif role == "aliases":
-            found.aliases += items(cell)
+            cells.aliases += items(cell)
         elif role == "private":
             self._tally.leave_out(column)
         elif role == "explode":
             nodes, members = self.members.setdefault(column, ([], []))
             several = list(dict.fromkeys(items(cell)))
-            nodes += [found.id] * len(several)
+            nodes += [cells.id] * len(several)
             members += several
         else:
-            losing = found.best.get(role)
+            losing = cells.best.get(role)
             if losing is None or rank < losing[0]:
-                found.best[role] = (rank, stored or column, cell)
+                cells.best[role] = (rank, stored or column, cell)
             else:
                 losing = (rank, stored or column, cell)
             if losing is not None:
-                found.properties[losing[1]] = losing[2]
+                cells.properties[losing[1]] = losing[2]
 
 
 def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line: int) -> None:
@@ -139,19 +139,19 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
             builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
 
 
-def _made(found: _Found) -> Node:
-    type_name, further = _type(found.best.get("type"))
-    name = text_of(found.best["name"][2]) if "name" in found.best else found.id
-    text = _prose(found.best["text"][2]) if "text" in found.best else ""
-    aliases = tuple(alias for alias in dict.fromkeys(found.aliases) if alias != name)
-    return Node(found.id, type_name, name, text, aliases, found.properties | further)
+def _made(cells: _Cells) -> Node:
+    type_name, further = _type(cells.best.get("type"))
+    name = text_of(cells.best["name"][2]) if "name" in cells.best else cells.id
+    text = _prose(cells.best["text"][2]) if "text" in cells.best else ""
+    aliases = tuple(alias for alias in dict.fromkeys(cells.aliases) if alias != name)
+    return Node(cells.id, type_name, name, text, aliases, cells.properties | further)
 
 
-def _type(found: tuple[int, str, JsonValue] | None) -> tuple[str, dict[str, JsonValue]]:
+def _type(best: tuple[int, str, JsonValue] | None) -> tuple[str, dict[str, JsonValue]]:
     """Return the node type, and the further ones where a row has several (a list, or KGX's category)."""
-    if found is None:
+    if best is None:
         return DEFAULT_TYPE, {}
-    _, column, value = found
+    _, column, value = best
     if isinstance(value, list) or (plainly(column) == "category" and "|" in text_of(value)):
         several = items(value)
         if several:

@@ -71,13 +71,13 @@ class Table:
 
     def id_column(self, columns: Columns) -> str:
         """Return the column of the ids of a table of nodes. Raises `BadInput` where there is none."""
-        found = NodeRoles(columns).id_column(self.columns)
-        if found is None:
+        column = NodeRoles(columns).id_column(self.columns)
+        if column is None:
             raise BadInput(
                 f"{self.path} has no column for the ids of its nodes. Its columns are: {', '.join(self.columns)}. "
                 "Name it with --column id=COLUMN."
             )
-        return found
+        return column
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def listing(source: Path, root: Path | None = None) -> list[Path]:
 def links_out(sources: Sequence[Path]) -> list[Path]:
     """Return the links in folders that lead out of them, and are not followed."""
     folders = [source for source in sources if source.is_dir()]
-    return sorted(path for one in folders for path in _visible(one) if _leads_out(path, one.resolve()))
+    return sorted(path for folder in folders for path in _visible(folder) if _leads_out(path, folder.resolve()))
 
 
 def refuse_links(sources: Sequence[Path], files: Sequence[Path]) -> None:
@@ -207,13 +207,13 @@ def table_of(path: Path, *, is_named: bool) -> Table:
     """Return a file as a table. Raises `BadInput` for one that cannot be read as such."""
     if not path.exists():
         raise BadInput(f"{path} does not exist: name a folder of tables, or a table")
-    found = format_of(path)
-    if found is None:
+    form = format_of(path)
+    if form is None:
         raise BadInput(_no_table(path))
     require(path)
-    if not isinstance(found.reader, Parquet) and path.suffix.lower() != ".gz":
+    if not isinstance(form.reader, Parquet) and path.suffix.lower() != ".gz":
         _require_text(path)
-    return Table(path, found, _names(path, found), is_named=is_named)
+    return Table(path, form, _names(path, form), is_named=is_named)
 
 
 def _no_table(path: Path) -> str:
@@ -246,15 +246,15 @@ def _sort(tables: Sequence[Table], columns: Columns) -> tuple[list[Table], list[
     others: list[Table] = []
     for table in tables:
         is_edges = bool(_words(table.path) & EDGE_WORDS) and table not in by_name
-        found = _sure_edges(table, columns) if is_edges else _bare(table, columns)
+        as_edges = _sure_edges(table, columns) if is_edges else _bare(table, columns)
         if table in by_name:
             nodes.append(table)
-        elif is_edges and found is not None:
-            edges.append(found)
+        elif is_edges and as_edges is not None:
+            edges.append(as_edges)
         elif _joins(table, columns):
             edges.append(table)
-        elif found is not None:
-            bare.append(found)
+        elif as_edges is not None:
+            bare.append(as_edges)
         elif (not by_name or table.is_named) and _describes(table, columns) and not asks(table):
             nodes.append(table)
         else:
@@ -278,8 +278,8 @@ def _joins(table: Table, columns: Columns) -> bool:
     """Say whether the columns are those of edges, and not those of nodes that have a `start` and an `end`."""
     if None in ends(table.columns, columns):
         return False
-    known = {NODE_RANKS.get(plainly(name), ("", 0))[0] for name in table.columns}
-    return not {"id", "name"} <= known or columns.role("source") is not None
+    roles = {NODE_RANKS.get(plainly(name), ("", 0))[0] for name in table.columns}
+    return not {"id", "name"} <= roles or columns.role("source") is not None
 
 
 def asks(table: Table) -> bool:
@@ -290,9 +290,9 @@ def asks(table: Table) -> bool:
 
 def _describes(table: Table, columns: Columns) -> bool:
     roles = NodeRoles(columns)
-    found = {roles.of(name)[0] for name in table.columns}
+    meanings = {roles.of(name)[0] for name in table.columns}
     has_id = roles.id_column(table.columns) is not None
-    return has_id and (bool(found & TELLING) or columns.role("id") in table.columns)
+    return has_id and (bool(meanings & TELLING) or columns.role("id") in table.columns)
 
 
 def _sure_edges(table: Table, columns: Columns) -> Table:
@@ -315,8 +315,8 @@ def _bare(table: Table, columns: Columns) -> Table | None:
 
 def _is_header(first: Sequence[str], columns: Columns) -> bool:
     """Say whether a first row of three holds names of columns; one known word alone may be data."""
-    known = [name for name in map(plainly, first) if name in EDGE_RANKS or name in NODE_RANKS or name in _ENDS]
-    return len(known) > 1 or bool(set(first) & set(columns.roles.values()))
+    column_names = [name for name in map(plainly, first) if name in EDGE_RANKS or name in NODE_RANKS or name in _ENDS]
+    return len(column_names) > 1 or bool(set(first) & set(columns.roles.values()))
 
 
 _ENDS = frozenset({"source", "target", "subject", "object", "from", "to", "head", "tail", "src", "dst"})

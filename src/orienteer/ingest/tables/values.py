@@ -26,10 +26,10 @@ def plain(value: Any) -> JsonValue:  # Any: whatever a file format can hold
     if isinstance(value, float | Decimal):
         return _finite(float(value))
     if isinstance(value, Mapping):
-        kept = {str(key): plain(one) for key, one in value.items()}
-        return {key: one for key, one in kept.items() if one is not None} or None
+        members = {str(key): plain(member) for key, member in value.items()}
+        return {key: member for key, member in members.items() if member is not None} or None
     if isinstance(value, list | tuple):
-        return [one for one in map(plain, value) if one is not None] or None
+        return [member for member in map(plain, value) if member is not None] or None
     return _other(value)
 
 
@@ -82,10 +82,10 @@ def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format 
         return value
     if isinstance(value, str) and value[:1] == "{" and value[-1:] == "}":
         try:
-            found = parsed(value)
+            members = parsed(value)
         except ValueError:
             return None
-        return found if isinstance(found, dict) else None
+        return members if isinstance(members, dict) else None
     return None
 
 
@@ -110,10 +110,10 @@ def _written_list(text: str) -> list[Any] | None:
     if not (text.startswith("[") and text.endswith("]")):
         return None
     try:
-        found = parsed(text)
+        members = parsed(text)
     except ValueError:
         try:
-            found = ast.literal_eval(text)
+            members = ast.literal_eval(text)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
-    return [plain(one) for one in found] if isinstance(found, list) and not is_deep(found) else None
+    return [plain(member) for member in members] if isinstance(members, list) and not is_deep(members) else None
