@@ -312,10 +312,10 @@ def test_a_file_that_is_only_called_like_one_is_none(tmp_path):
     from orienteer.ingest.benchmarks import contexts
 
     (tmp_path / "x_contexts.json").write_text('{"a": 1}')
-    assert contexts.found(tmp_path) is None
+    assert contexts.recognize(tmp_path) is None
     (tmp_path / "x_contexts.json").write_text('["a", {"b": 1}]')
     with pytest.raises(BadInput, match="no list of texts"):
-        contexts.texts(contexts.found(tmp_path))
+        contexts.texts(contexts.recognize(tmp_path))
     (tmp_path / "y_contexts.json").write_text('["a"]')
     with pytest.raises(BadInput, match="several corpora"):
-        contexts.found(tmp_path)
+        contexts.recognize(tmp_path)

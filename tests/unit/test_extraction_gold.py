@@ -78,14 +78,14 @@ def test_tables_write_triples_with_tabs(tmp_path):
     rows = [{"question": "?", "answer": "!", "gold_pids": [2], "evidences": ["\t".join(EVIDENCE[1])]}]
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "questions.parquet")
     parquet.write_table(pyarrow.Table.from_pylist([{"pid": "0", "title": "a"}]), tmp_path / "corpus.parquet")
-    file = gold.found(tmp_path)
-    assert file == gold.found(tmp_path / "corpus.parquet") == tmp_path / "questions.parquet"
+    file = gold.recognize(tmp_path)
+    assert file == gold.recognize(tmp_path / "corpus.parquet") == tmp_path / "questions.parquet"
     assert [one.passages for one in gold.read(file, PASSAGES).triples] == [("2",)]
 
 
 def test_a_folder_without_evidences_has_no_gold(tmp_path):
     (tmp_path / "questions.jsonl").write_text('{"question": "?", "answer": "!"}\n')
-    assert gold.found(tmp_path) is None
+    assert gold.recognize(tmp_path) is None
     with pytest.raises(BadOption, match="leave gold out"):
         gold.gold_of([tmp_path], PASSAGES)
 
@@ -139,7 +139,7 @@ def test_the_evidences_of_2wikimultihopqa(data_folder):
         pytest.skip("2wikimultihopqa is not here")
     rows = parquet.read_table(folder / "corpus.parquet").to_pylist()
     passages = [Node(str(row["pid"]), "chunk", row["title"], row["text"]) for row in rows]
-    found = gold.read(gold.found(folder), passages)
+    found = gold.read(gold.recognize(folder), passages)
     assert (len(found.triples), found.lost) == (299, 0)
     assert sum(one.titles for one in found.triples) == 261  # measured; the others name their subject in the text
     asked = parquet.read_table(folder / "questions.parquet").to_pylist()

@@ -28,11 +28,12 @@ LONGEST_IRI = 1 << 13
 """Characters of an XML namespace, which every name of an element then has; browsers end at 2,000."""
 
 
-def check_ratio(path: object, taken: int, given: int, *, remedy: str) -> None:
+def check_ratio(path: object, taken: int, unpacked: int, *, remedy: str) -> None:
     """Raise `BadInput` where that many bytes have come of so many of a file."""
-    if given > SMALL and given > MOST_RATIO * taken:
+    if unpacked > SMALL and unpacked > MOST_RATIO * taken:
         raise BadInput(
-            f"{path} comes to more than {MOST_RATIO} times its size ({given >> 20:,} MB of {taken:,} bytes): {remedy}"
+            f"{path} comes to more than {MOST_RATIO} times its size "
+            f"({unpacked >> 20:,} MB of {taken:,} bytes): {remedy}"
         )
 
 
@@ -73,7 +74,7 @@ def is_deep(value: Any) -> bool:  # Any: JSON
     """Say whether a value nests deeper than any may. Level by level: nothing here calls itself."""
     level = [value]
     for _ in range(DEEPEST + 1):
-        level = [inner for one in level for inner in _members(one) if isinstance(inner, dict | list | tuple)]
+        level = [inner for member in level for inner in _members(member) if isinstance(inner, dict | list | tuple)]
         if not level:
             return False
     return True

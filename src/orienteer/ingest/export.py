@@ -43,16 +43,16 @@ def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> No
         raise BadInput(f"{out} is a folder with other files: name another path")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".export-", dir=out.parent) as folder:
-        made = Path(folder) / "made"
-        writers[to](graph, made)
+        aside = Path(folder) / "made"
+        writers[to](graph, aside)
         if out.is_dir():
             for name in PARTS:
                 (out / name).unlink(missing_ok=True)
             out.rmdir()
-        elif made.is_dir():
+        elif aside.is_dir():
             with suppress(FileNotFoundError):
                 out.unlink()
-        made.replace(out)
+        aside.replace(out)
 
 
 def _is_replaceable(folder: Path) -> bool:
@@ -182,9 +182,9 @@ def _widen(kinds: dict[str, str], fields: Fields) -> None:
     """Note the GraphML type of each field: the narrowest that holds all its values."""
     for name, value in fields.items():
         kind = _kind(value)
-        known = kinds.setdefault(name, kind)
-        if known != kind:
-            kinds[name] = "double" if {known, kind} == {"double", "long"} else JSON
+        kind_before = kinds.setdefault(name, kind)
+        if kind_before != kind:
+            kinds[name] = "double" if {kind_before, kind} == {"double", "long"} else JSON
 
 
 def _kind(value: JsonValue) -> str:

@@ -25,7 +25,7 @@ class Layout(Protocol):
         """Read everything into the builder, and return the labels of types."""
 
 
-def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
+def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
     """Return what the one source is known as, None where its tables have to be told apart.
 
     Raises `BadInput` for a source that does not exist, `BadOption` for an option about columns that has no meaning.
@@ -33,7 +33,7 @@ def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: 
     missing = next((source for source in sources if not source.exists()), None)
     if missing is not None:
         raise BadInput(f"{missing} does not exist: name a folder of tables, a table, or the file of a graph")
-    dump = portable.found(sources)
+    dump = portable.recognize(sources)
     if dump is not None:
         return dump
     # Whoever opens a graph needs none of them.
@@ -42,26 +42,30 @@ def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: 
     from orienteer.ingest.formats.rdf import files
 
     if len(sources) == 1 and not columns.roles:  # who names columns wants tables as they are
-        knowledge: Layout | None = lightrag.found(sources[0], tally) or msgraphrag.found(sources[0], tally)
+        knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
         if knowledge is not None:
             _check(sources[0], columns, takes_fields=False)
             return knowledge
-    graph: Layout | None = graph_file.found(sources, columns, tally) or neo4j_admin.found(sources, columns, tally)
-    graph = graph or files.found(sources, columns, tally, language=language)
+    graph: Layout | None = graph_file.recognize(sources, columns, tally) or neo4j_admin.recognize(
+        sources, columns, tally
+    )
+    graph = graph or files.recognize(sources, columns, tally, language=language)
     if graph is not None:
         return graph
     if len(sources) != 1:
         return None
     source = sources[0]
-    base = stark.found(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
-    layout: Layout | None = base or grbench.found(source, tally) or ottqa.found(source) or corpus.found(source)
+    base = stark.recognize(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
+    layout: Layout | None = (
+        base or grbench.recognize(source, tally) or ottqa.recognize(source) or corpus.recognize(source)
+    )
     if layout is not None:
         _check(source, columns, takes_fields=base is not None)
     return layout
 
 
 def _check(source: Path, columns: Columns, *, takes_fields: bool) -> None:
-    given = {"--column": columns.roles, "--private": columns.private, "--explode": columns.explode}
-    for option, value in given.items():
+    options = {"--column": columns.roles, "--private": columns.private, "--explode": columns.explode}
+    for option, value in options.items():
         if value and not (takes_fields and option != "--column"):
             raise BadOption(f"{option} has no meaning for {source}, whose fields are known: leave it out")

@@ -62,7 +62,7 @@ def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
     return Labels(dict(meta.get("labels", {})), also_called, tuple(meta.get("text_types", ())))
 
 
-def found(sources: Sequence[Path]) -> Dump | None:
+def recognize(sources: Sequence[Path]) -> Dump | None:
     """Return the dump where the one source is one. Raises `BadInput` for a newer version or a lost part."""
     if len(sources) != 1 or not (sources[0] / META).is_file():
         return None

@@ -18,15 +18,15 @@ from orienteer.version import __version__
 _T = TypeVar("_T")
 
 
-def describe(given: Iterable[Path], files: Iterable[Path], options: Mapping[str, Any]) -> dict[str, Any]:
+def describe(paths: Iterable[Path], files: Iterable[Path], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the provenance of an import: what was given, the files with size and time, the options."""
-    given = [path.resolve() for path in given]
+    paths = [path.resolve() for path in paths]
     return {
         "made_by": "import",
         "version": __version__,
-        "given": list(map(str, given)),
+        "given": list(map(str, paths)),
         "sources": [
-            _stamp(path)._asdict() for path in sorted({*_readable(given), *(file.resolve() for file in files)})
+            _stamp(path)._asdict() for path in sorted({*_readable(paths), *(file.resolve() for file in files)})
         ],
         "options": dict(options),
     }
@@ -38,10 +38,10 @@ def is_stale(manifest: Manifest) -> bool:
     For a graph that an import made; one that was not made from files is never stale.
     """
     recorded = listed(manifest, "sources", _Stamp)
-    paths = {Path(one.path) for one in recorded}
+    paths = {Path(stamp.path) for stamp in recorded}
     if any(not path.is_file() for path in paths):
         return True
-    if any(_stamp(Path(one.path)) != one for one in recorded):
+    if any(_stamp(Path(stamp.path)) != stamp for stamp in recorded):
         return True
     return any(path not in paths for path in _readable(given_of(manifest)))
 
@@ -49,8 +49,8 @@ def is_stale(manifest: Manifest) -> bool:
 def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
     """Return a list that stands in a graph's provenance. Raises `NotAGraph` where what stands there is none."""
     try:
-        found: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance.get(name) or [])
-        return found
+        records: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance.get(name) or [])
+        return records
     except ValidationError as error:
         raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
 
@@ -62,12 +62,12 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
 
 def given_of(manifest: Manifest) -> list[Path]:
     """Return the sources that a graph was made of, as they were given. Raises `NotAGraph`."""
-    return [Path(one) for one in listed(manifest, "given", str)]
+    return [Path(path) for path in listed(manifest, "given", str)]
 
 
-def _readable(given: Iterable[Path]) -> list[Path]:
+def _readable(sources: Iterable[Path]) -> list[Path]:
     """Return the files that importing these would look at."""
-    inside = [path for source in given for path in listing(source)]
+    inside = [path for source in sources for path in listing(source)]
     return [path for path in inside if format_of(path) is not None or suffix(path) in RDF]
 
 

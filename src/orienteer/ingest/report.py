@@ -82,7 +82,7 @@ class Report(Record):
                 lines.append(f"{verb} {cut.count:,} {cut.reason}: {MEANING.get(cut.reason, '')}")
                 lines += [f"  {place.file}, line {place.line}: {place.value}" for place in cut.first]
         lines += [f"left out {count:,} values of private column {name}" for name, count in self.private.items()]
-        lines += [f"ignored {one.file}: {one.reason}" for one in self.ignored if one.is_telling or is_verbose]
+        lines += [f"ignored {file.file}: {file.reason}" for file in self.ignored if file.is_telling or is_verbose]
         lines += self.notes
         memory = f", {self.peak_bytes / 2**20:,.0f} MB at most" if self.peak_bytes is not None else ""
         return "\n".join([*lines, f"{self.seconds:.1f} s{memory}"])
@@ -162,7 +162,7 @@ def _add(counts: dict[str, _Count], reason: str, first: Sequence[Place], count: 
 
 
 def _cuts(counts: Mapping[str, _Count]) -> tuple[Cut, ...]:
-    return tuple(Cut(reason=reason, count=one.total, first=tuple(one.first)) for reason, one in counts.items())
+    return tuple(Cut(reason=reason, count=count.total, first=tuple(count.first)) for reason, count in counts.items())
 
 
 def _counts(types: Mapping[str, int], labels: Mapping[str, str], symmetric: frozenset[str] = frozenset()) -> list[str]:

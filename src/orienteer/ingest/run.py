@@ -81,8 +81,8 @@ def import_graph(
             if not builder.node_count:
                 raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
             if target is not None:
-                said = reading.labels
-                builder.publish(labels=said.labels, also_called=said.also_called, text_types=said.text_types)
+                labels = reading.labels
+                builder.publish(labels=labels.labels, also_called=labels.also_called, text_types=labels.text_types)
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
 
@@ -110,7 +110,9 @@ class _Reading:
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
         by_hand = options.nodes or options.edges
-        self._own = None if by_hand else layouts.found(sources, self._columns, self._tally, language=options.language)
+        self._own = (
+            None if by_hand else layouts.recognize(sources, self._columns, self._tally, language=options.language)
+        )
         if self._own is None:
             self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
         else:
@@ -200,8 +202,8 @@ class _Reading:
         kinds = (set(edges.type_names), set(edges.node_type_names))
         if self._options.labels is not None:
             table = table_of(self._options.labels, is_named=True)
-            found = [self.labels.read(table, types, by_hand=True) for types in kinds]
-            if not any(found):
+            was_read = [self.labels.read(table, types, by_hand=True) for types in kinds]
+            if not any(was_read):
                 raise BadInput(f"{table.path} names no edge type and no node type of the sources: {_some(kinds[0])}.")
         self._ignored += self._plan.ignored
         for table in self._plan.others:
@@ -212,13 +214,13 @@ class _Reading:
     def report(self, builder: GraphBuilder) -> Report:
         """Say what came of it."""
         edges = builder.edges
-        kept = np.bincount(edges.type[edges.keep], minlength=len(edges.type_names)).tolist()
+        counts = np.bincount(edges.type[edges.keep], minlength=len(edges.type_names)).tolist()
         nodes = np.bincount(edges.node_type, minlength=len(edges.node_type_names)).tolist()
         return Report(
             nodes=builder.node_count,
-            edges=sum(kept),
+            edges=sum(counts),
             node_types=dict(zip(edges.node_type_names, nodes, strict=True)),
-            edge_types={name: count for name, count in zip(edges.type_names, kept, strict=True) if count},
+            edge_types={name: count for name, count in zip(edges.type_names, counts, strict=True) if count},
             symmetric=tuple(sorted(edges.symmetric)),
             labels=self.labels.labels,
             dropped=self._tally.dropped,

@@ -75,10 +75,10 @@ def _make(path: Path, target: Path, progress: Progress | None) -> str:
     from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
 
     is_update = _manifest(target) is not None
-    made = build_graph([path], target, options=BuildOptions(force=True, update=is_update), progress=progress)
-    left = f"; left out {counted(len(made.unreadable), 'document')}: see orienteer build" if made.unreadable else ""
-    gone = f"; {VECTORS_GONE}" if VECTORS_GONE in made.notes else ""
-    counts = [counted(made.documents, "document"), counted(made.nodes, "node"), counted(made.edges, "edge")]
+    build = build_graph([path], target, options=BuildOptions(force=True, update=is_update), progress=progress)
+    left = f"; left out {counted(len(build.unreadable), 'document')}: see orienteer build" if build.unreadable else ""
+    gone = f"; {VECTORS_GONE}" if VECTORS_GONE in build.notes else ""
+    counts = [counted(build.documents, "document"), counted(build.nodes, "node"), counted(build.edges, "edge")]
     return f"{', '.join(counts)}{left}{gone}"
 
 

@@ -79,7 +79,7 @@ def _split(file: Path) -> str | None:
 def _row_counts(file: Path) -> tuple[Mapping[str, int], list[Path]]:
     """Return the number of rows of each table that lies near the questions, and the files that were read for it."""
     for folder in (file.parent, file.parent.parent):
-        tables = ottqa.found(folder)
+        tables = ottqa.recognize(folder)
         if tables is not None:
             read = [] if tables.is_official else [tables.files[0]]
             return {table.id: len(table.rows) for table in tables.tables()}, read

@@ -15,7 +15,7 @@ FIRST = re.compile(rb'\s*\[\s*"')
 PEEKED_BYTES = 256
 
 
-def found(source: Path) -> Path | None:
+def recognize(source: Path) -> Path | None:
     """Return the file that a source is or that a folder holds, None where there is none.
 
     Raises `BadInput` where several lie in a folder: each is a domain of its own.

@@ -66,7 +66,7 @@ def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
     return described(node_id, CHUNK, {key: value for key, value in fields.items() if key != "idx"})
 
 
-def found(source: Path) -> Corpus | None:
+def recognize(source: Path) -> Corpus | None:
     """Return the corpus that a file is or a folder holds, None where there is none.
 
     Raises `BadInput` where several lie in a folder: a graph is made of one.

@@ -84,7 +84,7 @@ class GraphFile:
         builder.add_edges(EdgeBatch(sources, types, targets, file=str(self.file)))
 
 
-def found(source: Path, tally: Tally) -> GraphFile | None:
+def recognize(source: Path, tally: Tally) -> GraphFile | None:
     """Return the graph where a file, or the one `graph.json` of a folder, begins as such; None where none does."""
     file = source / NAME if source.is_dir() else source
     if not file.is_file() or file.suffix != ".json":

@@ -126,7 +126,7 @@ class Tables:
             yield _written(row, self.files[0])
 
 
-def found(source: Path) -> Tables | None:
+def recognize(source: Path) -> Tables | None:
     """Return OTT-QA's tables and passages where both lie in a folder, None where they do not."""
     if not source.is_dir():
         return None

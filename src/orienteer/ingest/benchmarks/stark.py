@@ -201,7 +201,7 @@ class KnowledgeBase:
             )
 
 
-def found(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> KnowledgeBase | None:
+def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> KnowledgeBase | None:
     """Return the knowledge base that lies in a folder, None where there is none."""
     holding = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
     if not holding:

@@ -44,7 +44,9 @@ class Gathering:
     def into(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` where a source is not there."""
         config = self._making.config
-        whole = known_sources.found(self._sources[0]) if len(self._sources) == 1 and self._sources[0].exists() else None
+        whole = (
+            known_sources.recognize(self._sources[0]) if len(self._sources) == 1 and self._sources[0].exists() else None
+        )
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)

@@ -69,7 +69,7 @@ def stamps_of(manifest: Manifest) -> dict[str, Stamp]:
 
 def files_of(sources: Sequence[Path]) -> tuple[File, ...]:
     """Return the files that a build of these sources would look at. Raises `BadInput`."""
-    whole = known_sources.found(sources[0]) if len(sources) == 1 and sources[0].exists() else None
+    whole = known_sources.recognize(sources[0]) if len(sources) == 1 and sources[0].exists() else None
     return whole.files if whole is not None else listing(sources).files
 
 

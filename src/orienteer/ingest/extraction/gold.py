@@ -103,7 +103,7 @@ class _Asked(NamedTuple):
 
 def gold_of(sources: Sequence[Path], passages: Iterable[Node]) -> GoldTriples:
     """Return the triples of the one data set that is built. Raises `BadOption` where it has none, `BadInput`."""
-    file = found(sources[0]) if len(sources) == 1 else None
+    file = recognize(sources[0]) if len(sources) == 1 else None
     if file is None:
         where = ", ".join(map(str, sources))
         raise BadOption(
@@ -112,7 +112,7 @@ def gold_of(sources: Sequence[Path], passages: Iterable[Node]) -> GoldTriples:
     return read(file, passages)
 
 
-def found(source: Path) -> Path | None:
+def recognize(source: Path) -> Path | None:
     """Return the one file of questions with evidences that lies in a folder, or beside a file; None without one."""
     folder = source if source.is_dir() else source.parent
     files = [path for path in listing(folder) if _has_evidences(path)]

@@ -27,10 +27,10 @@ RDF = tuple(SYNTAXES)
 
 def format_of(path: Path) -> Format | None:
     """Return the format that a file's name tells, None where it is not among those read."""
-    found = next((form for form in FORMATS if suffix(path) in form.suffixes), None)
-    if found is not None and isinstance(found.reader, Parquet) and path.suffix.lower() == ".gz":
+    form_of_file = next((form for form in FORMATS if suffix(path) in form.suffixes), None)
+    if form_of_file is not None and isinstance(form_of_file.reader, Parquet) and path.suffix.lower() == ".gz":
         return None  # Parquet is packed within; nothing writes it so, and it cannot be streamed
-    return found
+    return form_of_file
 
 
 def suffixes() -> str:

@@ -96,7 +96,7 @@ class Attributed:
         if not elements:
             return
         batch = self._edges.of_batch(_batch(elements, self._type_column))
-        pairs = [(name, one.is_directed) for name, one in zip(batch.types, elements, strict=True)]
+        pairs = [(name, element.is_directed) for name, element in zip(batch.types, elements, strict=True)]
         names = {pair: self._type(*pair) for pair in dict.fromkeys(pairs)}
         types = [names[pair] for pair in pairs]
         for pair, count in Counter(pairs).items():
@@ -115,16 +115,18 @@ class Attributed:
 def _batch(elements: Sequence[EdgeElement], type_column: str) -> Batch:
     """Turn edges into columns. What the format itself calls an edge fills a lack of a type, else it is a `label`."""
     fields = [
-        {"label" if type_column in one.fields else type_column: one.type, **one.fields} if one.type else one.fields
-        for one in elements
+        {"label" if type_column in element.fields else type_column: element.type, **element.fields}
+        if element.type
+        else element.fields
+        for element in elements
     ]
     columns: dict[str, list[Any]] = {  # Any: JSON
-        SOURCE: [one.source for one in elements],
-        TARGET: [one.target for one in elements],
+        SOURCE: [element.source for element in elements],
+        TARGET: [element.target for element in elements],
     }
-    for name in dict.fromkeys(name for one in fields for name in one):
-        columns[name] = [one.get(name) for one in fields]
-    return Batch(columns, [one.line for one in elements])
+    for name in dict.fromkeys(name for row in fields for name in row):
+        columns[name] = [row.get(name) for row in fields]
+    return Batch(columns, [element.line for element in elements])
 
 
 def with_role(columns: Columns, role: str, column: str) -> Columns:

@@ -94,11 +94,11 @@ def _taken(reader: Iterator[list[str]], rows: int, text: Measured) -> list[list[
     Quoted fields span lines, and a row has any number of those, so that no bound on lines or fields is one on rows.
     """
     taken: list[list[str]] = []
-    enough = text.given + MOST_HELD
+    enough = text.unpacked + MOST_HELD
     text.allow(MOST_HELD + MOST_RECORD + READ)
     for row in islice(reader, rows):
         taken.append(row)
-        if text.given > enough:
+        if text.unpacked > enough:
             break
     return taken
 
@@ -133,8 +133,8 @@ def _batch(path: Path, names: Sequence[str], rows: list[list[str]], lines: Seque
                     f"{path}, line {line}: {len(row)} fields where {len(names)} are expected; "
                     "is the file cut short, or a separator not quoted?"
                 )
-        kept = [place for place, row in enumerate(rows) if row]
-        rows, lines = [rows[place] for place in kept], [lines[place] for place in kept]
+        places = [place for place, row in enumerate(rows) if row]
+        rows, lines = [rows[place] for place in places], [lines[place] for place in places]
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return Batch(dict(zip(names, columns, strict=True)), lines)
 
@@ -153,9 +153,9 @@ def _lines(rows: list[list[str]], before: int, after: int) -> Sequence[int]:
 def _dialect(path: Path) -> Dialect:
     with opened_text(path) as text:
         sample = text.read(SAMPLE)
-    known = DELIMITERS[suffix(path)]
+    delimiters = DELIMITERS[suffix(path)]
     first = LINE_BREAK.split(sample, maxsplit=1)[0]
-    delimiter = max(known, key=first.count)
+    delimiter = max(delimiters, key=first.count)
     if delimiter != "\t":
         return Dialect(delimiter, suffix(path) != ".sif")
     opening = len(OPENING_QUOTE.findall(sample))

@@ -57,14 +57,14 @@ class ElementReader(XmlStream[NodeElement | EdgeElement]):
     def add_node(self, node_id: str, fields: Fields, line: int) -> None:
         """Hand out a node, unless it has no id."""
         if node_id.strip():
-            self.found.append(NodeElement(node_id, fields, line))
+            self.batch.append(NodeElement(node_id, fields, line))
         else:
-            self.drop(EMPTY_ID, next((one for one in fields.values() if one), ""))
+            self.drop(EMPTY_ID, next((value for value in fields.values() if value), ""))
 
     def add_edge(self, edge: EdgeElement) -> None:
         """Hand out an edge, unless it lacks an end."""
         if edge.source.strip() and edge.target.strip():
-            self.found.append(edge)
+            self.batch.append(edge)
         else:
             self.drop(EMPTY_ID, f"{edge.source} -> {edge.target}")
 

@@ -70,18 +70,18 @@ class Exported:
 
     def _flush(self) -> None:
         elements, self._waiting = self._waiting, []
-        missing = next((one for one in elements if "type" not in one.fields), None)
+        missing = next((element for element in elements if "type" not in element.fields), None)
         if missing is not None:
             raise BadInput(f"{self._path}, line {missing.line}: 'type' is missing; export the graph again")
-        extras = [_extras(one.fields) for one in elements]
+        extras = [_extras(element.fields) for element in elements]
         self._builder.add_edges(
             EdgeBatch(
-                [one.source for one in elements],
-                [str(one.fields["type"]) for one in elements],
-                [one.target for one in elements],
+                [element.source for element in elements],
+                [str(element.fields["type"]) for element in elements],
+                [element.target for element in elements],
                 extras if any(extras) else None,
                 str(self._path),
-                [one.line for one in elements],
+                [element.line for element in elements],
             )
         )
 

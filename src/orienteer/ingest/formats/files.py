@@ -61,7 +61,7 @@ class Measured(io.RawIOBase):
         self._path, self._packed, self._has_lines = path, packed, has_lines
         self._is_gzip = path.suffix.lower() == ".gz"
         self._bytes = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if self._is_gzip else packed
-        self.given = 0
+        self.unpacked = 0
         """Bytes that have been read."""
         self._lines = 1
         self._line = 0  # bytes of the line that has not ended yet
@@ -73,32 +73,32 @@ class Measured(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:  # Any: the buffer that io gives
         """Take what comes next. Raises `BadInput` where a line is too long, or a file unpacks to too much."""
-        data = self._bytes.read(len(buffer))
-        buffer[: len(data)] = data
-        self.given += len(data)
+        content = self._bytes.read(len(buffer))
+        buffer[: len(content)] = content
+        self.unpacked += len(content)
         if self._is_gzip:
             remedy = "gunzip it and read what comes of it, if that is what it should hold"
-            check_ratio(self._path, self._packed.tell(), self.given, remedy=remedy)
-        if self._has_lines and data:
-            self._measure(data)
-        if self.given > self._allowed:
+            check_ratio(self._path, self._packed.tell(), self.unpacked, remedy=remedy)
+        if self._has_lines and content:
+            self._measure(content)
+        if self.unpacked > self._allowed:
             raise too_long(self._path, f"after line {self._lines:,}", "row")
-        return len(data)
+        return len(content)
 
     def allow(self, count: int) -> None:
         """Raise `BadInput` as soon as more bytes than that are read from here on, unless it is called again."""
-        self._allowed = self.given + count
+        self._allowed = self.unpacked + count
 
     def readall(self) -> bytes:
         """Take all that is left, measured as it comes."""
         return b"".join(iter(lambda: self.read(READ) or b"", b""))
 
-    def _measure(self, data: bytes) -> None:
-        end = max(data.rfind(b"\n"), data.rfind(b"\r") if self._line else -1)
-        self._line = self._line + len(data) if end < 0 else len(data) - end - 1
+    def _measure(self, content: bytes) -> None:
+        end = max(content.rfind(b"\n"), content.rfind(b"\r") if self._line else -1)
+        self._line = self._line + len(content) if end < 0 else len(content) - end - 1
         if self._line > MOST_RECORD:
-            raise too_long(self._path, f"line {self._lines + data.count(NEWLINE):,}", "line")
-        self._lines += data.count(NEWLINE)
+            raise too_long(self._path, f"line {self._lines + content.count(NEWLINE):,}", "line")
+        self._lines += content.count(NEWLINE)
 
 
 @contextmanager
@@ -137,8 +137,8 @@ def measured(text: TextIO) -> Measured:
 def whole_json(path: Path) -> Any:  # Any: JSON
     """Return what a JSON file holds. Raises `BadInput` where it is none, or not whole."""
     with opened(path) as raw:
-        data = raw.read()
+        content = raw.read()
         try:
-            return parsed(data)
+            return parsed(content)
         except ValueError as error:
             raise BadInput(f"{path} is no whole JSON file ({error}); fetch the file again") from error

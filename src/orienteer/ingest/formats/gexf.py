@@ -77,7 +77,7 @@ class Gexf(ElementReader):
         elif tag == "attribute":
             self._declare(attributes)
         if tag in SPANS or (tag in ("node", "edge", "attvalue") and not TIMES.isdisjoint(attributes)):
-            self.drop("time", next((one for name, one in attributes.items() if name in TIMES), ""))
+            self.drop("time", next((value for name, value in attributes.items() if name in TIMES), ""))
 
     def end(self, name: str) -> None:
         """Take the end of an element."""
@@ -87,9 +87,9 @@ class Gexf(ElementReader):
         elif tag == "edge":
             self._end_edge(self._open.pop())
         elif tag == "default" and self._attribute:
-            one, text = self._attribute, "".join(self.text)
-            self._defaults[one.domain][one.title] = self._value(one, text)
-            self._default_size += len(text) + len(one.title)
+            attribute, text = self._attribute, "".join(self.text)
+            self._defaults[attribute.domain][attribute.title] = self._value(attribute, text)
+            self._default_size += len(text) + len(attribute.title)
         elif tag == "attribute":
             self._attribute = None
 
@@ -116,30 +116,34 @@ class Gexf(ElementReader):
         kind = attribute.kind.lower()
         if kind.startswith(LIST):
             inner = kind.removeprefix(LIST)
-            return [self.typed.value(one, inner, name=attribute.title, line=self.line) for one in _members(text)]
+            return [self.typed.value(member, inner, name=attribute.title, line=self.line) for member in _members(text)]
         return self.typed.value(text, kind, name=attribute.title, line=self.line)
 
     def _end_node(self, ended: _Open) -> None:
-        said = ended.attributes
-        node_id = said.get("id", "")
+        attributes = ended.attributes
+        node_id = attributes.get("id", "")
         fields = {**self._defaults["node"], **ended.fields}
-        if said.get("label"):
-            fields.setdefault("label", said["label"])
+        if attributes.get("label"):
+            fields.setdefault("label", attributes["label"])
         self.add_node(node_id, fields, ended.line)
-        outer = [*ended.outer, said.get("pid", ""), *(one.attributes.get("id", "") for one in self._open[-1:])]
-        for one in dict.fromkeys(filter(None, outer)):
-            self.add_part(node_id, one, ended.line)
+        outer = [
+            *ended.outer,
+            attributes.get("pid", ""),
+            *(element.attributes.get("id", "") for element in self._open[-1:]),
+        ]
+        for group in dict.fromkeys(filter(None, outer)):
+            self.add_part(node_id, group, ended.line)
 
     def _end_edge(self, ended: _Open) -> None:
-        said = ended.attributes
+        attributes = ended.attributes
         fields = {**self._defaults["edge"], **ended.fields}
-        kind, label = said.get("kind", ""), said.get("label", "")
+        kind, label = attributes.get("kind", ""), attributes.get("label", "")
         if kind and label:
             fields.setdefault("label", label)
-        if "weight" in said:
-            fields["weight"] = self.typed.value(said["weight"], "double", name="weight", line=ended.line)
-        direction = said.get("type") or self._default_type
-        source, target = said.get("source", ""), said.get("target", "")
+        if "weight" in attributes:
+            fields["weight"] = self.typed.value(attributes["weight"], "double", name="weight", line=ended.line)
+        direction = attributes.get("type") or self._default_type
+        source, target = attributes.get("source", ""), attributes.get("target", "")
         edge = EdgeElement(source, target, kind or label, direction != "undirected", fields, ended.line)
         self.add_edge(edge)
         if direction == "mutual" and source != target:
@@ -152,6 +156,6 @@ def _members(text: str) -> list[str]:
     if text.startswith("[") and text.endswith("]"):
         csv.field_size_limit(MOST_RECORD)
         inside = " ".join(text[1:-1].splitlines())  # a break of lines would end the row
-        return [one for one in next(csv.reader([inside], skipinitialspace=True), []) if one]
-    separator = next((one for one in SEPARATORS if one in text), SEPARATORS[0])
-    return [one.strip() for one in text.split(separator) if one.strip()]
+        return [member for member in next(csv.reader([inside], skipinitialspace=True), []) if member]
+    separator = next((character for character in SEPARATORS if character in text), SEPARATORS[0])
+    return [member.strip() for member in text.split(separator) if member.strip()]

@@ -105,12 +105,12 @@ class GraphFile:
                 number += 1
 
 
-def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphFile | None:
+def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphFile | None:
     """Return the file of a graph that is named, or that lies in a folder without tables; None where there is none.
 
     Raises `BadInput` where there are several: each is a graph of its own.
     """
-    files = [path for source in sources for path in graphs(source, lambda one: suffix(one) in READERS)]
+    files = [path for source in sources for path in graphs(source, lambda file: suffix(file) in READERS)]
     if not files:
         return None
     if len(files) > 1 or len(sources) > 1:

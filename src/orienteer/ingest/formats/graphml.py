@@ -129,7 +129,7 @@ class GraphMl(ElementReader):
         self._keys.setdefault(("all", key.id), key)
         if key.is_drawing:
             return
-        domains = [one for one in ("node", "edge") if key.domain in (one, "all")]
+        domains = [owner for owner in ("node", "edge") if key.domain in (owner, "all")]
         if "node" in domains:
             self._node_names.add(key.name)
         if "edge" in domains:
@@ -181,12 +181,16 @@ class GraphMl(ElementReader):
             ended.around.inner.append(node_id)
 
     def _end_edge(self, ended: _Open) -> None:
-        said = ended.attributes
-        if "directed" in said:
-            is_directed = said["directed"] in ("true", "1")
+        attributes = ended.attributes
+        if "directed" in attributes:
+            is_directed = attributes["directed"] in ("true", "1")
         else:
             is_directed = not self._open or self._open[-1].attributes.get("edgedefault") != "undirected"
-        source, target, label = said.get("source", ""), said.get("target", ""), said.get("label", "") or ended.label
+        source, target, label = (
+            attributes.get("source", ""),
+            attributes.get("target", ""),
+            attributes.get("label", "") or ended.label,
+        )
         self.add_edge(EdgeElement(source, target, label, is_directed, ended.fields, ended.line))
 
     def _describe(self, text: str) -> None:
@@ -201,8 +205,8 @@ class GraphMl(ElementReader):
 
     def _value(self, key: _Key, text: str, line: int) -> JsonValue:
         if key.is_json:
-            found: JsonValue = from_json(text)
-            return found
+            value: JsonValue = from_json(text)
+            return value
         if key.kind != "string":
             return self.typed.value(text, key.kind, name=key.name, line=line)
         if JOINT in text and self.meta is None:

@@ -72,7 +72,7 @@ class _Rows:
     rows: list[dict[str, Any]] = field(default_factory=list)  # Any: JSON values
     lines: list[int] = field(default_factory=list)
     names: dict[str, None] = field(default_factory=dict)
-    held: int = 0
+    characters: int = 0
     """Characters of their lines."""
     filled: int = 0
     """Cells that say something."""
@@ -82,13 +82,13 @@ class _Rows:
         self.lines.append(line)
         if not row.keys() <= self.names.keys():
             self.names |= dict.fromkeys(row)
-        self.held += length
+        self.characters += length
         self.filled += len(row)
 
     @property
     def is_full(self) -> bool:
         """Say whether the rows are large already, or their table would be empty for the most part."""
-        return self.held > MOST_HELD or is_sparse(len(self.names) * len(self.rows), self.filled)
+        return self.characters > MOST_HELD or is_sparse(len(self.names) * len(self.rows), self.filled)
 
     def batch(self) -> Batch:
         return Batch({name: [row.get(name) for row in self.rows] for name in self.names}, self.lines)

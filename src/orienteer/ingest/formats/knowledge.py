@@ -136,12 +136,12 @@ class KnowledgeWriter:
         is_known = passage.document in self._documents
         if passage.document and not is_known:
             self._drop(place, passage.document)
-        told: dict[str, JsonValue] = {
+        stated: dict[str, JsonValue] = {
             "document": f"{DOCUMENT}:{passage.document}" if is_known else None,
             "order": passage.order,
             "tokens": passage.tokens,
         }
-        properties = {name: value for name, value in told.items() if value is not None}
+        properties = {name: value for name, value in stated.items() if value is not None}
         if not self.builder.add_node(Node(passage.id, CHUNK, passage.name, passage.text, (), properties)):
             self.tally.merge("duplicate", [place])
             return
@@ -152,13 +152,13 @@ class KnowledgeWriter:
         """Take an entity; one of the same name and type is the same. Of several keys the first keeps its meaning."""
         kind = entity_type(entity.type)
         node_id = Key(kind, folded(entity.name)).id
-        known = self._waiting.get(node_id)
-        if known is not None:
+        node = self._waiting.get(node_id)
+        if node is not None:
             self._merged += 1
-            text = "\n".join(dict.fromkeys([*known.text.splitlines(), *entity.text.splitlines()]))
-            names = tuple(dict.fromkeys((*known.aliases, entity.name)))
-            aliases = tuple(one for one in names if one != known.name)
-            self._waiting[node_id] = replace(known, text=text, aliases=aliases)
+            text = "\n".join(dict.fromkeys([*node.text.splitlines(), *entity.text.splitlines()]))
+            names = tuple(dict.fromkeys((*node.aliases, entity.name)))
+            aliases = tuple(name for name in names if name != node.name)
+            self._waiting[node_id] = replace(node, text=text, aliases=aliases)
         else:
             self._waiting[node_id] = Node(node_id, kind, entity.name, entity.text)
             self._names[node_id] = entity.name
@@ -168,35 +168,35 @@ class KnowledgeWriter:
     def add_relation(self, relation: Relation) -> None:
         """Take a relation, as a statement and as an edge; its entities come before it."""
         self._settle()
-        source, target = (self._entities.get(one) for one in (relation.source, relation.target))
+        source, target = (self._entities.get(end) for end in (relation.source, relation.target))
         if source is None or target is None:
             self._drop(relation.place, f"{relation.source} -> {relation.target}")
             return
         sources = self._known(relation.sources, relation.place)
         fact = self._fact(relation, source, target)
-        for one in sources:
-            self._tie(Edge(one, STATES, fact.id))
+        for passage in sources:
+            self._tie(Edge(passage, STATES, fact.id))
         if not self.builder.add_node(fact):
             self.tally.merge("duplicate", [relation.place.model_copy(update={"value": shown(fact.name)})])
             return
         ends = {target: OBJECT, source: SUBJECT}  # one of both is tied once
         for end, role in reversed(ends.items()):
             self._tie(Edge(fact.id, MEMBER, end, properties={"role": role} if self.is_directed else {}))
-        told = {**fact.properties, **({"sources": list(sources)} if sources else {})}
-        self._edges.append(Edge(source, RELATED_TO, target, relation.text, relation.weight, told))
+        properties = {**fact.properties, **({"sources": list(sources)} if sources else {})}
+        self._edges.append(Edge(source, RELATED_TO, target, relation.text, relation.weight, properties))
 
     def add_statement(self, statement: Statement) -> None:
         """Take a statement; of several with the same words the first stays, with the sources of all."""
         digest = hashlib.blake2b(statement.text.encode(), digest_size=HASH_BYTES)
         node_id = self._facts[statement.key] = f"{FACT}:{digest.hexdigest()}"
-        for one in self._known(statement.sources, statement.place):
-            self._tie(Edge(one, STATES, node_id))
+        for passage in self._known(statement.sources, statement.place):
+            self._tie(Edge(passage, STATES, node_id))
         name = textwrap.shorten(statement.text, SHORT, placeholder=" ...")
         if self.builder.has(node_id):
             self.tally.merge("duplicate", [statement.place.model_copy(update={"value": shown(name)})])
             return
-        told: dict[str, JsonValue] = {} if statement.score is None else {"score": statement.score}
-        self.builder.add_node(Node(node_id, FACT, name, statement.text, (), told))
+        properties: dict[str, JsonValue] = {} if statement.score is None else {"score": statement.score}
+        self.builder.add_node(Node(node_id, FACT, name, statement.text, (), properties))
 
     def add_member(self, statement: str, entity: str, weight: float, place: Place) -> None:
         """Tie a statement to an entity; both come before."""
@@ -208,8 +208,8 @@ class KnowledgeWriter:
     def add_community(self, community: Community) -> None:
         """Take a community; its entities come before it."""
         self._settle()
-        told = {"level": community.level, "rating": community.rating}
-        properties: dict[str, JsonValue] = {name: value for name, value in told.items() if value is not None}
+        stated = {"level": community.level, "rating": community.rating}
+        properties: dict[str, JsonValue] = {name: value for name, value in stated.items() if value is not None}
         node_id = f"{COMMUNITY}:{community.id}"
         self.builder.add_node(Node(node_id, COMMUNITY, community.title, community.text, (), properties))
         for key in dict.fromkeys(community.members):
@@ -241,14 +241,14 @@ class KnowledgeWriter:
     def _parts(self) -> Iterable[Edge]:
         """Tie passages to their documents, and each to the one after it."""
         several: defaultdict[str, list[Passage]] = defaultdict(list)
-        for one in self._passages.values():
-            if one.document:
-                yield Edge(one.id, PART_OF, f"{DOCUMENT}:{one.document}")
-                if one.order is not None:
-                    several[one.document].append(one)
+        for passage in self._passages.values():
+            if passage.document:
+                yield Edge(passage.id, PART_OF, f"{DOCUMENT}:{passage.document}")
+                if passage.order is not None:
+                    several[passage.document].append(passage)
         for parts in several.values():
-            parts.sort(key=lambda one: (one.order or 0, one.id))
-            yield from (Edge(one.id, NEXT, after.id) for one, after in zip(parts, parts[1:], strict=False))
+            parts.sort(key=lambda passage: (passage.order or 0, passage.id))
+            yield from (Edge(passage.id, NEXT, after.id) for passage, after in zip(parts, parts[1:], strict=False))
 
     def _mentioned(self) -> Iterable[Edge]:
         pairs = list(dict.fromkeys(self._mentions))
@@ -268,20 +268,22 @@ class KnowledgeWriter:
 
     def _fact(self, relation: Relation, source: str, target: str) -> Node:
         names = [self._names[end] for end in (source, target)]
-        said = relation.text or f"{names[0]} is related to {names[1]}."
-        digest = hashlib.blake2b("\0".join((source, target, said, *relation.keywords)).encode(), digest_size=HASH_BYTES)
+        sentence = relation.text or f"{names[0]} is related to {names[1]}."
+        digest = hashlib.blake2b(
+            "\0".join((source, target, sentence, *relation.keywords)).encode(), digest_size=HASH_BYTES
+        )
         keywords: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
-        return Node(f"{FACT}:{digest.hexdigest()}", FACT, " – ".join(names), said, (), keywords)
+        return Node(f"{FACT}:{digest.hexdigest()}", FACT, " – ".join(names), sentence, (), keywords)
 
     def _known(self, sources: Iterable[str], place: Place) -> tuple[str, ...]:
         """Return the passages that are there, each once, and count those that are not."""
-        known = []
-        for one in dict.fromkeys(sources):
-            if one in self._passages:
-                known.append(one)
+        passages = []
+        for passage in dict.fromkeys(sources):
+            if passage in self._passages:
+                passages.append(passage)
             else:
-                self._drop(place, one)
-        return tuple(known)
+                self._drop(place, passage)
+        return tuple(passages)
 
     def _drop(self, place: Place, value: str) -> None:
         self.tally.drop(BROKEN, [place.model_copy(update={"value": shown(value)})])

@@ -66,11 +66,11 @@ class WorkingDirectory:
     def read(self, builder: GraphBuilder) -> Labels:
         """Read the folder into the builder."""
         elements = list(GraphMl(self.folder / GRAPH, self.tally).elements())
-        edges = [one for one in elements if isinstance(one, EdgeElement)]
-        writer = KnowledgeWriter(builder, self.tally, is_directed=any(one.is_directed for one in edges))
+        edges = [element for element in elements if isinstance(element, EdgeElement)]
+        writer = KnowledgeWriter(builder, self.tally, is_directed=any(edge.is_directed for edge in edges))
         self._read_passages(writer)
-        nodes = [one for one in elements if isinstance(one, NodeElement)]
-        statements = {one.id for one in nodes if one.fields.get("role") == HYPEREDGE}
+        nodes = [element for element in elements if isinstance(element, NodeElement)]
+        statements = {node.id for node in nodes if node.fields.get("role") == HYPEREDGE}
         more = self._sources(ENTITY_CHUNKS)
         for node in nodes:
             if node.id not in statements:
@@ -93,7 +93,7 @@ class WorkingDirectory:
 
     def _read_passages(self, writer: KnowledgeWriter) -> None:
         chunks = self._store(CHUNKS)
-        files = {identifier(one.get("full_doc_id")): _file(one) for one in chunks.values()}
+        files = {identifier(fields.get("full_doc_id")): _file(fields) for fields in chunks.values()}
         for key, fields in self._store(DOCUMENTS).items():
             file = _file(fields) or files.get(key, "")
             writer.add_document(key, PurePath(file).stem or key, {"file": file} if file else None)
@@ -146,10 +146,10 @@ class WorkingDirectory:
     def _communities(self) -> Iterator[Community]:
         for number, (key, fields) in enumerate(self._store(REPORTS).items(), 1):
             level, rating = (fields.get(name) for name in ("level", "occurrence"))
-            said = fields.get("report_json")
-            titled = _text(said.get("title")) if isinstance(said, dict) else ""
-            if isinstance(said, dict) and isinstance(said.get("rating"), int | float):
-                rating = said["rating"]
+            report = fields.get("report_json")
+            titled = _text(report.get("title")) if isinstance(report, dict) else ""
+            if isinstance(report, dict) and isinstance(report.get("rating"), int | float):
+                rating = report["rating"]
             yield Community(
                 id=key,
                 title=titled or _text(fields.get("title")) or f"Community {key}",
@@ -161,23 +161,23 @@ class WorkingDirectory:
             )
 
     def _sources(self, name: str) -> dict[str, tuple[str, ...]]:
-        return {key: tuple(map(identifier, one.get("chunk_ids") or ())) for key, one in self._store(name).items()}
+        return {key: tuple(map(identifier, fields.get("chunk_ids") or ())) for key, fields in self._store(name).items()}
 
     def _store(self, name: str) -> dict[str, Fields]:
         """Return what a store holds, nothing where it is not there. Raises `BadInput`."""
         path = self.folder / name
         if not path.is_file():
             return {}
-        found = whole_json(path)
-        if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+        store = whole_json(path)
+        if not isinstance(store, dict) or not all(isinstance(fields, dict) for fields in store.values()):
             raise BadInput(f"{path} is no store of LightRAG's: an object of objects is expected")
-        return found
+        return store
 
     def _place(self, name: str, line: int) -> Place:
         return Place(file=str(self.folder / name), line=line, value="")
 
 
-def found(source: Path, tally: Tally) -> WorkingDirectory | None:
+def recognize(source: Path, tally: Tally) -> WorkingDirectory | None:
     """Return the working directory that a folder is, None where it is none."""
     is_one = source.is_dir() and (source / GRAPH).is_file() and (source / CHUNKS).is_file()
     return WorkingDirectory(source, tally) if is_one else None
@@ -186,7 +186,7 @@ def found(source: Path, tally: Tally) -> WorkingDirectory | None:
 def _parted(value: Any) -> list[str]:  # Any: JSON
     """Return the parts of what `<SEP>` joins; the reader of GraphML has parted some of it already."""
     several = value if isinstance(value, list) else [_text(value)]
-    parts = (part.strip() for one in several for part in str(one).replace(JOINT, "\n").split("\n"))
+    parts = (part.strip() for joined in several for part in str(joined).replace(JOINT, "\n").split("\n"))
     return list(dict.fromkeys(part for part in map(unquoted, parts) if part))
 
 
@@ -196,8 +196,8 @@ def _weight(fields: Fields) -> float:
 
 
 def _text(value: Any) -> str:  # Any: JSON
-    kept = plain(value)
-    return kept.strip() if isinstance(kept, str) else identifier(kept)
+    text = plain(value)
+    return text.strip() if isinstance(text, str) else identifier(text)
 
 
 def _file(fields: Fields) -> str:

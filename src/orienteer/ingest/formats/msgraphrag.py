@@ -95,7 +95,7 @@ class Output:
             document = identifier(row.get("id"))
             names[document] = _text(row, "title") or document
             writer.add_document(document, names[document])
-            order.update({one: place for place, one in enumerate(_ids(row, "text_unit_ids"))})
+            order.update({unit: place for place, unit in enumerate(_ids(row, "text_unit_ids"))})
         counts: defaultdict[str, int] = defaultdict(int)
         for row, place in self._lines("text_units"):
             text_unit = identifier(row.get("id"))
@@ -129,7 +129,7 @@ class Output:
             titles[identifier(row.get("id"))] = title
             text, sources = _description(row), _ids(row, "text_unit_ids")
             writer.add_entity(Entity(title, title, unquoted(kind), text, sources, place))
-        several = sorted(title for title, found in kinds.items() if len(found) > 1)
+        several = sorted(title for title, types in kinds.items() if len(types) > 1)
         if several:
             self.tally.notes.append(
                 f"{len(several):,} titles of entities have several types, {several[0]!r} first; relations name titles "
@@ -143,14 +143,14 @@ class Output:
         members: defaultdict[str, list[str]] = defaultdict(list)
         for row, _ in self._lines("nodes"):
             members[_community(row)].append(unquoted(_text(row, "title")))
-        found = {_community(row): _Line(row, place) for row, place in self._lines("communities")}
+        lines = {_community(row): _Line(row, place) for row, place in self._lines("communities")}
         for line in self._lines("community_reports"):
-            found.setdefault(_community(line.row), line)
-        for community, (row, place) in found.items():
+            lines.setdefault(_community(line.row), line)
+        for community, (row, place) in lines.items():
             if community in NOBODY:
                 continue
             report = reports.get(community, {})
-            named = [titles.get(one, one) for one in _ids(row, "entity_ids")]
+            named = [titles.get(entity, entity) for entity in _ids(row, "entity_ids")]
             level = _number(row, "level")
             yield Community(
                 id=community,
@@ -172,7 +172,7 @@ class Output:
                 yield _Line(dict(zip(batch.columns, values, strict=True)), Place(file=str(path), line=line, value=""))
 
 
-def found(source: Path, tally: Tally) -> Output | None:
+def recognize(source: Path, tally: Tally) -> Output | None:
     """Return the tables that lie in a folder, None where there are none."""
     if not source.is_dir():
         return None
@@ -199,7 +199,7 @@ def _ids(row: Row, name: str) -> tuple[str, ...]:
     value = plain(row.get(name))
     several = value if isinstance(value, list) else [] if value is None else [value]
     # Version 0.x joined some lists by commas.
-    return tuple(part for one in several for part in identifier(one).split(",") if part)
+    return tuple(part for joined in several for part in identifier(joined).split(",") if part)
 
 
 def _description(row: Row) -> str:

@@ -144,7 +144,7 @@ def _ids(column: Column, values: Sequence[str]) -> Sequence[str]:
 
 
 def _members(text: str, separator: str) -> list[str]:
-    return [one for part in text.split(separator) if (one := part.strip())]
+    return [member for part in text.split(separator) if (member := part.strip())]
 
 
 def _values(column: Column, values: Sequence[str], typed: Typed, lines: Sequence[int], array: str) -> Sequence[Any]:
@@ -156,7 +156,7 @@ def _values(column: Column, values: Sequence[str], typed: Typed, lines: Sequence
     ]
 
 
-def found(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:
+def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Database | None:
     """Return the files as one database where one of them has such a header, else None.
 
     Raises `BadInput` for a header without rows of its own, and for a named file that is no part of the database.
@@ -188,7 +188,9 @@ def _part(path: Path) -> Part | None:
             first = text.readline(LONGEST_HEADER).rstrip("\r\n")
     except BadInput:
         return None  # whoever reads it as a table says so
-    fields, separator = max(((_split(first, one), one) for one in SEPARATORS), key=lambda pair: len(pair[0]))
+    fields, separator = max(
+        ((_split(first, separator), separator) for separator in SEPARATORS), key=lambda pair: len(pair[0])
+    )
     return Part(path, header_of(fields, path), Dialect(separator, True), True) if is_header(fields) else None
 
 
@@ -219,7 +221,9 @@ def _described(headers: Mapping[str, Part], files: Sequence[Path]) -> dict[Path,
     described: dict[Path, list[Part]] = {}
     for path in files:
         name = stem(path)
-        fitting = [one for one in headers if name.startswith(one) and PART.fullmatch(name.removeprefix(one))]
+        fitting = [
+            header for header in headers if name.startswith(header) and PART.fullmatch(name.removeprefix(header))
+        ]
         if fitting:
             header = headers[max(fitting, key=len)]
             described.setdefault(header.path, []).append(replace(header, path=path, has_header=False))

@@ -58,7 +58,7 @@ class Header:
 
 def is_header(fields: Sequence[str]) -> bool:
     """Say whether a first row is such a header."""
-    return any(TELLING.search(one) for one in fields)
+    return any(TELLING.search(field) for field in fields)
 
 
 def header_of(fields: Sequence[str], path: Path) -> Header:
@@ -81,12 +81,12 @@ def header_of(fields: Sequence[str], path: Path) -> Header:
 
 def _column(field: str) -> Column:
     field = field.strip()
-    found = FIELD.fullmatch(field)
-    if found is None or found["kind"] is None:
+    parts = FIELD.fullmatch(field)
+    if parts is None or parts["kind"] is None:
         return Column(field)
-    kind, name = found["kind"], found["name"].strip()
+    kind, name = parts["kind"], parts["name"].strip()
     if kind.upper() in ROLES:
-        return Column(name, kind.upper(), space=(found["space"] or "").strip())
+        return Column(name, kind.upper(), space=(parts["space"] or "").strip())
     if kind.lower() not in KINDS:
         return Column(field)  # a name with a colon of its own
-    return Column(name, "", kind.lower(), found["array"] is not None)
+    return Column(name, "", kind.lower(), parts["array"] is not None)

@@ -79,12 +79,12 @@ def _parts(path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
     import pyarrow.parquet
 
     packed = checked(path)
-    size, given = path.stat().st_size, 0
+    size, unpacked = path.stat().st_size, 0
     with pyarrow.parquet.ParquetFile(path, read_dictionary=packed.repeating) as coded:
         for records in coded.iter_batches(batch_size=fitting(packed.groups, rows)):
             total = sum(weight(column, path) for column in records.columns)
-            given += total
-            check_ratio(path, size, given, remedy=SPLIT)
+            unpacked += total
+            check_ratio(path, size, unpacked, remedy=SPLIT)
             step = max(1, records.num_rows // (1 + total // MOST_BATCH))
             for first in range(0, records.num_rows, step):
                 yield records.slice(first, step)

@@ -33,22 +33,22 @@ def checked(path: Path) -> Packed:
     `BadInput` for a column that comes to too much, also in lists of too many members, and for a damaged file.
     """
     repeating = set()
-    with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         try:
-            groups = directory(data)
+            groups = directory(mapped)
             for chunk in (chunk for group in groups for chunk in group.chunks):
-                if _repeats(chunk, data, f"{path}, column {chunk.path!r},") and chunk.is_text:
+                if _repeats(chunk, mapped, f"{path}, column {chunk.path!r},") and chunk.is_text:
                     repeating.add(chunk.path)
         except ValueError as error:
             raise BadInput(f"{path} is no whole Parquet file ({error}); fetch the file again") from error
     return Packed(groups, sorted(repeating))
 
 
-def _repeats(chunk: Chunk, data: mmap.mmap, name: str) -> bool:
+def _repeats(chunk: Chunk, mapped: mmap.mmap, name: str) -> bool:
     """Say whether values of a column stand once for many rows. Raises `BadInput` where it comes to too much."""
-    size = min(chunk.packed, len(data) - chunk.start)
+    size = min(chunk.packed, len(mapped) - chunk.start)
     unpacked, values, is_found = 0, 0, False
-    for page in pages(data, chunk.start, size):
+    for page in pages(mapped, chunk.start, size):
         unpacked += page.unpacked
         values += page.values
         is_found = is_found or page.is_dictionary

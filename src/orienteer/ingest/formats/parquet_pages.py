@@ -55,17 +55,17 @@ class Page(NamedTuple):
     is_dictionary: bool
 
 
-def directory(data: Any) -> list[Group]:  # Any: bytes, or a file mapped
+def directory(content: Any) -> list[Group]:  # Any: bytes, or a file mapped
     """Return the groups of rows of a file. Raises `ValueError` where its directory is not whole."""
-    size = int.from_bytes(data[-8:-4], "little")
-    if data[-4:] != MAGIC or size > len(data) - 8:
+    size = int.from_bytes(content[-8:-4], "little")
+    if content[-4:] != MAGIC or size > len(content) - 8:
         raise ValueError("no directory at its end")
     with _whole("the directory"):
-        told = _Reader(data, len(data) - 8 - size).structure()
-        leaves = list(_leaves(told[2]))
+        footer = _Reader(content, len(content) - 8 - size).structure()
+        leaves = list(_leaves(footer[2]))
         return [
-            Group(group[3], group[2], [_chunk(one[3], leaf) for one, leaf in zip(group[1], leaves, strict=True)])
-            for group in told.get(4, ())
+            Group(group[3], group[2], [_chunk(column[3], leaf) for column, leaf in zip(group[1], leaves, strict=True)])
+            for group in footer.get(4, ())
         ]
 
 
@@ -78,11 +78,11 @@ class _Leaf(NamedTuple):
     is_text: bool
 
 
-def _chunk(told: Fields, leaf: _Leaf) -> Chunk:
-    start = min(told[9], told.get(11) or told[9])
-    if start < 0 or told[7] < 0:
+def _chunk(fields: Fields, leaf: _Leaf) -> Chunk:
+    start = min(fields[9], fields.get(11) or fields[9])
+    if start < 0 or fields[7] < 0:
         raise KeyError(start)
-    return Chunk(leaf.path, start, told[7], leaf.width, leaf.has_lists, leaf.is_text)
+    return Chunk(leaf.path, start, fields[7], leaf.width, leaf.has_lists, leaf.is_text)
 
 
 def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
@@ -103,18 +103,20 @@ def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
             yield leaf
 
 
-def pages(data: Any, start: int, length: int) -> Iterator[Page]:  # Any: bytes, or a file mapped
+def pages(content: Any, start: int, length: int) -> Iterator[Page]:  # Any: bytes, or a file mapped
     """Return the pages of a column. Raises `ValueError` where a header is none."""
-    reader = _Reader(data, start)
-    end = min(start + length, len(data))
+    reader = _Reader(content, start)
+    end = min(start + length, len(content))
     while reader.at < end:
         with _whole(f"the page at byte {reader.at:,}"):
             header = reader.structure()
             unpacked, packed = header[2], header[3]
             if packed < 0 or unpacked < 0:
                 raise KeyError(packed)
-            told = header.get(5) or header.get(8) or {}  # of a page of values, in the first version and the second
-            page = Page(unpacked, told.get(1, 0), header.get(1) == DICTIONARY)
+            page_header = (
+                header.get(5) or header.get(8) or {}
+            )  # of a page of values, in the first version and the second
+            page = Page(unpacked, page_header.get(1, 0), header.get(1) == DICTIONARY)
         yield page
         reader.at += packed
 
@@ -129,8 +131,8 @@ def _whole(what: str) -> Iterator[None]:
 
 
 class _Reader:
-    def __init__(self, data: Any, at: int) -> None:  # Any: bytes, or a file mapped
-        self._data, self.at = data, at
+    def __init__(self, content: Any, at: int) -> None:  # Any: bytes, or a file mapped
+        self._data, self.at = content, at
         self._read: Mapping[int, Callable[[int], Any]] = {
             _TRUE: lambda depth: True,
             _FALSE: lambda depth: False,
@@ -148,12 +150,12 @@ class _Reader:
         """Read a structure. Raises `IndexError` or `KeyError` where there is none."""
         if depth > DEEPEST:
             raise KeyError(depth)
-        found: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         number = 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._zigzag()
-            found[number] = self._read[head & 15](depth + 1)
-        return found
+            fields[number] = self._read[head & 15](depth + 1)
+        return fields
 
     def _byte(self) -> int:
         self.at += 1

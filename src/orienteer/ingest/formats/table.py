@@ -29,9 +29,9 @@ class Batch:
         """Leave out some rows, given by their place in the batch."""
         if not rows:
             return self
-        kept = [row for row in range(len(self)) if row not in rows]
-        columns = {name: [values[row] for row in kept] for name, values in self.columns.items()}
-        return Batch(columns, [self.lines[row] for row in kept])
+        places = [row for row in range(len(self)) if row not in rows]
+        columns = {name: [values[row] for row in places] for name, values in self.columns.items()}
+        return Batch(columns, [self.lines[row] for row in places])
 
 
 Drop = Callable[[str, int, str], None]

@@ -28,16 +28,16 @@ class Typed:
     def value(self, text: str, kind: str, *, name: str, line: int) -> JsonValue:
         """Return the value that the text spells, the text itself where it spells none of that type."""
         if kind in NUMBERS:
-            found = numeric(text)
+            value = numeric(text)
         elif kind in BOOLEANS:
-            found = TRUTH.get(text.strip().casefold())
+            value = TRUTH.get(text.strip().casefold())
         else:
             return text
-        if found is None and text.strip():
+        if value is None and text.strip():
             self._first = self._first or f"line {line}, {name}: {text[:60]!r} is no {kind}"
             self._misfits += 1
             return text
-        return found
+        return value
 
     def values(self, texts: Sequence[str], kind: str, *, name: str, lines: Sequence[int]) -> Sequence[JsonValue]:
         """Return the values of a column."""

@@ -48,14 +48,14 @@ class Text(list[str]):
 
 
 class XmlStream(ABC, Generic[Element]):
-    """Reads one XML file. A format says what the begin and the end of an element mean, and fills `found`."""
+    """Reads one XML file. A format says what the begin and the end of an element mean, and fills `batch`."""
 
     root = ""
     """The name of the outermost element."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.found: list[Element] = []
+        self.batch: list[Element] = []
         """What has been read and not yet been handed out."""
         self.text = Text()
         """Character data since it was last cleared."""
@@ -89,9 +89,9 @@ class XmlStream(ABC, Generic[Element]):
         parser.StartDoctypeDeclHandler = self._refuse_doctype
         parser.SkippedEntityHandler = self._refuse_entity
         with opened(self.path) as raw:
-            while data := raw.read(CHUNK):
-                self._read += len(data)
-                yield from self._parsed(data)
+            while content := raw.read(CHUNK):
+                self._read += len(content)
+                yield from self._parsed(content)
             yield from self._parsed(b"")
 
     def default(self, size: int) -> None:
@@ -101,10 +101,10 @@ class XmlStream(ABC, Generic[Element]):
             self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
         )
 
-    def _parsed(self, data: bytes) -> list[Element]:
+    def _parsed(self, content: bytes) -> list[Element]:
         parser = self._parser
         try:
-            parser.Parse(data, not data)
+            parser.Parse(content, not content)
         except expat.ExpatError as error:
             raise BadInput(
                 f"{self.path}, line {error.lineno}, column {error.offset + 1}: broken XML "
@@ -118,8 +118,8 @@ class XmlStream(ABC, Generic[Element]):
         if self._read - max(parser.CurrentByteIndex, 0) > LONGEST_TAG:
             raise BadInput(f"{self.path}, line {self.line}: a tag or comment of more than {LONGEST_TAG >> 20} MB")
         self._check_text()
-        found, self.found = self.found, []
-        return found
+        elements, self.batch = self.batch, []
+        return elements
 
     def _check_text(self) -> None:
         """Raise `BadInput` where a text goes on too long."""

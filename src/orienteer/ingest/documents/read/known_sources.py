@@ -20,15 +20,15 @@ class Known:
     documents: Callable[[], Iterator[Document]]
 
 
-def found(source: Path) -> Known | None:
+def recognize(source: Path) -> Known | None:
     """Return what a source is known as, None where its files are read one by one."""
-    tables = ottqa.found(source)
+    tables = ottqa.recognize(source)
     if tables is not None:
         return Known(_files(tables.files, source), lambda: _ottqa(tables))
-    passages = corpus.found(source)
+    passages = corpus.recognize(source)
     if passages is not None:
         return Known(_files(passages.files, source), lambda: _corpus(passages))
-    texts = contexts.found(source)
+    texts = contexts.recognize(source)
     return None if texts is None else Known(_files((texts,), source), lambda: _contexts(texts))
 
 

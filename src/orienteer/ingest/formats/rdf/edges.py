@@ -52,19 +52,19 @@ class EdgeMaker:
 
     def batches(self, source: Source) -> Iterator[EdgeBatch]:
         """Return the edges of one file, then those out of its lists."""
-        shapes, made = self._shapes, self._shapes.made
+        shapes, list_edges = self._shapes, self._shapes.list_edges
         first, end = source.begin[0], source.end[0]
         rows = np.flatnonzero(shapes.keep[first:end]) + first
         for low in range(0, len(rows), EDGE_ROWS):
             part = rows[low : low + EDGE_ROWS]
             ends = (shapes.source[part], shapes.predicate[part], shapes.target[part])
             yield self._batch(source, ends, part, None)
-        row = column(made.row)
-        low, high = (int(np.searchsorted(row, one)) for one in (first, end))
-        columns = [column(one) for one in (made.source, made.predicate, made.target)]
+        row = column(list_edges.row)
+        low, high = (int(np.searchsorted(row, row_number)) for row_number in (first, end))
+        columns = [column(numbers) for numbers in (list_edges.source, list_edges.predicate, list_edges.target)]
         for start in range(low, high, EDGE_ROWS):
             at = slice(start, min(start + EDGE_ROWS, high))
-            yield self._batch(source, tuple(one[at] for one in columns), row[at], made.position[at])
+            yield self._batch(source, tuple(numbers[at] for numbers in columns), row[at], list_edges.position[at])
 
     def _batch(
         self, source: Source, ends: Sequence[NDArray[Any]], rows: NDArray[Any], positions: Sequence[int] | None

@@ -82,13 +82,13 @@ class RdfFiles:
         lines = (triples.line, triples.literal_line)
         unheard, places = graph.unheard, list[Place]()
         for row, is_literal in unheard[:SHOWN]:
-            file = next(one.path for one in sources if row < one.end[is_literal])
+            file = next(source.path for source in sources if row < source.end[is_literal])
             places.append(Place(file=file, line=lines[is_literal][row], value=shown(graph.subject_of(row, is_literal))))
         if unheard:
             self.tally.drop(UNHEARD, places, len(unheard))
 
 
-def found(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str) -> RdfFiles | None:
+def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str) -> RdfFiles | None:
     """Return the RDF that is named, or that lies in folders without tables; None where there is none.
 
     Raises `BadInput` where something else is named beside it, `BadOption` for an option that has no meaning for it.

@@ -63,7 +63,7 @@ class RdfGraph:
         is_node[[subject for subject, _, _ in shapes.moved]] = True
         joins = shapes.keep.copy()
         joins[types] = False
-        for ends in (shapes.target[joins], column(shapes.made.source), column(shapes.made.target)):
+        for ends in (shapes.target[joins], column(shapes.list_edges.source), column(shapes.list_edges.target)):
             is_node[ends] = True
         shapes.keep[types[~is_node[shapes.target[types]]]] = False
         return is_node
@@ -74,10 +74,10 @@ class RdfGraph:
         """Return the edge type, or the name as a property, of each predicate."""
         shapes, roles = self.shapes, self._triples.roles
         iris = list(self._triples.predicates)
-        parts = (shapes.predicate[shapes.keep], column(shapes.made.predicate), shapes.predicate[shapes.remarks])
-        literal = [one for one in np.unique(shapes.literal_predicate).tolist() if roles[one][0] == ""]
+        parts = (shapes.predicate[shapes.keep], column(shapes.list_edges.predicate), shapes.predicate[shapes.remarks])
+        literal = [predicate for predicate in np.unique(shapes.literal_predicate).tolist() if roles[predicate][0] == ""]
         used = sorted({*np.unique(np.concatenate(parts)).tolist(), *literal})
-        names = type_names([iris[one] for one in used], self._all, taken=RESERVED)
+        names = type_names([iris[predicate] for predicate in used], self._all, taken=RESERVED)
         return {number: names.get(iri) or self._all.short(iri) for number, iri in enumerate(iris)}
 
     def _name_classes(self) -> dict[int, str]:
@@ -88,25 +88,27 @@ class RdfGraph:
             for classes in self._classes.of(numbers):
                 first.update(dict.fromkeys(classes[:1]))
                 further.update(dict.fromkeys(classes[1:]))
-        names = type_names([self._iris[one] for one in first], self._all)
-        others = [self._iris[one] for one in further if one not in first]
+        names = type_names([self._iris[number] for number in first], self._all)
+        others = [self._iris[number] for number in further if number not in first]
         names |= type_names(others, self._all, taken=set(names.values()))
-        return {one: names[self._iris[one]] for one in (*first, *further)}
+        return {number: names[self._iris[number]] for number in (*first, *further)}
 
     def _described_types(self) -> dict[int, list[str]]:
         """Return the terms whose names are labels of types: classes, predicates, Wikidata's items for predicates."""
         terms, iris = self._triples.terms, list(self._triples.predicates)
         shapes = self.shapes
-        used = np.unique(np.concatenate([shapes.predicate[shapes.keep], column(shapes.made.predicate)])).tolist()
-        by_predicate = {terms[iris[one]]: self._names[one] for one in used if iris[one] in terms}
-        found: dict[int, list[str]] = {}
+        used = np.unique(np.concatenate([shapes.predicate[shapes.keep], column(shapes.list_edges.predicate)])).tolist()
+        by_predicate = {
+            terms[iris[predicate]]: self._names[predicate] for predicate in used if iris[predicate] in terms
+        }
+        types: dict[int, list[str]] = {}
         for term, name in (*self._class_names.items(), *by_predicate.items()):
-            found.setdefault(term, []).append(name)
+            types.setdefault(term, []).append(name)
         for row in shapes.rows(f"{WIKIBASE}directClaim").tolist():
             meant = by_predicate.get(int(shapes.target[row]))
             if meant is not None:
-                found.setdefault(int(shapes.source[row]), []).append(meant)
-        return found
+                types.setdefault(int(shapes.source[row]), []).append(meant)
+        return types
 
     def _entailed_types(self) -> dict[int, str]:
         """Return what a term is by its place in statements alone (RDFS, rules 2 to 4): a class, or a property."""
@@ -114,8 +116,8 @@ class RdfGraph:
         types, below = (self._triples.predicates.get(iri, ABSENT) for iri in (f"{RDF}type", f"{RDFS}subClassOf"))
         rows = np.flatnonzero(shapes.predicate == types), np.flatnonzero(shapes.keep & (shapes.predicate == below))
         classes = (shapes.target[rows[0]], shapes.source[rows[1]], shapes.target[rows[1]])
-        found = dict.fromkeys((terms[iri] for iri in self._triples.predicates if iri in terms), PROPERTY)
-        return found | dict.fromkeys(np.unique(np.concatenate(classes)).tolist(), CLASS)
+        properties = dict.fromkeys((terms[iri] for iri in self._triples.predicates if iri in terms), PROPERTY)
+        return properties | dict.fromkeys(np.unique(np.concatenate(classes)).tolist(), CLASS)
 
     # ---- into the builder
 
@@ -127,26 +129,26 @@ class RdfGraph:
         )
         literals = self._literals()
         for numbers in _parts(np.flatnonzero(self._is_node)):
-            said = zip(numbers.tolist(), literals.of(numbers), self._classes.of(numbers), strict=True)
-            for number, texts, classes in said:
+            rows = zip(numbers.tolist(), literals.of(numbers), self._classes.of(numbers), strict=True)
+            for number, texts, classes in rows:
                 otherwise = entailed.get(number, DEFAULT_TYPE)
-                made = maker.make(self._ids[number], self._iris[number], texts, classes, otherwise=otherwise)
-                builder.add_node(made.node)
-                if made.is_named and number in types:
-                    _label(labels, types[number], made.node)
+                named_node = maker.make(self._ids[number], self._iris[number], texts, classes, otherwise=otherwise)
+                builder.add_node(named_node.node)
+                if named_node.is_named and number in types:
+                    _label(labels, types[number], named_node.node)
             literals.forget()
         return labels
 
     def _literals(self) -> Literals:
         """Return the literals of nodes, those out of lists with those whose lists they were."""
         shapes = self.shapes
-        kept = np.flatnonzero(shapes.keep_literal)
+        rows = np.flatnonzero(shapes.keep_literal)
         moved = np.array(shapes.moved, np.int64).reshape(-1, 3)
         return Literals(
             self._triples,
-            np.concatenate([shapes.subject[kept], moved[:, 0].astype(np.int32)]),
-            np.concatenate([shapes.literal_predicate[kept], moved[:, 1].astype(np.int32)]),
-            np.concatenate([kept, moved[:, 2]]),
+            np.concatenate([shapes.subject[rows], moved[:, 0].astype(np.int32)]),
+            np.concatenate([shapes.literal_predicate[rows], moved[:, 1].astype(np.int32)]),
+            np.concatenate([rows, moved[:, 2]]),
         )
 
     def add_edges(self, builder: GraphBuilder, sources: Sequence[Source]) -> None:

@@ -15,7 +15,7 @@ from orienteer.ingest.formats.rdf.vocabulary import EMPTY, RDFS, SCHEMATIC, loca
 from orienteer.records import JsonValue, Node
 
 
-class MadeNode(NamedTuple):
+class NamedNode(NamedTuple):
     """A node, and whether it was named by what is said of it or only after its IRI."""
 
     node: Node
@@ -47,25 +47,25 @@ class Classes:
 
     def _ordered(self, classes: tuple[int, ...]) -> tuple[int, ...]:
         """Put the classes that say most first, and leave out blank ones and those that say nothing."""
-        known = self._known.get(classes)
-        if known is None:
-            told = [one for one in dict.fromkeys(classes) if not self._iris[one].startswith(BLANK)]
-            above = {upper for one in told for upper in self._ancestors(one)} if len(told) > 1 else set[int]()
-            ranked = sorted(told, key=lambda one: (_emptiness(self._iris[one]), one in above))
-            known = tuple(one for one in ranked if self._iris[one] not in EMPTY) or tuple(ranked[:1])
-            self._known[classes] = known
-        return known
+        ordered = self._known.get(classes)
+        if ordered is None:
+            named = [number for number in dict.fromkeys(classes) if not self._iris[number].startswith(BLANK)]
+            above = {upper for number in named for upper in self._ancestors(number)} if len(named) > 1 else set[int]()
+            ranked = sorted(named, key=lambda number: (_emptiness(self._iris[number]), number in above))
+            ordered = tuple(number for number in ranked if self._iris[number] not in EMPTY) or tuple(ranked[:1])
+            self._known[classes] = ordered
+        return ordered
 
-    def _ancestors(self, one: int) -> set[int]:
+    def _ancestors(self, number: int) -> set[int]:
         """Return the classes above a class, but for those that are below it too."""
-        found, waiting = set[int](), [one]
+        ancestors, waiting = set[int](), [number]
         while waiting:
             here = waiting.pop()
             low, high = (int(np.searchsorted(self._below, here, side)) for side in ("left", "right"))
-            new = set(self._above[low:high].tolist()) - found
-            found |= new
+            new = set(self._above[low:high].tolist()) - ancestors
+            ancestors |= new
             waiting += new
-        return set() if one in found else found
+        return set() if number in ancestors else ancestors
 
 
 def _emptiness(iri: str) -> int:
@@ -89,14 +89,14 @@ class NodeMaker:
 
     def make(
         self, node_id: str, iri: str, literals: Iterable[Literal], classes: Sequence[int], *, otherwise: str
-    ) -> MadeNode:
+    ) -> NamedNode:
         """Make a node of the literals and the classes of a term; `otherwise` is its type where it has no class."""
-        said: dict[str, list[Literal]] = {"name": [], "aliases": [], "text": [], "type": []}
+        by_role: dict[str, list[Literal]] = {"name": [], "aliases": [], "text": [], "type": []}
         others: dict[int, list[Literal]] = {}
         for literal in literals:
             role = self._roles[literal.predicate][0]
-            (said[role] if role in said else others.setdefault(literal.predicate, [])).append(literal)
-        names, aliases, texts, types = (self._best(said[role]) for role in ("name", "aliases", "text", "type"))
+            (by_role[role] if role in by_role else others.setdefault(literal.predicate, [])).append(literal)
+        names, aliases, texts, types = (self._best(by_role[role]) for role in ("name", "aliases", "text", "type"))
         properties: dict[str, JsonValue] = {}
         for predicate, values in others.items():
             self._take(predicate, values, properties, texts)
@@ -106,29 +106,29 @@ class NodeMaker:
         if iri != node_id and not iri.startswith(BASE):
             properties["iri"] = iri
         name = names[0] if names else _name_of(node_id, iri)
-        further = tuple(one for one in dict.fromkeys((*names, *aliases)) if one != name)
+        further = tuple(text for text in dict.fromkeys((*names, *aliases)) if text != name)
         node = Node(node_id, types[0] if types else otherwise, name, _joined(texts), further, properties)
-        return MadeNode(node, bool(names))
+        return NamedNode(node, bool(names))
 
     def _best(self, values: list[Literal]) -> list[str]:
         """Return the texts of what is said in one role, of the best known predicate first."""
         if not values:
             return []
-        values.sort(key=lambda one: self._roles[one.predicate][1])
-        return [one.text for one in self._languages.choose(values) if one.text.strip()]
+        values.sort(key=lambda literal: self._roles[literal.predicate][1])
+        return [literal.text for literal in self._languages.choose(values) if literal.text.strip()]
 
     def _take(
         self, predicate: int, values: Sequence[Literal], properties: dict[str, JsonValue], texts: list[str]
     ) -> None:
         """Take the values of any other predicate: prose as text, all else as a property."""
-        kept: list[JsonValue] = []
-        for one in self._languages.choose(values):
-            if one.is_text and is_prose(one.text):
-                texts.append(one.text)
-            elif (value := one.value) is not None and value not in kept:
-                kept.append(value)
-        if kept:
-            properties[self._names[predicate]] = kept[0] if len(kept) == 1 else kept
+        property_values: list[JsonValue] = []
+        for literal in self._languages.choose(values):
+            if literal.is_text and is_prose(literal.text):
+                texts.append(literal.text)
+            elif (value := literal.value) is not None and value not in property_values:
+                property_values.append(value)
+        if property_values:
+            properties[self._names[predicate]] = property_values[0] if len(property_values) == 1 else property_values
 
 
 def _name_of(node_id: str, iri: str) -> str:
@@ -139,4 +139,6 @@ def _name_of(node_id: str, iri: str) -> str:
 def _joined(texts: Sequence[str]) -> str:
     """Join texts, each once; one that stands at the beginning of another goes with it (DBpedia's comment, abstract)."""
     different = list(dict.fromkeys(texts))
-    return "\n".join(one for one in different if not any(other.startswith(one) and other != one for other in different))
+    return "\n".join(
+        text for text in different if not any(other.startswith(text) and other != text for other in different)
+    )

@@ -148,40 +148,40 @@ class Document:
 
 def _batch(first: Quad, quads: Iterator[Quad], reader: _Reader) -> list[Quad]:
     """Return the next statements, fewer where they are heavy: a prefix of a megabyte makes them so by one letter."""
-    batch, held = [first], 0
-    while len(batch) < _BATCH and held <= MOST_HELD and (some := list(islice(quads, _STEP))):
+    batch, characters = [first], 0
+    while len(batch) < _BATCH and characters <= MOST_HELD and (some := list(islice(quads, _STEP))):
         batch += some
-        held += sum(len(str(quad)) for quad in some) if reader.has_long else 0
-    reader.weigh(held)
+        characters += sum(len(str(quad)) for quad in some) if reader.has_long else 0
+    reader.weigh(characters)
     return batch
 
 
 def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[Batch]:
     """Read statements that have a line each, many lines at once."""
     first = 1
-    while data := raw.read(_READ):
-        data += raw.readline()
+    while lines := raw.read(_READ):
+        lines += raw.readline()
         if first == 1:
-            data = data.removeprefix(BOM)
-        yield _parsed(data, first, form, drop)
-        first += data.count(b"\n")
+            lines = lines.removeprefix(BOM)
+        yield _parsed(lines, first, form, drop)
+        first += lines.count(b"\n")
 
 
-def _parsed(data: bytes, first: int, form: RdfFormat, drop: Drop) -> Batch:
+def _parsed(content: bytes, first: int, form: RdfFormat, drop: Drop) -> Batch:
     from pyoxigraph import parse
 
     try:
-        if data.count(b"<<(") > DEEPEST and any(map(_is_too_deep, data.split(b"\n"))):
-            return _one_by_one(data.split(b"\n"), first, form, drop)
-        quads = list(parse(data, form, lenient=True))
+        if content.count(b"<<(") > DEEPEST and any(map(_is_too_deep, content.split(b"\n"))):
+            return _one_by_one(content.split(b"\n"), first, form, drop)
+        quads = list(parse(content, form, lenient=True))
     except (SyntaxError, MemoryError):  # the parser's own bound of a term
-        return _one_by_one(data.split(b"\n"), first, form, drop)
-    if len(quads) == data.count(b"\n"):
+        return _one_by_one(content.split(b"\n"), first, form, drop)
+    if len(quads) == content.count(b"\n"):
         return Batch(quads, range(first, first + len(quads)))
-    lines = enumerate(data.split(b"\n"), first)
-    told = [number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#")]
+    lines = enumerate(content.split(b"\n"), first)
+    numbers = [number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#")]
     # Where two statements share a line nobody can say which is where: they count from the first of these lines.
-    return Batch(quads, told if len(told) == len(quads) else range(first, first + len(quads)))
+    return Batch(quads, numbers if len(numbers) == len(quads) else range(first, first + len(quads)))
 
 
 def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop) -> Batch:
@@ -194,13 +194,13 @@ def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop)
         try:
             if _is_too_deep(line):
                 raise SyntaxError(TOO_DEEP)
-            found = list(parse(line, form, lenient=True))
+            statements = list(parse(line, form, lenient=True))
         except (SyntaxError, MemoryError) as error:
             why = _reason(error) if isinstance(error, SyntaxError) else TOO_LONG
             drop(MALFORMED, number, f"{shown(line[:_SHOWN].decode(errors='replace').rstrip())} ({why})")
             continue
-        quads += found
-        numbers += [number] * len(found)
+        quads += statements
+        numbers += [number] * len(statements)
     return Batch(quads, numbers)
 
 
@@ -239,15 +239,15 @@ class _Reader(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:  # Any: the buffer that io gives
         """Take what comes next. Raises `BadInput` for an entity that is declared after the beginning."""
         if self._head:
-            data, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
+            content, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
         else:
-            data = self._raw.read(len(buffer))
-            self._follow(data)
+            content = self._raw.read(len(buffer))
+            self._follow(content)
             if self._is_xml:
-                self._check(self._tail[-_OVERLAP:] + data, 0)
-                self._tail = (self._tail + data)[-_TAIL:]
-        buffer[: len(data)] = data
-        return len(data)
+                self._check(self._tail[-_OVERLAP:] + content, 0)
+                self._tail = (self._tail + content)[-_TAIL:]
+        buffer[: len(content)] = content
+        return len(content)
 
     def weigh(self, characters: int) -> None:
         """Count what statements came to. Raises `BadInput` where they come to more than a file of its size may."""
@@ -259,16 +259,16 @@ class _Reader(io.RawIOBase):
         """Say whether the outermost element of XML was closed: the parser stops at the file's end without a word."""
         return self._closing in self._tail
 
-    def _follow(self, data: bytes) -> None:
+    def _follow(self, content: bytes) -> None:
         """Raise `BadInput` where statements about statements nest too deeply; notice words that are long."""
-        self.has_long = self.has_long or max(map(len, data.split()), default=0) > _LONG
-        for bracket in _NESTING.findall(data):
+        self.has_long = self.has_long or max(map(len, content.split()), default=0) > _LONG
+        for bracket in _NESTING.findall(content):
             self._depth += 1 if bracket == b"<<(" else -1
             if self._depth > DEEPEST:
                 raise BadInput(f"{self._path}: {TOO_DEEP}; leave that statement out")
 
-    def _check(self, data: bytes, allowed: int) -> None:
-        if data.count(_ENTITY) > allowed:
+    def _check(self, content: bytes, allowed: int) -> None:
+        if content.count(_ENTITY) > allowed:
             raise BadInput(
                 f"{self._path} declares an XML entity that is long, made of others, or far from the beginning: "
                 "write out what it stands for, or convert the file to N-Triples"

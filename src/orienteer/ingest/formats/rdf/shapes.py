@@ -31,7 +31,7 @@ RESTRICTED = (f"{RDFS}subClassOf", f"{RDF}type")
 """What leads from a node to the restriction that it is under."""
 
 
-class MadeEdges:
+class ListEdges:
     """Edges that stand for others: from the members of lists. `row` is the edge that each comes from."""
 
     def __init__(self) -> None:
@@ -39,14 +39,14 @@ class MadeEdges:
 
     def add(self, source: int, predicate: int, target: int, *, row: int, position: int) -> None:
         """Add an edge."""
-        for one, value in (
+        for numbers, value in (
             (self.source, source),
             (self.predicate, predicate),
             (self.target, target),
             (self.row, row),
             (self.position, position),
         ):
-            one.append(value)
+            numbers.append(value)
 
 
 class Shapes:
@@ -59,7 +59,7 @@ class Shapes:
         """The statements that are edges."""
         self.subject, self.literal_predicate = map(column, (triples.literal_subject, triples.literal_predicate))
         self.keep_literal: Mask = np.ones(len(self.subject), np.bool_)
-        self.made = MadeEdges()
+        self.list_edges = ListEdges()
         self.moved: list[tuple[int, int, int]] = []
         """Literals out of lists: whose they are now, by which predicate, and their rows."""
         self.reifiers: dict[int, list[int]] = {}
@@ -104,9 +104,9 @@ class Shapes:
     def _has_more(self, *iris: str) -> Mask:
         """Say of each term whether it has statements besides those with these predicates."""
         more: Mask = np.zeros(self.size, np.bool_)
-        known = (*iris, f"{RDF}type")
-        more[self.source[self.keep & ~self._among(self.predicate, known)]] = True
-        more[self.subject[self.keep_literal & ~self._among(self.literal_predicate, known)]] = True
+        predicates = (*iris, f"{RDF}type")
+        more[self.source[self.keep & ~self._among(self.predicate, predicates)]] = True
+        more[self.subject[self.keep_literal & ~self._among(self.literal_predicate, predicates)]] = True
         return more
 
     def _remove(self, terms: Mask) -> None:
@@ -132,7 +132,7 @@ class Shapes:
             whose, predicate = int(self.source[row]), int(self.predicate[row])
             for position, cell in enumerate(_cells(int(self.target[row]), following, nodes, is_cell)):
                 if nodes[cell] != ABSENT:
-                    self.made.add(whose, predicate, int(nodes[cell]), row=row, position=position)
+                    self.list_edges.add(whose, predicate, int(nodes[cell]), row=row, position=position)
                 elif texts[cell] != ABSENT:
                     self.moved.append((whose, predicate, int(texts[cell])))
         self.keep[heads] = False
@@ -154,9 +154,10 @@ class Shapes:
         restriction = self.target[under]
         iris = list(self._triples.terms)
         numbers = {
-            one: self._triples.predicate_number(iris[one]) for one in np.unique(properties[restriction]).tolist()
+            predicate: self._triples.predicate_number(iris[predicate])
+            for predicate in np.unique(properties[restriction]).tolist()
         }
-        self.predicate[under] = [numbers[one] for one in properties[restriction].tolist()]
+        self.predicate[under] = [numbers[predicate] for predicate in properties[restriction].tolist()]
         self.target[under] = fillers[restriction]
         self._is_restriction, self._restricted, self._fillers = is_plain, properties, fillers
         self._remove(is_plain & ~self._is_target())
@@ -165,7 +166,7 @@ class Shapes:
         """Say of each term whether an edge leads to it."""
         is_target: Mask = np.zeros(self.size, np.bool_)
         is_target[self.target[self.keep]] = True
-        is_target[column(self.made.target)] = True
+        is_target[column(self.list_edges.target)] = True
         return is_target
 
     # ---- reified statements
@@ -185,7 +186,7 @@ class Shapes:
         self._remove(is_of_value)
         reifiers = np.flatnonzero(is_reifier & ~is_of_value & (objects != ABSENT))
         iris = list(self._triples.terms)
-        stated = _Stated(self)
+        stated = _Statements(self)
         joined: Mask = np.zeros(self.size, np.bool_)
         for reifier in reifiers.tolist():
             named, target = int(predicates[reifier]), int(objects[reifier])
@@ -204,7 +205,7 @@ class Shapes:
 _STRUCTURE = (*SUBJECTS, *PREDICATES, *OBJECTS, f"{RDF}type")
 
 
-class _Stated:
+class _Statements:
     """The edges by their ends."""
 
     def __init__(self, shapes: Shapes) -> None:

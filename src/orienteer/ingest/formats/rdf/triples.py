@@ -70,24 +70,24 @@ class Triples:
         """Take statements in; `declared` holds the prefixes known so far."""
         from pyoxigraph import DefaultGraph, Literal, Triple
 
-        term, edges, literals, known = self._term, list[_Edge](), list[_Valued](), len(self.terms)
-        for (subject, predicate, found, graph), line in zip(batch.quads, batch.lines, strict=True):
+        term, edges, literals, terms_before = self._term, list[_Edge](), list[_Valued](), len(self.terms)
+        for (subject, predicate, value, graph), line in zip(batch.quads, batch.lines, strict=True):
             number = self.predicates.get(predicate.value)
             if number is None:
                 number = self.predicate_number(predicate.value, declared)
             if number in self._private:
                 self._tally.leave_out(self._known_roles.spelled[predicate.value])
                 continue
-            kind = type(found)
+            kind = type(value)
             if kind is Literal:
-                literals.append((term(subject), number, self._kind(found), line, encode(found.value)))
+                literals.append((term(subject), number, self._kind(value), line, encode(value.value)))
             elif kind is Triple:
-                self._reify(term(subject), found, line)
+                self._reify(term(subject), value, line)
             else:
                 named = NO_GRAPH if type(graph) is DefaultGraph else term(graph)
-                edges.append((term(subject), number, term(found), named, line))
+                edges.append((term(subject), number, term(value), named, line))
         self._extend(edges, literals)
-        self.characters += sum(map(len, islice(reversed(self.terms), len(self.terms) - known)))
+        self.characters += sum(map(len, islice(reversed(self.terms), len(self.terms) - terms_before)))
 
     def _extend(self, edges: Sequence[_Edge], literals: Sequence[_Valued]) -> None:
         if edges:
@@ -96,8 +96,8 @@ class Triples:
                 there.extend(more)
         if literals:
             *columns, texts = zip(*literals, strict=True)
-            said = (self.literal_subject, self.literal_predicate, self.literal_kind, self.literal_line)
-            for there, more in zip(said, columns, strict=True):
+            literal_columns = (self.literal_subject, self.literal_predicate, self.literal_kind, self.literal_line)
+            for there, more in zip(literal_columns, columns, strict=True):
                 there.extend(more)
             self._texts.extend(texts)
 
@@ -173,14 +173,14 @@ class Literals:
         # Where each entry lies: the starts, each with the places that follow it.
         at = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(total)
         rows = self._rows[at]
-        found = map(
+        of_subjects = map(
             Literal,
             self._predicate[at].tolist(),
             map(decode, self._texts.take(rows)),
             [self._kinds[kind] for kind in self._kind[rows].tolist()],
         )
         for count in counts.tolist():
-            yield [next(found) for _ in range(count)]
+            yield [next(of_subjects) for _ in range(count)]
 
     def forget(self) -> None:
         """Let go of the texts that were read."""

@@ -63,8 +63,8 @@ class Literal(NamedTuple):
         """Return it as JSON has it; what is no value of its datatype stays text, an empty text is None."""
         text, kind = self.text, self.kind
         if kind in WHOLE:
-            found = numeric(text)
-            return found if isinstance(found, int) else text
+            whole_number = numeric(text)
+            return whole_number if isinstance(whole_number, int) else text
         if kind in BROKEN:
             try:
                 return plain(float(text)) if "_" not in text else text
@@ -95,15 +95,15 @@ class Languages:
 
         Where there are neither, those in the language that comes first.
         """
-        if len(values) < 2 or not any(one.kind[:1] == "@" for one in values):
+        if len(values) < 2 or not any(literal.kind[:1] == "@" for literal in values):
             return values
-        own = sorted((one for one in values if self._is_wanted(one.language)), key=self._is_regional)
-        untold = [one for one in values if one.kind[:1] != "@"]
-        kept = own + untold or [one for one in values if one.language == values[0].language]
-        if len(kept) < len(values):
-            among = set(map(id, kept))
-            self._left.update(one.language for one in values if id(one) not in among)
-        return kept
+        own = sorted((literal for literal in values if self._is_wanted(literal.language)), key=self._is_regional)
+        untold = [literal for literal in values if literal.kind[:1] != "@"]
+        chosen = own + untold or [literal for literal in values if literal.language == values[0].language]
+        if len(chosen) < len(values):
+            among = set(map(id, chosen))
+            self._left.update(literal.language for literal in values if id(literal) not in among)
+        return chosen
 
     def _is_wanted(self, language: str) -> bool:
         language = language.casefold()

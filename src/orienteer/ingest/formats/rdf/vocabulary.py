@@ -97,8 +97,8 @@ _NEVER = re.compile(r"(?!)")
 
 def local_name(iri: str) -> str:
     """Return the last part of an IRI, decoded: `Łódź` of `http://ex.org/city/%C5%81%C3%B3d%C5%BA`."""
-    found = _LOCAL.search(iri)
-    return unquote(found[1]) if found else iri
+    last = _LOCAL.search(iri)
+    return unquote(last[1]) if last else iri
 
 
 class Prefixes:
@@ -107,8 +107,8 @@ class Prefixes:
     def __init__(self, declared: Iterable[Mapping[str, str]]) -> None:
         self._namespaces: dict[str, str] = {}
         self._by_namespace: dict[str, str] = {}
-        for one in declared:
-            for prefix, namespace in one.items():
+        for prefixes in declared:
+            for prefix, namespace in prefixes.items():
                 if namespace and prefix not in self._namespaces and namespace not in self._by_namespace:
                     self._namespaces[prefix] = namespace
                     self._by_namespace[namespace] = prefix
@@ -117,10 +117,10 @@ class Prefixes:
 
     def short(self, iri: str) -> str:
         """Return the prefixed form, the IRI itself where it has none."""
-        found = self._any.match(iri)
-        if found is None or found.end() == len(iri):
+        namespace = self._any.match(iri)
+        if namespace is None or namespace.end() == len(iri):
             return iri
-        return f"{self._by_namespace[found[0]]}:{iri[found.end() :]}"
+        return f"{self._by_namespace[namespace[0]]}:{iri[namespace.end() :]}"
 
 
 def type_names(iris: Sequence[str], prefixes: Prefixes, *, taken: Collection[str] = ()) -> dict[str, str]:
@@ -153,7 +153,7 @@ class Roles:
         """
         if self._given:
             spellings = (iri, Prefixes([declared, PREFIXES]).short(iri), local_name(iri))
-            named = next((one for one in spellings if one in self._given), None)
+            named = next((spelling for spelling in spellings if spelling in self._given), None)
             if named is not None:
                 self.spelled[iri] = named
                 return self._given[named]
