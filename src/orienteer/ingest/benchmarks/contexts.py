@@ -36,6 +36,6 @@ def _is_one(path: Path) -> bool:
 def texts(file: Path) -> list[str]:
     """Return the texts of a file, those that are empty left in place. Raises `BadInput`."""
     read = whole_json(file)
-    if not isinstance(read, list) or not all(isinstance(one, str) for one in read):
+    if not isinstance(read, list) or not all(isinstance(text, str) for text in read):
         raise BadInput(f"{file} is no list of texts: a corpus of passages with titles is called NAME_corpus.json")
     return read

@@ -47,7 +47,7 @@ class Corpus:
 
     def _list(self) -> Iterator[Node]:
         passages = whole_json(self.file)
-        if not isinstance(passages, list) or not all(isinstance(one, dict) for one in passages):
+        if not isinstance(passages, list) or not all(isinstance(fields, dict) for fields in passages):
             raise BadInput(f"{self.file} is no list of passages with title and text")
         for place, fields in enumerate(passages):
             yield _passage(str(place), fields)

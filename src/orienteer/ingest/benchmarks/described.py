@@ -21,7 +21,7 @@ PROSE_WORDS = 6
 
 def described(node_id: str, node_type: str, fields: Mapping[str, Any]) -> Node:  # Any: JSON
     """Make a node. Fields of objects count as fields of the node; what says nothing is left out."""
-    flat = {key: value for key, found in _flat(fields) if (value := plain(found)) is not None}
+    flat = {key: value for key, content in _flat(fields) if (value := plain(content)) is not None}
     named = next((key for key in (*NAMES, f"{node_type}_name") if isinstance(flat.get(key), str)), None)
     name = text_of(flat.pop(named)) if named else node_id
     aliases: list[str] = []
@@ -44,24 +44,24 @@ def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if not isinstance(value, Mapping):
             yield key, value
             continue
-        for inner, found in value.items():
-            yield (f"{key}.{inner}" if inner in fields or isinstance(found, Mapping) else str(inner)), found
+        for inner, content in value.items():
+            yield (f"{key}.{inner}" if inner in fields or isinstance(content, Mapping) else str(inner)), content
 
 
 def _prose(key: str, value: JsonValue) -> str | None:
     """Return a value as text where it is prose, None where it is a property."""
     if isinstance(value, list):
-        if value and all(isinstance(one, dict) for one in value):
-            inner = [text for one in value if (text := _inner(one))]
+        if value and all(isinstance(member, dict) for member in value):
+            inner = [text for member in value if (text := _inner(member))]
             return "\n".join(inner) if inner else None
-        members = [one for one in value if isinstance(one, str)]
+        members = [member for member in value if isinstance(member, str)]
         is_prose = len(members) == len(value) and (key in TEXTS or any(map(_is_prose, members)))
         return "\n".join(members) if is_prose else None
     return value if isinstance(value, str) and (key in TEXTS or _is_prose(value)) else None
 
 
-def _inner(found: Mapping[str, JsonValue]) -> str:
-    return next((value for key in INNER_TEXTS if isinstance(value := found.get(key), str)), "")
+def _inner(fields: Mapping[str, JsonValue]) -> str:
+    return next((value for key in INNER_TEXTS if isinstance(value := fields.get(key), str)), "")
 
 
 def _is_prose(text: str) -> bool:

@@ -68,7 +68,9 @@ class GraphFile:
             builder.add_node(described(entry.id, entry.type, entry.features))
         batch: list[tuple[str, str, str]] = []
         for entry in entries(self.file):
-            batch += [(entry.id, name, identifier(one)) for name, ids in entry.neighbors.items() for one in ids]
+            batch += [
+                (entry.id, name, identifier(neighbor)) for name, ids in entry.neighbors.items() for neighbor in ids
+            ]
             if len(batch) >= EDGE_ROWS:
                 self._add(builder, batch)
                 batch = []
@@ -176,18 +178,18 @@ class _Reading:
         self._next()
         while True:
             try:
-                found, end = self._decoder.raw_decode(self._buffer, self._at)
+                entry, end = self._decoder.raw_decode(self._buffer, self._at)
             except ValueError as error:
                 if len(self._buffer) - self._at > MOST_RECORD:
                     raise too_long(self._file, "one of its nodes") from error
                 if self._fill():
                     continue
                 raise BadInput(f"{self._file} is no whole JSON file ({error}); fetch it again") from error
-            if is_deep(found):
+            if is_deep(entry):
                 raise BadInput(f"{self._file}: one of its nodes has more than {DEEPEST} values within values")
             if end < len(self._buffer) or not self._fill():  # a number at the end of the buffer may go on
                 self._at += end - self._at
-                return found
+                return entry
 
 
 class _Group(NamedTuple):
@@ -209,8 +211,8 @@ def _join_inverses(edges: EdgeTable) -> list[str]:
             edges.turn(second.rows)
             edges.type[second.rows] = first.type
             turned.add(second[:3])
-            kept, gone = edges.type_names[first.type], edges.type_names[second.type]
-            joined.append(f"{gone!r} is {kept!r} the other way round: both are stored as {kept!r}")
+            stays, gone = edges.type_names[first.type], edges.type_names[second.type]
+            joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
     return joined
 
 

@@ -48,14 +48,14 @@ ALLOWED = _GETS | _PUTS | _NUMBERS | _SETS | _COPIED | _REPLACED.keys()
 """Names of the instructions that are read, as `pickletools` has them."""
 
 
-def references(data: Data) -> set[int]:
+def references(pickled: Data) -> set[int]:
     """Return the numbers of the values that are referred to. Raises `ValueError` for an instruction that is not read.
 
     Every instruction of the file is looked at, up to STOP.
     """
     numbers: set[int] = set()
     argument: Any  # an integer, a text or bytes, as the instruction has it
-    for instruction, argument, place in _instructions(data):
+    for instruction, argument, place in _instructions(pickled):
         name = instruction.name
         if name in _GETS:
             numbers.add(argument)
@@ -69,11 +69,12 @@ def references(data: Data) -> set[int]:
     return numbers
 
 
-def _instructions(data: Data) -> Iterator[tuple[pickletools.OpcodeInfo, Any, int]]:
-    """Return each instruction with its argument and its place."""
-    if not isinstance(data, bytes):
-        data.seek(0)
-    return cast(Iterator[tuple[pickletools.OpcodeInfo, Any, int]], pickletools.genops(cast(bytes, data)))  # or mapped
+def _instructions(pickled: Data) -> Iterator[tuple[pickletools.OpcodeInfo, Any, int]]:
+    """Return each instruction with its argument and its place; a mapped file is read as any file."""
+    if not isinstance(pickled, bytes):
+        pickled.seek(0)
+    instructions = pickletools.genops(cast(bytes, pickled))
+    return cast(Iterator[tuple[pickletools.OpcodeInfo, Any, int]], instructions)
 
 
 def _effect(instruction: pickletools.OpcodeInfo) -> int:
@@ -90,7 +91,7 @@ _TO_MARK = frozenset(
 )
 
 
-def parts(data: Data, referred: Collection[int], *, is_streamed: bool) -> Iterator[bytes]:
+def parts(pickled: Data, referred: Collection[int], *, is_streamed: bool) -> Iterator[bytes]:
     """Write the instructions of a pickle anew: as one pickle, or as one for each batch of a dictionary's members.
 
     Raises `ValueError` where the file holds no value, or several. The values on the stack are counted on the way: a
@@ -100,11 +101,11 @@ def parts(data: Data, referred: Collection[int], *, is_streamed: bool) -> Iterat
     puts, gets = _renumbered(referred)
     written, copied, memoized, place = bytearray(), 0, 0, 0
     depth, marks, is_batch = 0, [0], False
-    for instruction, argument, place in _instructions(data):
+    for instruction, argument, place in _instructions(pickled):
         if copied < 0:  # the instruction before this one was replaced
             copied = place
         if is_batch:
-            yield _framed(written + data[copied:place])
+            yield _framed(written + pickled[copied:place])
             written, copied, is_batch = bytearray(_REPLACED["EMPTY_DICT"]), place, False
         name = instruction.name
         if name in _PUTS:
@@ -117,12 +118,12 @@ def parts(data: Data, referred: Collection[int], *, is_streamed: bool) -> Iterat
             depth = (marks.pop() if name in _TO_MARK and marks else depth) + _EFFECTS[name]
             is_batch = is_streamed and depth == 1 and name in _SETS
         if new is not None:
-            written += data[copied:place]
+            written += pickled[copied:place]
             written += new
             copied = -1
     if depth:
         raise ValueError(f"{depth + 1} values where one is expected")
-    yield _framed(written + data[copied:place])
+    yield _framed(written + pickled[copied:place])
 
 
 def _renumbered(referred: Collection[int]) -> tuple[dict[int, bytes], dict[int, bytes]]:

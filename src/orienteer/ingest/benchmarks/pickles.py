@@ -49,8 +49,8 @@ def load(path: Path) -> JsonValue:
 
     Raises `BadInput` for anything but plain values and numpy's, and for a file that is not whole.
     """
-    with _mapped(path) as data, refusals(path):
-        return Unfolder(len(data)).json(value(data))
+    with _mapped(path) as pickled, refusals(path):
+        return Unfolder(len(pickled)).json(value(pickled))
 
 
 def items(path: Path) -> Iterator[tuple[str, JsonValue]]:
@@ -58,9 +58,9 @@ def items(path: Path) -> Iterator[tuple[str, JsonValue]]:
 
     Memory holds one batch of members, and what several refer to. Raises `BadInput` as `load` does, while it is read.
     """
-    with _mapped(path) as data:
-        unfolder = Unfolder(len(data))
-        batches = _values(data, is_streamed=True)
+    with _mapped(path) as pickled:
+        unfolder = Unfolder(len(pickled))
+        batches = _values(pickled, is_streamed=True)
         while True:
             with refusals(path):
                 batch = next(batches, None)
@@ -72,12 +72,12 @@ def items(path: Path) -> Iterator[tuple[str, JsonValue]]:
             yield from members
 
 
-def value(data: Data, *, calls: Calls | None = None, persistent: Call | None = None) -> Any:
+def value(pickled: Data, *, calls: Calls | None = None, persistent: Call | None = None) -> Any:
     """Return the value of a pickle, of plain values and stand-ins; `calls` are further names that it may use.
 
     Raises one of the errors that `refusals` turns into `BadInput`.
     """
-    return next(_values(data, calls=calls, persistent=persistent))
+    return next(_values(pickled, calls=calls, persistent=persistent))
 
 
 @contextmanager
@@ -95,15 +95,15 @@ def refusals(file: object) -> Iterator[None]:
 @contextmanager
 def _mapped(path: Path) -> Iterator[mmap.mmap]:
     require(path)
-    with memory_told(path), path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield data
+    with memory_told(path), path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        yield mapped
 
 
 def _values(
-    data: Data, *, calls: Calls | None = None, persistent: Call | None = None, is_streamed: bool = False
+    pickled: Data, *, calls: Calls | None = None, persistent: Call | None = None, is_streamed: bool = False
 ) -> Iterator[Any]:
-    unpickler = _Unpickler({**CALLS, **(calls or {})}, persistent, MOST_UNFOLDED * len(data) + 1000)
-    for part in parts(data, references(data), is_streamed=is_streamed):
+    unpickler = _Unpickler({**CALLS, **(calls or {})}, persistent, MOST_UNFOLDED * len(pickled) + 1000)
+    for part in parts(pickled, references(pickled), is_streamed=is_streamed):
         yield unpickler.read(part)
 
 

@@ -129,10 +129,10 @@ class KnowledgeBase:
             if (self.folder / EDGE_NAMES).is_file() and not (self.folder / NODE_NAMES).is_file():
                 return None
             raise BadInput(f"{path} is missing: fetch the whole folder again")
-        found = _whole(path)
-        if found.ndim != 1:
-            raise BadInput(f"{path} has the shape {found.shape} where one type a node is expected: fetch it again")
-        return found
+        types = _whole(path)
+        if types.ndim != 1:
+            raise BadInput(f"{path} has the shape {types.shape} where one type a node is expected: fetch it again")
+        return types
 
     def _type(self, node_id: str, types: NDArray[np.int64] | None, names: Mapping[str, str]) -> str:
         if not node_id.isascii() or not node_id.isdigit():
@@ -157,22 +157,22 @@ class KnowledgeBase:
     def _add_node(self, builder: GraphBuilder, own: _Batch, node_id: str, node_type: str, fields: JsonValue) -> None:
         if not isinstance(fields, dict):
             raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
-        told = {key: value for key, value in fields.items() if key not in self.private and str(value) not in UNKNOWN}
-        if told.get("type") == node_type:
-            del told["type"]
-        lists = {name: told.pop(name) for name in LISTS if isinstance(told.get(name), list)}
-        node = described(node_id, node_type, told)
+        stated = {key: value for key, value in fields.items() if key not in self.private and str(value) not in UNKNOWN}
+        if stated.get("type") == node_type:
+            del stated["type"]
+        lists = {name: stated.pop(name) for name in LISTS if isinstance(stated.get(name), list)}
+        node = described(node_id, node_type, stated)
         builder.add_node(node)
         for name, rows in lists.items():
             rows = [row for row in rows if isinstance(row, dict) and row]
             if name in self.explode:
                 edge_type = self.explode[name]
-                made: Iterator[Node] = _row_nodes(node, name, rows)
+                row_nodes: Iterator[Node] = _row_nodes(node, name, rows)
             else:
-                edge_type, made = f"has_{name}", _tables(node, name, rows)
-            for one in made:
-                builder.add_node(one)
-                own.add(node_id, edge_type, one.id)
+                edge_type, row_nodes = f"has_{name}", _tables(node, name, rows)
+            for row_node in row_nodes:
+                builder.add_node(row_node)
+                own.add(node_id, edge_type, row_node.id)
 
     # ---- edges
 
@@ -193,7 +193,7 @@ class KnowledgeBase:
             builder.add_edges(
                 EdgeBatch(
                     sources=list(map(str, ends[0, part].tolist())),
-                    types=[self._named(str(one), names, EDGE_NAMES) for one in types[part].tolist()],
+                    types=[self._named(str(number), names, EDGE_NAMES) for number in types[part].tolist()],
                     targets=list(map(str, ends[1, part].tolist())),
                     file=file,
                     lines=range(first + 1, first + 1 + len(types[part])),
@@ -219,10 +219,10 @@ def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[s
 
 def _whole(path: Path) -> NDArray[np.int64]:
     """Return a tensor of whole numbers, also where they are written as floats. Raises `BadInput` for other numbers."""
-    found = tensor(path)
-    if found.dtype.kind == "f" and not (np.isfinite(found) & (found == np.rint(found))).all():
+    numbers = tensor(path)
+    if numbers.dtype.kind == "f" and not (np.isfinite(numbers) & (numbers == np.rint(numbers))).all():
         raise BadInput(f"{path} holds numbers that are not whole, where nodes and types are numbered: fetch it again")
-    return found.astype(np.int64, copy=False)
+    return numbers.astype(np.int64, copy=False)
 
 
 def _by_number(path: Path) -> dict[str, str]:
@@ -236,7 +236,7 @@ def _row_nodes(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[N
     """Make a node of each row of a product's list."""
     for number, row in enumerate(rows):
         row_name, text = (_cell(row.get(key)) for key in (ROW_NAME[name], ROW_TEXT[name]))
-        rest = {key: value for key, one in row.items() if (value := plain(one)) is not None}
+        rest = {key: value for key, cell in row.items() if (value := plain(cell)) is not None}
         properties = {key: value for key, value in rest.items() if key not in (ROW_NAME[name], ROW_TEXT[name])}
         yield Node(f"{name}:{owner.id}:{number}", name, row_name or f"{name} of {owner.name}", text, (), properties)
 
@@ -252,5 +252,5 @@ def _tables(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node
 
 
 def _cell(value: JsonValue) -> str:
-    known = plain(value)
-    return "" if known is None else text_of(known)
+    content = plain(value)
+    return "" if content is None else text_of(content)

@@ -129,16 +129,16 @@ class BuildConfig:
 
     def fixed_thresholds(self) -> dict[str, float]:
         """Return the thresholds that were given, by similarity. Raises `BadOption`."""
-        found = {}
+        settings = {}
         for text in self.thresholds:
             name, equals, value = text.partition("=")
             if name not in SIMILARITIES or not equals:
                 raise BadOption(f"thresholds: {text!r} is none; write SIMILARITY=NUMBER, of {', '.join(SIMILARITIES)}")
             try:
-                found[name] = float(value)
+                settings[name] = float(value)
             except ValueError:
                 raise BadOption(f"thresholds: {value!r} is no number, in {text!r}") from None
-        return found
+        return settings
 
     def changed(self) -> dict[str, Any]:  # Any: what a field holds
         """Return the options that are not as they are by default, as JSON."""

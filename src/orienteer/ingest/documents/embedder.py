@@ -46,12 +46,12 @@ class CachedEmbedder:
             return self._embedder.embed(texts, kind=kind)
         keys = keys_of(texts)
         unique, first, back = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        found = VectorCache(self._folder)
-        missing = np.sort(first[found.find(unique) < 0]).astype(np.int64)
+        cache = VectorCache(self._folder)
+        missing = np.sort(first[cache.find(unique) < 0]).astype(np.int64)
         if len(missing):
             self._embed(texts, keys, missing)
-            found = VectorCache(self._folder)
-        return found.take(found.find(unique))[back.reshape(-1)].astype(np.float32)
+            cache = VectorCache(self._folder)
+        return cache.take(cache.find(unique))[back.reshape(-1)].astype(np.float32)
 
     def _embed(self, texts: Sequence[str], keys: Keys, missing: NDArray[np.int64]) -> None:
         assert self._folder is not None

@@ -54,11 +54,11 @@ class Gathering:
                 self._put(shelf, self._nodes_of(document))
                 self._progress(READING, count)
         else:
-            found = listing(self._sources)
-            self.skipped += found.skipped
+            sources = listing(self._sources)
+            self.skipped += sources.skipped
             with Converter(seconds=config.seconds) as converter:
                 reading = Reading(config, converter)
-                for count, file in enumerate(found.files, 1):
+                for count, file in enumerate(sources.files, 1):
                     self._file(shelf, reading, file)
                     self._progress(READING, count)
             self.notes += reading.notes
@@ -81,9 +81,9 @@ class Gathering:
                 raise BadInput(f"no document in {where}; these are read: {', '.join(sorted(KINDS))}")
             raise BadInput(f"no document in {where} could be read: {first.file}: {first.reason}")
         if strict and self.unreadable:
-            one = self.unreadable[0]
+            first = self.unreadable[0]
             raise BadInput(
-                f"--strict: {len(self.unreadable)} documents cannot be read (first: {one.file}: {one.reason}). "
+                f"--strict: {len(self.unreadable)} documents cannot be read (first: {first.file}: {first.reason}). "
                 "Mend them, or leave out --strict."
             )
 
@@ -97,7 +97,7 @@ class Gathering:
         """What an update found of files, by what became of them; nothing where it was none."""
         if self._previous is None:
             return {}
-        gone = self._previous.stamps.keys() - {one.name for one in self.stamps}
+        gone = self._previous.stamps.keys() - {stamp.name for stamp in self.stamps}
         return {**{name: self._became[name] for name in ("unchanged", "changed", "added")}, "removed": len(gone)}
 
     def _file(self, shelf: Shelf, reading: Reading, file: File) -> None:
@@ -105,13 +105,13 @@ class Gathering:
         try:
             old = previous.unchanged(file) if previous is not None else None
             if previous is not None and old is not None:
-                made = previous.nodes(file)
+                nodes = previous.nodes(file)
             else:
                 with memory_told(file.path):
-                    made = [node for document in reading.documents(file) for node in self._making.nodes(document)]
-            if not made:
+                    nodes = [node for document in reading.documents(file) for node in self._making.nodes(document)]
+            if not nodes:
                 raise BadInput("no text in it")
-            _check_ids(made)
+            _check_ids(nodes)
             self._stamp(file, old)
         except MissingExtra as error:
             self._missing = error
@@ -123,7 +123,7 @@ class Gathering:
         except OSError as error:
             self._leave_out(file, f"cannot be read: {error.strerror or error}")
             return
-        self._put(shelf, made)
+        self._put(shelf, nodes)
 
     def _nodes_of(self, document: Document) -> list[Node]:
         """Return the nodes of one of many documents in a file. Raises `BadInput` that names it."""

@@ -72,7 +72,9 @@ class Previous:
         mine = self.options
         for name in sorted({*mine, *options}):
             if mine.get(name) != options.get(name):
-                had, has = (one.get(name, "none" if name in _OTHERS else "its default") for one in (mine, options))
+                had, has = (
+                    settings.get(name, "none" if name in _OTHERS else "its default") for settings in (mine, options)
+                )
                 raise BadOption(
                     f"{self._graph.path} was made with {name} = {had}, not {has}: give the same, or build it anew with "
                     "--force"
@@ -106,11 +108,11 @@ class Previous:
         for row in range(len(graph)):
             if graph.type_at(row) not in READ:
                 continue
-            known = graph.properties.of(row)
+            properties = graph.properties.of(row)
             is_document = graph.type_at(row) == DOCUMENT
-            owner = graph.ids[row] if is_document else str(known.get("document", graph.ids[row]))
-            key = (_whole(known.get("row")), owner, not is_document, _whole(known.get("order")), row)
-            placed.setdefault(str(known.get("file")), []).append(key)
+            owner = graph.ids[row] if is_document else str(properties.get("document", graph.ids[row]))
+            key = (_whole(properties.get("row")), owner, not is_document, _whole(properties.get("order")), row)
+            placed.setdefault(str(properties.get("file")), []).append(key)
         return {file: [key[-1] for key in sorted(keys)] for file, keys in placed.items()}
 
 

@@ -115,8 +115,8 @@ def _changes(report: _Looked) -> list[str]:
 def _skipped(skipped: Sequence[Skipped], *, is_verbose: bool) -> list[str]:
     """Return a line a reason, with its first files; all of them where more is asked for."""
     by_reason: dict[str, list[str]] = {}
-    for one in skipped:
-        by_reason.setdefault(one.reason, []).append(one.file)
+    for file in skipped:
+        by_reason.setdefault(file.reason, []).append(file.file)
     lines = []
     for reason, files in by_reason.items():
         shown = files if is_verbose else files[:SHOWN]
@@ -127,4 +127,6 @@ def _skipped(skipped: Sequence[Skipped], *, is_verbose: bool) -> list[str]:
 
 def edge_counts(counts: Mapping[str, int]) -> dict[str, int]:
     """Return edge types by how many there are, most first."""
-    return dict(sorted(((name, count) for name, count in counts.items() if count), key=lambda one: (-one[1], one[0])))
+    return dict(
+        sorted(((name, count) for name, count in counts.items() if count), key=lambda pair: (-pair[1], pair[0]))
+    )

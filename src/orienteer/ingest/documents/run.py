@@ -245,7 +245,7 @@ class _Build:
             similarity=weaving.similarity,
             embedded=None if self._embedder is None else self._embedder.embedded,
             extracted=None if extracting is None else extracting.report,
-            usage=sum((one.usage for one in self._asked), Usage()) if self._asked else None,
+            usage=sum((reader.usage for reader in self._asked), Usage()) if self._asked else None,
             stages={name: round(seconds, 3) for name, seconds in self._stages.items()},
             peak_bytes=peak_bytes(),
             **gathering.changes,
@@ -282,7 +282,7 @@ class _Build:
     def _provenance(
         self, sources: list[Path], gathering: Gathering, weaving: Weaving, extracting: Extracting | None
     ) -> dict[str, Any]:  # Any: JSON
-        known = describe(
+        origin = describe(
             sources,
             gathering.stamps,
             self._chosen(),
@@ -290,7 +290,7 @@ class _Build:
             greatest_weights=weaving.greatest,
             notes=[*self._notes, *gathering.notes],
         )
-        return known if extracting is None or extracting.gold is None else {**known, **extracting.gold.provenance}
+        return origin if extracting is None or extracting.gold is None else {**origin, **extracting.gold.provenance}
 
     def _previous(self) -> Previous | None:
         if not self._options.update:
@@ -309,9 +309,9 @@ class _Build:
         """Return what has the model extract; None where nothing is extracted, or statistics do it."""
         if self._extract is None or self._model is None:
             return None
-        asked = Asked(self._extract, types_of(self._config.entity_types))
+        reply_form = Asked(self._extract, types_of(self._config.entity_types))
         return Asking(
-            asked, self._model, self._replies(stack), self._concurrency, self._progress, self._config.gleanings
+            reply_form, self._model, self._replies(stack), self._concurrency, self._progress, self._config.gleanings
         )
 
     @property
@@ -360,8 +360,8 @@ class _Build:
             self._notes.append(f"no node has the type {', '.join(missing)}, so none of it has a vector")
         if self._config.vectors and not types:
             return
-        made = embed_graph(graph, self._raw, cache=self._cache, node_types=types, progress=self._progress)
-        self._embedder.embedded += made.embedded
+        vectors = embed_graph(graph, self._raw, cache=self._cache, node_types=types, progress=self._progress)
+        self._embedder.embedded += vectors.embedded
 
     def _chosen(self) -> dict[str, Any]:  # Any: JSON
         """Return the options that shape the graph."""
@@ -373,7 +373,7 @@ class _Build:
         return {
             "chunks": self._chunking,
             **({} if self._extract is None else {"extract": self._extract}),
-            **{kind: one.name for kind, one in named.items() if one is not None},
+            **{kind: model.name for kind, model in named.items() if model is not None},
             **self._config.changed(),
         }
 

@@ -39,8 +39,8 @@ class Shelf:
             self._read = Folder(self._folder).strings("node")
         for low in range(0, len(self._read), _BATCH):
             rows = np.arange(low, min(low + _BATCH, len(self._read)))
-            for data in self._read.take(rows):
-                yield unpacked(data.decode(errors="surrogatepass"))
+            for packed in self._read.take(rows):
+                yield unpacked(packed.decode(errors="surrogatepass"))
 
 
 def packed(node: Node) -> str:

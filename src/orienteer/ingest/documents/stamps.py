@@ -44,14 +44,14 @@ def stamp(file: File) -> Stamp:
 
 
 def describe(
-    given: Iterable[Path], stamps: Iterable[Stamp], options: Mapping[str, Any], **more: Any
+    sources: Iterable[Path], stamps: Iterable[Stamp], options: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:  # Any: JSON
     """Return the provenance of a chunk graph."""
     return {
         "made_by": MADE_BY,
         "version": __version__,
-        "given": [str(path.resolve()) for path in given],
-        "sources": [one._asdict() for one in sorted(stamps)],
+        "given": [str(path.resolve()) for path in sources],
+        "sources": [stamp._asdict() for stamp in sorted(stamps)],
         "options": dict(options),
         **more,
     }
@@ -64,7 +64,7 @@ def is_chunk_graph(manifest: Manifest) -> bool:
 
 def stamps_of(manifest: Manifest) -> dict[str, Stamp]:
     """Return the files that a chunk graph was made of, by name. Raises `NotAGraph`."""
-    return {one.name: one for one in provenance.listed(manifest, "sources", Stamp)}
+    return {stamp.name: stamp for stamp in provenance.listed(manifest, "sources", Stamp)}
 
 
 def files_of(sources: Sequence[Path]) -> tuple[File, ...]:
@@ -78,16 +78,16 @@ def is_stale(manifest: Manifest) -> bool:
 
     A folder whose layout only a reader can tell, of an extra that is not installed, goes by the files it was made of.
     """
-    stamps = {one.path: one for one in stamps_of(manifest).values()}
-    if not all(one.is_of(Path(path)) for path, one in stamps.items()):
+    stamps = {stamp.path: stamp for stamp in stamps_of(manifest).values()}
+    if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
         return True
     left_out = frozenset(provenance.listed(manifest, "left_out", str))
-    given = provenance.given_of(manifest)
-    if not all(path.exists() for path in given):
+    sources = provenance.given_of(manifest)
+    if not all(path.exists() for path in sources):
         return True
     known_sources = stamps.keys() | left_out
     try:
-        files = files_of(given)
+        files = files_of(sources)
     except MissingExtra:  # a graph is opened without what read its sources
         return False
     except BadInput:  # a build could not read what the folder holds now, so it has changed

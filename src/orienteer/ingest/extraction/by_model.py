@@ -91,10 +91,10 @@ class Asking:
         entities: list[ExtractedEntity] = []
         statements: list[Statement] = []
         for place, reply in enumerate(chunk.replies):
-            found = self.asked.read(reply, chunk.id, merging.rejects, before=entities)
-            if found is not None:
-                entities += found.entities
-                statements += found.statements
+            reading = self.asked.read(reply, chunk.id, merging.rejects, before=entities)
+            if reading is not None:
+                entities += reading.entities
+                statements += reading.statements
             elif place:
                 merging.rejects.add("a second reply that is no object", reply, chunk.id)
             else:
@@ -119,9 +119,9 @@ class Asking:
         return _Chunk(node.id, tuple(replies))
 
     def _reply(self, messages: tuple[Message, ...]) -> str:
-        kept = self._kept(messages)
-        if kept is not None:
-            return kept
+        stored = self._kept(messages)
+        if stored is not None:
+            return stored
         content = call(self.model, messages, run=self.run, schema=self.asked.schema).message.content or ""
         if is_object(content):
             self.replies.put(self._key(messages), content)
@@ -134,8 +134,8 @@ class Asking:
         return key_of(self.model.name, messages, self.asked.schema)
 
     def _messages(self, node: Node) -> tuple[Message, ...]:
-        said = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
-        return Message(role="system", content=self.asked.prompt), Message(role="user", content=said)
+        content = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
+        return Message(role="system", content=self.asked.prompt), Message(role="user", content=content)
 
     @staticmethod
     def _further(messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
@@ -150,17 +150,17 @@ class Asking:
                 continue
             messages = self._messages(node)
             size = sum(tokens(message.content or "") for message in messages) + form
-            said = _REPLY[self.asked.form] * tokens(node.text)
+            tokens_of_reply = _REPLY[self.asked.form] * tokens(node.text)
             reply = self._kept(messages)
             for time in range(1 + self.gleanings):
                 if time:
-                    size += said + tokens(prompt("again"))
-                    said *= _AGAIN
+                    size += tokens_of_reply + tokens(prompt("again"))
+                    tokens_of_reply *= _AGAIN
                     reply = None if reply is None else self._kept(self._further(messages, reply))
                 cached += reply is not None
                 calls += reply is None
                 prompted += int(size * _OVERHEAD) * (reply is None)
-                completed += int(said) * (reply is None)
+                completed += int(tokens_of_reply) * (reply is None)
         usd = None
         if price is not None:
             usd = round(price.usd(prompt_tokens=prompted, cached_tokens=0, completion_tokens=completed), 4)

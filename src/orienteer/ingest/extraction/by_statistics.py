@@ -70,8 +70,8 @@ class Counting:
             for number in titled:
                 titles.setdefault(number, set()).add(self._same[name])
         for number, (_, node) in enumerate(parts_of(self._nodes)):
-            held = {self._same[name] for name in self._names.of(number).tolist()}
-            self._read(merging, number, node, held, titles.get(number, set()))
+            numbers = {self._same[name] for name in self._names.of(number).tolist()}
+            self._read(merging, number, node, numbers, titles.get(number, set()))
             if number % _EVERY == 0:
                 progress("finding what stands together", number)
 
@@ -80,19 +80,21 @@ class Counting:
         chunks = [part.id for part in self._names.parts]
         return self.together.edges(cache(lambda number: merging.id_of(self._key(number))), chunks)
 
-    def _read(self, merging: Merging, part: int, node: Node, held: set[int], titles: set[int]) -> None:
-        among = frozenset(held)
-        found = [self._places.within(sentence, among) for sentence in sentences_of(node)]
-        said = {number: "" for number in sorted(held)}
-        said.update(dict.fromkeys(distinct(spot for one in found for spot in one.spots), ""))
-        for number, sentence in self._defined(found):
-            said[number] = said.get(number) or sentence
-        if found:
-            said.update({number: said[number] or found[0].text for number in titles})
-        entities = [self._entity(number, text, is_title=number in titles) for number, text in said.items()]
-        merging.add(node.id, entities, [one for sentence in found for one in self._statements(sentence, titles)])
+    def _read(self, merging: Merging, part: int, node: Node, numbers: set[int], titles: set[int]) -> None:
+        among = frozenset(numbers)
+        sentences = [self._places.within(sentence, among) for sentence in sentences_of(node)]
+        descriptions = {number: "" for number in sorted(numbers)}
+        descriptions.update(dict.fromkeys(distinct(spot for sentence in sentences for spot in sentence.spots), ""))
+        for number, sentence in self._defined(sentences):
+            descriptions[number] = descriptions.get(number) or sentence
+        if sentences:
+            descriptions.update({number: descriptions[number] or sentences[0].text for number in titles})
+        entities = [self._entity(number, text, is_title=number in titles) for number, text in descriptions.items()]
+        merging.add(
+            node.id, entities, [statement for sentence in sentences for statement in self._statements(sentence, titles)]
+        )
         if self._form != "hyper":
-            self.together.add(part, list(said), found)
+            self.together.add(part, list(descriptions), sentences)
 
     def _statements(self, sentence: Sentence, titles: set[int]) -> Iterator[Statement]:
         """Return what a sentence states, by the form that is asked for.
@@ -114,22 +116,22 @@ class Counting:
         if about is not None:
             first = spots[0]
             yield from self._pair((about, first.number), start, text[: first.end], text[: first.begin], text)
-        for one, other in pairwise(spots):
-            if one.number != other.number:
-                said, between = text[one.begin : other.end], text[one.end : other.begin]
-                yield from self._pair((one.number, other.number), "", said, between, text)
+        for spot, other in pairwise(spots):
+            if spot.number != other.number:
+                passage, between = text[spot.begin : other.end], text[spot.end : other.begin]
+                yield from self._pair((spot.number, other.number), "", passage, between, text)
 
-    def _pair(self, ends: tuple[int, int], start: str, said: str, between: str, whole: str) -> Iterator[Statement]:
+    def _pair(self, ends: tuple[int, int], start: str, passage: str, between: str, whole: str) -> Iterator[Statement]:
         """Return what two names that follow one another state."""
         members = tuple(map(self._member, ends))
         if self._form == "entities":
             yield fact(start + whole, members)
         elif 0 < len(_WORD.findall(between)) <= MOST_BETWEEN:
-            yield fact(start + said, members)
+            yield fact(start + passage, members)
 
-    def _defined(self, found: Sequence[Sentence]) -> Iterator[tuple[int, str]]:
+    def _defined(self, sentences: Sequence[Sentence]) -> Iterator[tuple[int, str]]:
         """Return the names that sentences say what they are of, with those sentences."""
-        for text, spots in found:
+        for text, spots in sentences:
             if spots and spots[0].begin <= _OPENING and _DEFINES.match(text, spots[0].end):
                 yield spots[0].number, text
 

@@ -36,20 +36,20 @@ def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
     numbers = np.array(words.codes, np.int64)
     owner = np.repeat(np.arange(count), np.diff(begins))
     apart = 1 + len(words.written)
-    held = np.bincount(np.unique(owner * apart + numbers + 1) % apart, minlength=apart)[1:]  # texts of each word
-    is_part = (held <= max(LEAST_COMMON, COMMON * count)) & np.array(list(map(_may_be_part, words.written)), np.bool_)
+    spread = np.bincount(np.unique(owner * apart + numbers + 1) % apart, minlength=apart)[1:]  # texts of each word
+    is_part = (spread <= max(LEAST_COMMON, COMMON * count)) & np.array(list(map(_may_be_part, words.written)), np.bool_)
     numbers = np.where((numbers >= 0) & is_part[numbers], numbers, _GAP)
     first, second = numbers[:-1], numbers[1:]
     at = np.flatnonzero((first >= 0) & (second >= 0) & (owner[:-1] == owner[1:]))
-    codes = first[at] * len(held) + second[at]
+    codes = first[at] * len(spread) + second[at]
     unique, inverse = np.unique(codes, return_inverse=True)
     together = np.bincount(np.unique(inverse * count + owner[at]) // count, minlength=len(unique))
-    chance = held[unique // len(held)] * held[unique % len(held)] / count**2
+    chance = spread[unique // len(spread)] * spread[unique % len(spread)] / count**2
     rate = together / count
     mutual = np.log(rate / chance) / -np.log(np.minimum(rate, 1 - 1e-9))
     is_phrase = (together >= LEAST_CHUNKS) & (together <= most_chunks(count, share)) & (mutual >= TOGETHER)
     pairs = {
-        (words.written[int(code) // len(held)], words.written[int(code) % len(held)]) for code in unique[is_phrase]
+        (words.written[int(code) // len(spread)], words.written[int(code) % len(spread)]) for code in unique[is_phrase]
     }
     marked = at[is_phrase[inverse]]  # where a phrase of two begins
     threes = _threes(numbers, marked, words.written)
@@ -60,7 +60,7 @@ def _threes(numbers: NDArray[np.int64], marked: NDArray[np.int64], written: list
     """Return the phrases of three words: two phrases that share their middle, often enough."""
     both = marked[np.isin(marked + 1, marked)]
     counts = Counter(zip(*(numbers[both + place].tolist() for place in range(3)), strict=True))
-    return [" ".join(written[one] for one in three) for three, count in counts.items() if count >= LEAST_CHUNKS]
+    return [" ".join(written[word] for word in three) for three, count in counts.items() if count >= LEAST_CHUNKS]
 
 
 class _Numbers:

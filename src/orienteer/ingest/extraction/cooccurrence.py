@@ -45,12 +45,12 @@ class Together:
         """Count the names of a chunk and of its sentences."""
         near: set[int] = set()
         for text, spots in sentences:
-            near.update(_code(one, other) for one, other in combinations(distinct(spots)[:MOST_OF_CHUNK], 2))
-            for one, other in pairwise(spots):
-                between = " ".join(text[one.end : other.begin].split())
-                if one.number != other.number and 0 < len(between) <= LONGEST_BETWEEN:
-                    self._between.setdefault(_code(one.number, other.number), between)
-        far = {_code(one, other) for one, other in combinations(names[:MOST_OF_CHUNK], 2)} - near
+            near.update(_code(name, other) for name, other in combinations(distinct(spots)[:MOST_OF_CHUNK], 2))
+            for spot, other in pairwise(spots):
+                between = " ".join(text[spot.end : other.begin].split())
+                if spot.number != other.number and 0 < len(between) <= LONGEST_BETWEEN:
+                    self._between.setdefault(_code(spot.number, other.number), between)
+        far = {_code(name, other) for name, other in combinations(names[:MOST_OF_CHUNK], 2)} - near
         for codes, weight in ((near, 1.0), (far, IN_CHUNK)):
             self._codes.extend(sorted(codes))
             self._parts.extend([part] * len(codes))
@@ -59,9 +59,9 @@ class Together:
     def edges(self, id_of: Callable[[int], str], chunks: Sequence[str]) -> Iterator[EdgeBatch]:
         """Return the ties as edges, given the ids of nodes and of chunks by number."""
         ties = self._ties()
-        kept = _strongest(ties, self._most)
-        for low in range(0, len(kept), _BATCH):
-            here = kept[low : low + _BATCH].tolist()
+        strongest = _strongest(ties, self._most)
+        for low in range(0, len(strongest), _BATCH):
+            here = strongest[low : low + _BATCH].tolist()
             codes = ties.codes[here].tolist()
             yield EdgeBatch(
                 sources=[id_of(code >> _SHIFT) for code in codes],
@@ -87,8 +87,8 @@ class Together:
         return _Ties(unique, weights, np.append(begins, len(codes)), parts[order])
 
 
-def _code(one: int, other: int) -> int:
-    return min(one, other) << _SHIFT | max(one, other)
+def _code(name: int, other: int) -> int:
+    return min(name, other) << _SHIFT | max(name, other)
 
 
 def _strongest(ties: _Ties, most: int) -> NDArray[np.int64]:

@@ -62,12 +62,12 @@ class Extracting:
 
     def edges(self, weaving: Weaving, embedder: Embedder | None) -> None:
         """Add what joins them, once all nodes are there."""
-        found: Iterator[EdgeBatch] = batches(self._merging.edges(self._chunks))
+        edges: Iterator[EdgeBatch] = batches(self._merging.edges(self._chunks))
         if self._counting is not None:
-            found = chain(found, self._counting.edges(self._merging))
+            edges = chain(edges, self._counting.edges(self._merging))
         if self._config.synonyms and embedder is not None:
-            found = chain(found, synonym_edges(self._merging.named(), embedder, self._progress))
-        weaving.further_edges(found, symmetric=SYMMETRIC)
+            edges = chain(edges, synonym_edges(self._merging.named(), embedder, self._progress))
+        weaving.further_edges(edges, symmetric=SYMMETRIC)
 
     def publish(self, builder: GraphBuilder) -> Manifest:
         """Publish the graph, with edge types as they were first written, its words measured by what was read."""
@@ -89,12 +89,12 @@ class Extracting:
     @property
     def notes(self) -> list[str]:
         """What should be said of it."""
-        made = self.report
-        notes = [one.render() for one in made.rejected]
+        report = self.report
+        notes = [reject.render() for reject in report.rejected]
         notes += [] if self.gold is None else [self.gold.note]
-        if made.failed:
+        if report.failed:
             notes.append(
-                f"nothing extracted from {counted(len(made.failed), 'chunk')}, for the model's reply was no object "
-                f"(first: {made.failed[0]})"
+                f"nothing extracted from {counted(len(report.failed), 'chunk')}, for the model's reply was no object "
+                f"(first: {report.failed[0]})"
             )
         return notes

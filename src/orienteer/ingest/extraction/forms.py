@@ -77,11 +77,11 @@ class Asked:
         return _object(entities=_list(entity), **{name: _list(item)})
 
     def _entities(self, records: JsonValue, chunk: str, rejects: Rejects) -> Iterator[ExtractedEntity]:
-        for one in _sound(records, _ENTITY, "no sound record of entities", chunk, rejects):
-            if self.types and entity_type(one["type"]) not in self.types:
-                rejects.add("an entity of none of the types asked for", f"{one['name']} ({one['type']})", chunk)
+        for record in _sound(records, _ENTITY, "no sound record of entities", chunk, rejects):
+            if self.types and entity_type(record["type"]) not in self.types:
+                rejects.add("an entity of none of the types asked for", f"{record['name']} ({record['type']})", chunk)
             else:
-                yield ExtractedEntity(one["name"], one["type"], one["description"])
+                yield ExtractedEntity(record["name"], record["type"], record["description"])
 
     def read(
         self, content: str, chunk: str, rejects: Rejects, *, before: Sequence[ExtractedEntity] = ()
@@ -95,10 +95,10 @@ class Asked:
             return None
         name, item = _STATEMENTS[self.form]
         entities = tuple(self._entities(value.get("entities"), chunk, rejects))
-        listed = {folded(one.name) for one in (*before, *entities)}
+        listed = {folded(entity.name) for entity in (*before, *entities)}
         statements = []
-        for one in _sound(value.get(name), item, f"no sound record of {name}", chunk, rejects):
-            statement = _MAKERS[self.form](one)
+        for record in _sound(value.get(name), item, f"no sound record of {name}", chunk, rejects):
+            statement = _MAKERS[self.form](record)
             unlisted = [member.name for member in statement.members if folded(member.name) not in listed]
             if unlisted and self.types:
                 rejects.add("a member that is no listed entity of the types asked for", unlisted[0], chunk)
@@ -132,29 +132,33 @@ def _sound(
         rejects.add(f"{reason}: not a list", records, chunk)
         return
     for record in records:
-        found = faults(record, schema)
-        if found or not isinstance(record, dict):
-            rejects.add(reason, f"{record} ({found[0]})" if found else record, chunk)
+        reasons = faults(record, schema)
+        if reasons or not isinstance(record, dict):
+            rejects.add(reason, f"{record} ({reasons[0]})" if reasons else record, chunk)
         else:
             yield record
 
 
-def _triple(said: _Said) -> Statement:
-    return triple(said["subject"], said["predicate"], said["object"])
+def _triple(record: _Said) -> Statement:
+    return triple(record["subject"], record["predicate"], record["object"])
 
 
-def _relation(said: _Said) -> Statement:
-    keywords = tuple(dict.fromkeys(filter(None, (" ".join(one.split()) for one in said["keywords"]))))
-    strength = _within(said["strength"], MOST_SCORE)
-    return relation(said["source"], said["target"], said["description"], keywords=keywords, strength=strength or 1.0)
-
-
-def _fact(said: _Said) -> Statement:
-    members = tuple(
-        Member(one["name"], "", " ".join(one["role"].split()), _within(one["importance"], MOST_IMPORTANCE) or 1.0)
-        for one in said["members"]
+def _relation(record: _Said) -> Statement:
+    keywords = tuple(dict.fromkeys(filter(None, (" ".join(keyword.split()) for keyword in record["keywords"]))))
+    strength = _within(record["strength"], MOST_SCORE)
+    return relation(
+        record["source"], record["target"], record["description"], keywords=keywords, strength=strength or 1.0
     )
-    return fact(said["statement"], members, score=_within(said["score"], MOST_SCORE))
+
+
+def _fact(record: _Said) -> Statement:
+    members = tuple(
+        Member(
+            member["name"], "", " ".join(member["role"].split()), _within(member["importance"], MOST_IMPORTANCE) or 1.0
+        )
+        for member in record["members"]
+    )
+    return fact(record["statement"], members, score=_within(record["score"], MOST_SCORE))
 
 
 _MAKERS: Mapping[str, Callable[[_Said], Statement]] = {"triples": _triple, "entities": _relation, "hyper": _fact}

@@ -76,20 +76,20 @@ class GoldTriples:
 
     def into(self, merging: Merging) -> None:
         """Merge what each passage states."""
-        for passage, said in self.by_passage().items():
-            merging.add(passage, said.entities, said.statements)
+        for passage, evidence in self.by_passage().items():
+            merging.add(passage, evidence.entities, evidence.statements)
 
     def by_passage(self) -> dict[str, Said]:
         """Return what each passage states, by its id, in the order of the triples."""
-        found: dict[str, Said] = {}
-        for one in self.triples:
-            statement = triple(one.subject, one.predicate, one.object)
-            titled = (ExtractedEntity(one.subject, is_title=True),) if one.titles else ()
-            for passage in one.passages:
-                known = found.get(passage, Said((), ()))
-                entities = tuple(dict.fromkeys((*known.entities, *titled)))
-                found[passage] = Said(entities, (*known.statements, statement))
-        return found
+        evidence: dict[str, Said] = {}
+        for gold_triple in self.triples:
+            statement = triple(gold_triple.subject, gold_triple.predicate, gold_triple.object)
+            titled = (ExtractedEntity(gold_triple.subject, is_title=True),) if gold_triple.titles else ()
+            for passage in gold_triple.passages:
+                before = evidence.get(passage, Said((), ()))
+                entities = tuple(dict.fromkeys((*before.entities, *titled)))
+                evidence[passage] = Said(entities, (*before.statements, statement))
+        return evidence
 
 
 class _Asked(NamedTuple):
@@ -121,9 +121,9 @@ def recognize(source: Path) -> Path | None:
 
 def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
     """Return the triples of a file of questions, tied to these passages. Raises `BadInput`."""
-    asked = [_asked(row, number, file) for number, row in enumerate(_rows(file), 1)]
-    ids = {one for question in asked for one in question.ids}
-    titles = {one for question in asked for one in question.titles}
+    questions = [_asked(row, number, file) for number, row in enumerate(_rows(file), 1)]
+    ids = {passage_id for question in questions for passage_id in question.ids}
+    titles = {title for question in questions for title in question.titles}
     by_id: dict[str, Node] = {}
     by_title: defaultdict[str, list[Node]] = defaultdict(list)
     for node in passages:
@@ -133,19 +133,19 @@ def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
         if title in titles:
             by_title[title].append(node)
     tied: dict[tuple[str, str, str], _Stating] = {}
-    for question in asked:
-        gold = [by_id[one] for one in sorted(question.ids) if one in by_id]
+    for question in questions:
+        gold = [by_id[passage_id] for passage_id in sorted(question.ids) if passage_id in by_id]
         gold += [node for title in sorted(question.titles) for node in by_title[title]]
-        for one in question.triples:
-            stating = _stating(one, gold)
-            known = tied.get(one, _Stating((), is_title=False))
+        for wanted in question.triples:
+            stating = _stating(wanted, gold)
+            before = tied.get(wanted, _Stating((), is_title=False))
             # Another question may show a passage that says it more plainly.
-            if not known.passages or stating.is_title > known.is_title:
-                tied[one] = stating
-            elif stating.is_title == known.is_title:
-                tied[one] = known._replace(passages=tuple(dict.fromkeys((*known.passages, *stating.passages))))
-    made = tuple(GoldTriple(*one, *found) for one, found in tied.items() if found.passages)
-    return GoldTriples(file, made, len(tied) - len(made))
+            if not before.passages or stating.is_title > before.is_title:
+                tied[wanted] = stating
+            elif stating.is_title == before.is_title:
+                tied[wanted] = before._replace(passages=tuple(dict.fromkeys((*before.passages, *stating.passages))))
+    triples = tuple(GoldTriple(*parts, *support) for parts, support in tied.items() if support.passages)
+    return GoldTriples(file, triples, len(tied) - len(triples))
 
 
 class _Stating(NamedTuple):
@@ -161,19 +161,19 @@ def _stating(wanted: tuple[str, str, str], gold: Collection[Node]) -> _Stating:
     texts = {node.id: f"{folded(node.name)} {folded(node.text)}" for node in gold}
     titled = tuple(node.id for node in gold if folded(node.name) == subject)
     ways = (
-        tuple(one for one, text in texts.items() if subject in text and object_ in text),
-        tuple(one for one, text in texts.items() if subject in text),
-        tuple(one for one, text in texts.items() if object_ in text),
+        tuple(node_id for node_id, text in texts.items() if subject in text and object_ in text),
+        tuple(node_id for node_id, text in texts.items() if subject in text),
+        tuple(node_id for node_id, text in texts.items() if object_ in text),
     )
     return _Stating(titled, is_title=True) if titled else _Stating(next(filter(None, ways), ()), is_title=False)
 
 
 def _asked(row: Mapping[str, Any], number: int, file: Path) -> _Asked:  # Any: whatever a file format can hold
-    ids = [identifier(one) for one in _listed(row.get(PASSAGE_IDS))]
+    ids = [identifier(passage_id) for passage_id in _listed(row.get(PASSAGE_IDS))]
     facts = [] if ids else _listed(row.get(FACTS))
     try:
-        triples = tuple(_triple(one) for one in _listed(row.get(EVIDENCES)))
-        titles = frozenset(folded(one[0]) for one in facts)
+        triples = tuple(_triple(evidence) for evidence in _listed(row.get(EVIDENCES)))
+        titles = frozenset(folded(fact[0]) for fact in facts)
     except (IndexError, TypeError, ValueError) as error:
         raise BadInput(
             f"{file}, question {number}: its evidence is no triples ({error}); fetch the file again"
@@ -196,8 +196,8 @@ def _listed(value: Any) -> list[Any]:  # Any: what a table holds
             value = parsed(value)
         except ValueError:
             return []
-    kept = plain(value)
-    return kept if isinstance(kept, list) else []
+    members = plain(value)
+    return members if isinstance(members, list) else []
 
 
 def _has_evidences(path: Path) -> bool:
@@ -212,7 +212,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     form = format_of(file)
     if form is None:
         read = whole_json(file)
-        if not isinstance(read, list) or not all(isinstance(one, dict) for one in read):
+        if not isinstance(read, list) or not all(isinstance(row, dict) for row in read):
             raise BadInput(f"{file} is no list of questions")
         yield from read
         return

@@ -122,45 +122,45 @@ class Merging:
         for statement in statements:
             self._statement(chunk, statement, here)
 
-    def _entity(self, chunk: str, said: ExtractedEntity) -> Key | None:
-        name = " ".join(said.name.split())
-        key = Key(entity_type(said.type), folded(name))
+    def _entity(self, chunk: str, extracted: ExtractedEntity) -> Key | None:
+        name = " ".join(extracted.name.split())
+        key = Key(entity_type(extracted.type), folded(name))
         if not any(char.isalnum() for char in name):
-            self.rejects.add("an entity without a name", repr(said.name), chunk)
+            self.rejects.add("an entity without a name", repr(extracted.name), chunk)
             return None
         if len(name) > LONGEST_NAME:
             self.rejects.add("a name that is a text", name, chunk)
             return None
         entity = self._entities.setdefault(key, _Entity(name))
-        for alias in (name, *(" ".join(one.split()) for one in said.aliases)):
+        for alias in (name, *(" ".join(alias.split()) for alias in extracted.aliases)):
             if alias and alias != entity.name:
                 entity.aliases.setdefault(alias)
-        _tell(entity.descriptions, [said.description.strip()])
+        _tell(entity.descriptions, [extracted.description.strip()])
         entity.chunks.setdefault(chunk)
-        if said.is_title:
+        if extracted.is_title:
             entity.titled.setdefault(chunk)
         return key
 
-    def _statement(self, chunk: str, said: Statement, here: dict[str, Key]) -> None:
-        reason = _fault(said)
+    def _statement(self, chunk: str, statement: Statement, here: dict[str, Key]) -> None:
+        reason = _fault(statement)
         if reason:
-            self.rejects.add(reason, said.text or said.name, chunk)
+            self.rejects.add(reason, statement.text or statement.name, chunk)
             return
         members: dict[Key, Member] = {}
-        for member in said.members:
+        for member in statement.members:
             members.setdefault(self._member(chunk, member, here), member)
         if len(members) < LEAST_MEMBERS:
-            self.rejects.add("a statement about one entity", said.text, chunk)
+            self.rejects.add("a statement about one entity", statement.text, chunk)
             return
         keys = tuple(members)
-        fact = self._facts.setdefault((keys, folded(said.text)), _Fact(said, members))
+        fact = self._facts.setdefault((keys, folded(statement.text)), _Fact(statement, members))
         fact.chunks.setdefault(chunk)
-        _tell(fact.keywords, said.keywords)
-        if said.edge:
-            relation = self._relations.setdefault((keys[0], said.edge, keys[1]), _Relation(said.label))
-            relation.weight += 0.0 if chunk in relation.chunks else said.weight  # who says it twice is one witness
-            _tell(relation.texts, [said.edge_text.strip()])
-            _tell(relation.keywords, said.keywords)
+        _tell(fact.keywords, statement.keywords)
+        if statement.edge:
+            relation = self._relations.setdefault((keys[0], statement.edge, keys[1]), _Relation(statement.label))
+            relation.weight += 0.0 if chunk in relation.chunks else statement.weight  # who says it twice is one witness
+            _tell(relation.texts, [statement.edge_text.strip()])
+            _tell(relation.keywords, statement.keywords)
             relation.chunks.setdefault(chunk)
 
     def _member(self, chunk: str, member: Member, here: dict[str, Key]) -> Key:
@@ -182,16 +182,16 @@ class Merging:
     def nodes(self, is_taken: Callable[[str], bool]) -> Iterator[Node]:
         """Return entities, then facts. An id that another node has is written with `~` behind it."""
         types = Counter(key.type for key in self._entities)
-        kept = frozenset(_most(types, MOST_NODE_TYPES))
+        types_that_stay = frozenset(_most(types, MOST_NODE_TYPES))
         for key, entity in self._entities.items():
             node_id = key.id
             while is_taken(node_id):
                 node_id += "~"
             self._ids[key] = node_id
-            is_kept = key.type in kept
-            told: dict[str, JsonValue] = {} if is_kept else {"stated_type": key.type}
+            is_kept = key.type in types_that_stay
+            properties: dict[str, JsonValue] = {} if is_kept else {"stated_type": key.type}
             kind = key.type if is_kept else UNTYPED
-            yield Node(node_id, kind, entity.name, "\n".join(entity.descriptions), tuple(entity.aliases), told)
+            yield Node(node_id, kind, entity.name, "\n".join(entity.descriptions), tuple(entity.aliases), properties)
         for fact in self._facts.values():
             yield self._fact(fact)
 
@@ -216,23 +216,23 @@ class Merging:
 
     def labels(self) -> dict[str, str]:
         """Return how edge types were first written, of those that are written otherwise."""
-        found: dict[str, str] = {}
+        labels: dict[str, str] = {}
         for (_, kind, _), relation in self._relations.items():
             if relation.label and relation.label != kind and kind in self._edge_types():
-                found.setdefault(kind, relation.label)
-        return found
+                labels.setdefault(kind, relation.label)
+        return labels
 
     def _related(self) -> Iterator[Edge]:
-        kept = self._edge_types()
+        edge_types = self._edge_types()
         for (source, kind, target), relation in self._relations.items():
-            told: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
+            properties: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
             yield Edge(
                 self._ids[source],
-                kind if kind in kept else RELATED_TO,
+                kind if kind in edge_types else RELATED_TO,
                 self._ids[target],
                 "\n".join(relation.texts),
                 round(relation.weight, 4),
-                {**told, "sources": list(relation.chunks)},
+                {**properties, "sources": list(relation.chunks)},
             )
 
     def _edge_types(self) -> frozenset[str]:
@@ -241,36 +241,38 @@ class Merging:
         return self._kept
 
     def _fact(self, fact: _Fact) -> Node:
-        said = fact.statement
+        statement = fact.statement
         names = [self._entities[key].name for key in fact.members]
         short = ", ".join([*names[:NAMES_SHOWN], *["…"] * (len(names) > NAMES_SHOWN)])
-        told: dict[str, JsonValue] = {"keywords": list(fact.keywords)} if fact.keywords else {}
-        if said.score is not None:
-            told["score"] = said.score
-        return Node(self._fact_id(fact), FACT, said.name or short, " ".join(said.text.split()), (), told)
+        properties: dict[str, JsonValue] = {"keywords": list(fact.keywords)} if fact.keywords else {}
+        if statement.score is not None:
+            properties["score"] = statement.score
+        return Node(
+            self._fact_id(fact), FACT, statement.name or short, " ".join(statement.text.split()), (), properties
+        )
 
     def _fact_id(self, fact: _Fact) -> str:
-        said = "\0".join([*(key.id for key in fact.members), folded(fact.statement.text)])
-        return f"{FACT}:{hashlib.blake2b(said.encode(errors='surrogatepass'), digest_size=_HASH_BYTES).hexdigest()}"
+        content = "\0".join([*(key.id for key in fact.members), folded(fact.statement.text)])
+        return f"{FACT}:{hashlib.blake2b(content.encode(errors='surrogatepass'), digest_size=_HASH_BYTES).hexdigest()}"
 
 
-def _tell(told: dict[str, None], said: Iterable[str]) -> None:
-    for one in said:
-        if one and len(told) < MOST_TOLD:
-            told.setdefault(one)
+def _tell(noted: dict[str, None], texts: Iterable[str]) -> None:
+    for text in texts:
+        if text and len(noted) < MOST_TOLD:
+            noted.setdefault(text)
 
 
-def _fault(said: Statement) -> str:
+def _fault(statement: Statement) -> str:
     """Return why nothing can be made of a statement; empty where something can."""
-    if not said.text.strip():
+    if not statement.text.strip():
         return "a statement without words"
-    if any(not any(char.isalnum() for char in member.name) for member in said.members):
+    if any(not any(char.isalnum() for char in member.name) for member in statement.members):
         return "a member without a name"
-    if any(len(member.name) > LONGEST_NAME for member in said.members):
+    if any(len(member.name) > LONGEST_NAME for member in statement.members):
         return "a member whose name is a text"
-    return "a predicate without a word" if said.edge == "" else ""
+    return "a predicate without a word" if statement.edge == "" else ""
 
 
 def _most(counts: Counter[str], most: int) -> Sequence[str]:
     """Return the most frequent, ties by name."""
-    return sorted(counts, key=lambda one: (-counts[one], one))[:most]
+    return sorted(counts, key=lambda name: (-counts[name], name))[:most]

@@ -162,9 +162,9 @@ def edge_type(predicate: str) -> str:
 
 
 def _snake(text: str) -> str:
-    kept: list[str] = []
-    for one in unicodedata.normalize("NFC", text).casefold():
+    characters: list[str] = []
+    for character in unicodedata.normalize("NFC", text).casefold():
         # Vowel signs and accents are part of their letter, in many scripts of all that tells words apart.
-        is_mark = unicodedata.category(one).startswith("M") and kept[-1:] not in ([], [" "])
-        kept.append(one if one.isalnum() or is_mark else " ")
-    return "_".join("".join(kept).split())
+        is_mark = unicodedata.category(character).startswith("M") and characters[-1:] not in ([], [" "])
+        characters.append(character if character.isalnum() or is_mark else " ")
+    return "_".join("".join(characters).split())

@@ -54,8 +54,8 @@ class Rejects:
         self._counts[reason] = self._counts.get(reason, 0) + 1
         examples = self._examples.setdefault(reason, [])
         if len(examples) < SHOWN:
-            said = str(record)
-            examples.append(f"{chunk}: {said if len(said) <= _LONGEST else said[: _LONGEST - 1] + '…'}")
+            text = str(record)
+            examples.append(f"{chunk}: {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}")
 
     def __len__(self) -> int:
         return sum(self._counts.values())
@@ -64,5 +64,6 @@ class Rejects:
         """Return what was left out, the most frequent reason first."""
         order = sorted(self._counts, key=lambda reason: (-self._counts[reason], reason))
         return tuple(
-            Rejected(reason=one, count=self._counts[one], examples=tuple(self._examples[one])) for one in order
+            Rejected(reason=reason, count=self._counts[reason], examples=tuple(self._examples[reason]))
+            for reason in order
         )

@@ -39,11 +39,11 @@ def synonym_edges(entities: Sequence[Named], embedder: Embedder, progress: Progr
 
     Names with other numbers in them are none: 1969 and 1968 are near to every embedder, and are not the same.
     """
-    named = [one for one in entities if sum(map(str.isalnum, one.name)) >= LEAST_CHARACTERS]
+    named = [entity for entity in entities if sum(map(str.isalnum, entity.name)) >= LEAST_CHARACTERS]
     if not named:
         return
-    vectors = _unit([one.name for one in named], embedder, progress)
-    digits = [_DIGITS.findall(one.name) for one in named]
+    vectors = _unit([entity.name for entity in named], embedder, progress)
+    digits = [_DIGITS.findall(entity.name) for entity in named]
     for low in range(0, len(named), _ROWS):
         near = vectors[low : low + _ROWS] @ vectors.T  # (some names, names)
         pairs = [
@@ -53,7 +53,7 @@ def synonym_edges(entities: Sequence[Named], embedder: Embedder, progress: Progr
             if digits[low + row] == digits[other]
         ]
         yield EdgeBatch(
-            sources=[named[one].id for one, _, _ in pairs],
+            sources=[named[place].id for place, _, _ in pairs],
             types=[SYNONYM] * len(pairs),
             targets=[named[other].id for _, other, _ in pairs],
             extras=[{"weight": round(cosine, 4)} for _, _, cosine in pairs],

@@ -46,27 +46,27 @@ class Piece:
 def pieces(blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | None = None) -> Iterator[Piece]:
     """Cut prose into chunks, in order: semantically where there is an embedder, else by tokens."""
     overlap = config.overlap if embedder is None else 0
-    found = [sentence for block in blocks for sentence in sentences(block, most=config.tokens - overlap)]
+    all_sentences = [sentence for block in blocks for sentence in sentences(block, most=config.tokens - overlap)]
     if embedder is None:
-        parts = _by_tokens(_sections(found, config.tokens), config.tokens, overlap)
+        parts = _by_tokens(_sections(all_sentences, config.tokens), config.tokens, overlap)
     else:
-        parts = _by_meaning(found, config, embedder)
+        parts = _by_meaning(all_sentences, config, embedder)
     for part in parts:
         yield _piece(part)
 
 
-def _sections(found: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
+def _sections(all_sentences: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
     """Part sentences by their headings; short sections stay together."""
     waiting: list[Sentence] = []
-    held = 0
-    for _, group in groupby(found, key=lambda one: one.place.headings):
+    waiting_tokens = 0
+    for _, group in groupby(all_sentences, key=lambda sentence: sentence.place.headings):
         section = list(group)
-        size = sum(one.tokens for one in section)
-        if waiting and (max(held, size) >= most * SMALL or held + size > most):
+        size = sum(sentence.tokens for sentence in section)
+        if waiting and (max(waiting_tokens, size) >= most * SMALL or waiting_tokens + size > most):
             yield waiting
-            waiting, held = [], 0
+            waiting, waiting_tokens = [], 0
         waiting += section
-        held += size
+        waiting_tokens += size
     if waiting:
         yield waiting
 
@@ -78,7 +78,7 @@ def _by_tokens(sections: Iterable[Sequence[Sentence]], most: int, overlap: int) 
     """
     for section in sections:
         before: Sequence[Sentence] = ()
-        is_one = sum(one.tokens for one in section) <= most
+        is_one = sum(sentence.tokens for sentence in section) <= most
         for chunk in _filled(section, most if is_one else most - overlap):
             yield [*_repeated(before, overlap), *chunk]
             before = chunk
@@ -90,11 +90,11 @@ def _repeated(chunk: Sequence[Sentence], most: int) -> list[Sentence]:
     while start and size + chunk[start - 1].tokens <= most:
         start -= 1
         size += chunk[start].tokens
-    return [replace(one, links=(), place=replace(one.place, anchors=())) for one in chunk[start:]]
+    return [replace(sentence, links=(), place=replace(sentence.place, anchors=())) for sentence in chunk[start:]]
 
 
 def _filled(section: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
-    total = sum(one.tokens for one in section)
+    total = sum(sentence.tokens for sentence in section)
     count = -(-total // most) or 1
     wanted = total / count
     chunk: list[Sentence] = []
@@ -109,19 +109,25 @@ def _filled(section: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
         yield chunk
 
 
-def _by_meaning(found: Sequence[Sentence], config: BuildConfig, embedder: Embedder) -> Iterator[list[Sentence]]:
-    if not found:
+def _by_meaning(all_sentences: Sequence[Sentence], config: BuildConfig, embedder: Embedder) -> Iterator[list[Sentence]]:
+    if not all_sentences:
         return
-    alike = adjacent(windows([one.text for one in found]), embedder)
+    alike = adjacent(windows([sentence.text for sentence in all_sentences]), embedder)
     cuts = boundaries(alike, config.percentile)
     if config.faithful:
-        yield from (list(found[start:end]) for start, end in zip([0, *cuts], [*cuts, len(found)], strict=True))
+        yield from (
+            list(all_sentences[start:end]) for start, end in zip([0, *cuts], [*cuts, len(all_sentences)], strict=True)
+        )
         return
     # A heading cuts, whatever stands on either side.
-    fixed = [at for at in range(1, len(found)) if found[at].place.headings != found[at - 1].place.headings]
-    cuts = merged(cuts, alike, len(found), least=config.least_sentences, fixed=fixed)
-    for start, end in zip([0, *cuts], [*cuts, len(found)], strict=True):
-        yield from _fitting(found[start:end], alike[start : end - 1], config.tokens)
+    fixed = [
+        at
+        for at in range(1, len(all_sentences))
+        if all_sentences[at].place.headings != all_sentences[at - 1].place.headings
+    ]
+    cuts = merged(cuts, alike, len(all_sentences), least=config.least_sentences, fixed=fixed)
+    for start, end in zip([0, *cuts], [*cuts, len(all_sentences)], strict=True):
+        yield from _fitting(all_sentences[start:end], alike[start : end - 1], config.tokens)
 
 
 def windows(texts: Sequence[str]) -> list[str]:
@@ -155,17 +161,17 @@ def merged(
     Cuts that are `fixed` stay, so that a section shorter than that remains a chunk of its own.
     """
     stays = set(fixed)
-    kept = sorted({*cuts, *stays})
+    bounds = sorted({*cuts, *stays})
     at = 0
-    while at <= len(kept):
-        start, end = kept[at - 1] if at else 0, kept[at] if at < len(kept) else count
-        sides = [side for side in (at - 1, at) if 0 <= side < len(kept) and kept[side] not in stays]
+    while at <= len(bounds):
+        start, end = bounds[at - 1] if at else 0, bounds[at] if at < len(bounds) else count
+        sides = [side for side in (at - 1, at) if 0 <= side < len(bounds) and bounds[side] not in stays]
         if end - start >= least or not sides:
             at += 1
             continue
-        del kept[max(sides, key=lambda side: (alike[kept[side] - 1], -side))]
+        del bounds[max(sides, key=lambda side: (alike[bounds[side] - 1], -side))]
         at = max(0, at - 1)
-    return kept
+    return bounds
 
 
 def _fitting(chunk: Sequence[Sentence], alike: NDArray[Any], most: int) -> Iterator[list[Sentence]]:
@@ -173,7 +179,7 @@ def _fitting(chunk: Sequence[Sentence], alike: NDArray[Any], most: int) -> Itera
     waiting = [(0, len(chunk))]
     while waiting:
         start, end = waiting.pop()
-        if end - start == 1 or sum(one.tokens for one in chunk[start:end]) <= most:
+        if end - start == 1 or sum(sentence.tokens for sentence in chunk[start:end]) <= most:
             yield list(chunk[start:end])
             continue
         inner = alike[start : end - 1]
@@ -183,16 +189,16 @@ def _fitting(chunk: Sequence[Sentence], alike: NDArray[Any], most: int) -> Itera
 
 def _piece(part: Sequence[Sentence]) -> Piece:
     first = part[0].place
-    spans = [one.place.span for one in part if one.place.span is not None]
-    headings = _common([one.place.headings for one in part])
+    spans = [sentence.place.span for sentence in part if sentence.place.span is not None]
+    headings = _common([sentence.place.headings for sentence in part])
     return Piece(
         text=_text(part, headings),
         headings=headings,
-        tokens=sum(one.tokens for one in part),
+        tokens=sum(sentence.tokens for sentence in part),
         page=first.page,
-        span=Span(min(one.start for one in spans), max(one.end for one in spans)) if spans else None,
-        links=tuple(dict.fromkeys(link for one in part for link in one.links)),
-        anchors=tuple(dict.fromkeys(anchor for one in part for anchor in one.place.anchors)),
+        span=Span(min(span.start for span in spans), max(span.end for span in spans)) if spans else None,
+        links=tuple(dict.fromkeys(link for sentence in part for link in sentence.links)),
+        anchors=tuple(dict.fromkeys(anchor for sentence in part for anchor in sentence.place.anchors)),
     )
 
 
@@ -200,13 +206,13 @@ def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> str:
     """Return the words of a chunk, with the headings in it that not all of it stands beneath."""
     words: list[str] = []
     above = headings
-    for one in part:
-        path = one.place.headings
+    for sentence in part:
+        path = sentence.place.headings
         if path != above:
             inner = path[len(_common([path, above])) :]
             words += [f"\n{heading}" for heading in inner]
             above = path
-        words.append(one.joint + one.text)
+        words.append(sentence.joint + sentence.text)
     return "".join(words).strip("\n ")
 
 

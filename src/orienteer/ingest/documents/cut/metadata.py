@@ -131,13 +131,13 @@ class Annotator:
         if request is None:
             return node
         key = key_of(self.model.name, request.messages, request.schema)
-        kept = self.replies.get(key)
-        content = self._paid(key, request) if kept is None else kept
-        said = sound(content, request.schema)
-        if said is None:
+        stored = self.replies.get(key)
+        content = self._paid(key, request) if stored is None else stored
+        reply = sound(content, request.schema)
+        if reply is None:
             self.failed.append(node.id)
             return node
-        return described(node, said, model=self.model.name)
+        return described(node, reply, model=self.model.name)
 
     def _paid(self, key: str, request: Request) -> str:
         reply = call(self.model, request.messages, run=self.run, schema=request.schema)
@@ -156,8 +156,8 @@ class Annotator:
                 cached += 1
                 continue
             calls += 1
-            said = sum(tokens(message.content or "") for message in request.messages)
-            prompt += int((said + len(json.dumps(request.schema)) / _CHARACTERS) * _OVERHEAD)
+            words = sum(tokens(message.content or "") for message in request.messages)
+            prompt += int((words + len(json.dumps(request.schema)) / _CHARACTERS) * _OVERHEAD)
             base, share = _REPLY[node.type == TABLE]
             completion += base + int(share * tokens(node.text))
         usd = None
@@ -174,8 +174,8 @@ def request_of(node: Node) -> Request | None:
     if node.type == DOCUMENT or DESCRIBED_BY in node.properties or tokens(node.text) < SHORTEST:
         return None
     kind = "table" if node.type == TABLE else "chunk"
-    said = f"Title: {node.name}\n\n{node.text}"
-    messages = (Message(role="system", content=_prompt(kind)), Message(role="user", content=said))
+    content = f"Title: {node.name}\n\n{node.text}"
+    messages = (Message(role="system", content=_prompt(kind)), Message(role="user", content=content))
     return Request(messages, TABLE_SCHEMA if kind == "table" else CHUNK_SCHEMA)
 
 
@@ -194,22 +194,26 @@ def sound(content: str, schema: dict[str, Any]) -> dict[str, Any] | None:  # Any
     return value if isinstance(value, dict) and not faults(value, schema) else None
 
 
-def described(node: Node, said: dict[str, Any], *, model: str) -> Node:  # Any: JSON
+def described(node: Node, reply: dict[str, Any], *, model: str) -> Node:  # Any: JSON
     """Return a node with what a model said of it among its properties; empty answers add nothing."""
-    topic = said.get("topic") or said.get("description")
-    found: dict[str, JsonValue] = {
+    topic = reply.get("topic") or reply.get("description")
+    description: dict[str, JsonValue] = {
         DESCRIBED_BY: model,
-        "title": _line(said["title"]),
+        "title": _line(reply["title"]),
         "topic": _line(topic or ""),
-        "entities": list(dict.fromkeys(filter(None, (_line(one["name"]) for one in said["entities"])))),
-        "details": {_line(one["name"]): _line(one["details"]) for one in said["entities"] if one["details"].strip()},
-        "events": said.get("events", []),
+        "entities": list(dict.fromkeys(filter(None, (_line(entity["name"]) for entity in reply["entities"])))),
+        "details": {
+            _line(entity["name"]): _line(entity["details"]) for entity in reply["entities"] if entity["details"].strip()
+        },
+        "events": reply.get("events", []),
         "column_descriptions": [
-            f"{_line(one['name'])}: {_line(one['description'])} ({_line(one['format'])})"
-            for one in said.get("columns", ())
+            f"{_line(column['name'])}: {_line(column['description'])} ({_line(column['format'])})"
+            for column in reply.get("columns", ())
         ],
     }
-    return replace(node, properties={**node.properties, **{name: value for name, value in found.items() if value}})
+    return replace(
+        node, properties={**node.properties, **{name: value for name, value in description.items() if value}}
+    )
 
 
 def _line(text: str) -> str:

@@ -113,7 +113,7 @@ def _segment(document: Document, order: int, table: int, grid: Grid, segment: Se
 
 def _source(document: Document, order: int, place: Place, links: Sequence[str]) -> dict[str, JsonValue]:
     """Return where a part comes from; what is not known is left out."""
-    known: dict[str, JsonValue] = {
+    origin: dict[str, JsonValue] = {
         **document.properties,
         "document": document.id,
         "order": order,
@@ -124,7 +124,7 @@ def _source(document: Document, order: int, place: Place, links: Sequence[str]) 
         "anchors": list(place.anchors) or None,
         "links": list(links) or None,
     }
-    return {name: value for name, value in known.items() if value is not None}
+    return {name: value for name, value in origin.items() if value is not None}
 
 
 def _span(span: Span | None) -> JsonValue:

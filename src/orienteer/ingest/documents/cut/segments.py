@@ -86,18 +86,18 @@ def _range(kind: str, values: Sequence[str]) -> tuple[str, str]:
     if kind == "date":
         return values[0].strip(), values[-1].strip()
     numbers = {value.strip(): _number(value) for value in values}
-    known = [value for value, number in numbers.items() if number is not None]
-    if not known:
+    numeric = [value for value, number in numbers.items() if number is not None]
+    if not numeric:
         return values[0].strip(), values[-1].strip()
-    return min(known, key=lambda one: numbers[one] or 0.0), max(known, key=lambda one: numbers[one] or 0.0)
+    return min(numeric, key=lambda value: numbers[value] or 0.0), max(numeric, key=lambda value: numbers[value] or 0.0)
 
 
 def _number(text: str) -> float | None:
-    found = re.search(r"[-+−]?\d[\d,]*(?:\.\d+)?", text)
-    if found is None:
+    number = re.search(r"[-+−]?\d[\d,]*(?:\.\d+)?", text)
+    if number is None:
         return None
     try:
-        return float(found[0].replace(",", "").replace("−", "-"))
+        return float(number[0].replace(",", "").replace("−", "-"))
     except ValueError:
         return None
 

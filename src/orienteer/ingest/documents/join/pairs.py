@@ -49,8 +49,8 @@ def link_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
     for node in nodes:
         links = node.properties.get("links")
         if isinstance(links, list):
-            found = [targets.of(str(link), str(node.properties.get("file", ""))) for link in links]
-            for target in dict.fromkeys(one for one in found if one is not None and one != node.id):
+            linked = [targets.of(str(link), str(node.properties.get("file", ""))) for link in links]
+            for target in dict.fromkeys(node_id for node_id in linked if node_id is not None and node_id != node.id):
                 yield Edge(node.id, LINKS_TO, target)
 
 
@@ -81,13 +81,13 @@ class _Targets:
         before, _, after = link.partition("#")
         path: str = unquote(before.partition("?")[0])
         anchor = unquote(after)
-        found = (self._file(path, file) or self._stems.get(path.strip().casefold())) if path else file
-        if found is None:
+        target = (self._file(path, file) or self._stems.get(path.strip().casefold())) if path else file
+        if target is None:
             return None
         for spelled in (anchor, anchor_of(anchor)) if anchor else ():
-            if (found, spelled) in self._anchors:
-                return self._anchors[found, spelled]
-        return self._files.get(found)
+            if (target, spelled) in self._anchors:
+                return self._anchors[target, spelled]
+        return self._files.get(target)
 
     def _file(self, path: str, file: str) -> str | None:
         start = "" if path.startswith("/") else posixpath.dirname(file)
@@ -95,7 +95,7 @@ class _Targets:
         spellings = [whole + ending for ending in _ENDINGS]
         if whole.endswith(".html"):  # a page as it is published, of a source in Markdown
             spellings.append(whole.removesuffix(".html") + ".md")
-        return next((one for one in spellings if one in self._files), None)
+        return next((spelling for spelling in spellings if spelling in self._files), None)
 
 
 def mention_edges(names: Names) -> Iterator[Edge]:
@@ -104,34 +104,36 @@ def mention_edges(names: Names) -> Iterator[Edge]:
     Weight: idf of the title / chunks so titled. A chunk does not mention its own title, nor that of its document.
     Properties: `names`, what is mentioned; `rows` and `columns`, where in a table, row numbers as in the file.
     """
-    found: dict[tuple[int, int], list[tuple[int, int | None, int | None]]] = {}
+    mentions: dict[tuple[int, int], list[tuple[int, int | None, int | None]]] = {}
     parts = names.parts
     last = -1
-    for one in names.mentions:
-        if one.part != last:  # mentions come part by part
-            yield from _mentioning(names, found)
-            found, last = {}, one.part
-        titled = names.titled[one.name]
-        if one.part in titled:
+    for mention in names.mentions:
+        if mention.part != last:  # mentions come part by part
+            yield from _mentioning(names, mentions)
+            mentions, last = {}, mention.part
+        titled = names.titled[mention.name]
+        if mention.part in titled:
             continue
         for target in titled:
-            is_own = parts[target].document == parts[one.part].document and parts[target].opens
+            is_own = parts[target].document == parts[mention.part].document and parts[target].opens
             if not is_own:
-                found.setdefault((one.part, target), []).append((one.name, one.row, one.column))
-    yield from _mentioning(names, found)
+                mentions.setdefault((mention.part, target), []).append((mention.name, mention.row, mention.column))
+    yield from _mentioning(names, mentions)
 
 
-def _mentioning(names: Names, found: dict[tuple[int, int], list[tuple[int, int | None, int | None]]]) -> Iterator[Edge]:
-    for (source, target), places in found.items():
+def _mentioning(
+    names: Names, mentions: dict[tuple[int, int], list[tuple[int, int | None, int | None]]]
+) -> Iterator[Edge]:
+    for (source, target), places in mentions.items():
         weight = max(float(names.weights[name]) / len(names.titled[name]) for name, _, _ in places)
         properties: dict[str, JsonValue] = {"names": list(dict.fromkeys(names.names[name] for name, _, _ in places))}
         for label, values in (
             ("rows", [row for _, row, _ in places]),
             ("columns", [column for _, _, column in places]),
         ):
-            known = sorted({value for value in values if value is not None})
-            if known:
-                properties[label] = known
+            stated = sorted({value for value in values if value is not None})
+            if stated:
+                properties[label] = stated
         yield Edge(names.parts[source].id, MENTIONS, names.parts[target].id, "", round(weight, 4), properties)
 
 
@@ -155,18 +157,22 @@ def shared_edges(names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
     place = np.full(len(names.names), -1, np.int64)
     place[order] = np.arange(len(order))
     written = [names.names[name] for name in order]
-    held = [frozenset(place[one[is_rare[one]]].tolist()) for one in map(names.of, range(len(names.parts)))]
+    rare_names = [
+        frozenset(place[members[is_rare[members]]].tolist()) for members in map(names.of, range(len(names.parts)))
+    ]
     ids = [part.id for part in names.parts]
     for low in range(0, len(pairs.first), _BATCH):
         here = [column[low : low + _BATCH].tolist() for column in pairs]
         extras: list[dict[str, JsonValue]] = [
             {
                 "weight": round(weight, 4),
-                "properties": {"names": [written[name] for name in sorted(held[first] & held[second])[:SHOWN]]},
+                "properties": {
+                    "names": [written[name] for name in sorted(rare_names[first] & rare_names[second])[:SHOWN]]
+                },
             }
             for first, second, weight in zip(*here, strict=True)
         ]
-        sources, targets = ([ids[one] for one in column] for column in here[:2])
+        sources, targets = ([ids[part] for part in column] for column in here[:2])
         yield EdgeBatch(sources, [SHARES_NAMES] * len(sources), targets, extras)
 
 
@@ -183,22 +189,22 @@ def shared_pairs(names: Names, is_rare: NDArray[np.bool_], *, strongest: int) ->
     """
     size = len(names.parts)
     owner = np.repeat(np.arange(size, dtype=np.int32), np.diff(names.begins))
-    kept = is_rare[names.members]
-    owner, member = owner[kept], names.members[kept]
+    stays = is_rare[names.members]
+    owner, member = owner[stays], names.members[stays]
     order = np.argsort(member, kind="stable")
     holders, ends = owner[order], np.cumsum(np.bincount(member, minlength=len(names.names)))
     starts = ends - np.bincount(member, minlength=len(names.names))
     documents = np.array([part.document for part in names.parts], np.int64)
     reach = (ends - starts)[member]
-    found: list[Pairs] = []
+    chosen: list[Pairs] = []
     for low, high in _blocks(owner, reach):
         own, named, width = owner[low:high], member[low:high], reach[low:high]
         at = np.repeat(starts[named] - (np.cumsum(width) - width), width) + np.arange(int(width.sum()))
         pairs = _summed(np.repeat(own, width), holders[at], np.repeat(names.weights[named], width), size)
-        found.append(_strongest(pairs, documents, strongest))
-    if not found:
+        chosen.append(_strongest(pairs, documents, strongest))
+    if not chosen:
         return Pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    return _once(Pairs(*(np.concatenate(columns) for columns in zip(*found, strict=True))), size)
+    return _once(Pairs(*(np.concatenate(columns) for columns in zip(*chosen, strict=True))), size)
 
 
 def _blocks(owner: NDArray[np.int32], reach: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -234,8 +240,8 @@ def _strongest(pairs: Pairs, documents: NDArray[np.int64], most: int) -> Pairs:
     group = group[order]
     begins = np.concatenate([[True], group[1:] != group[:-1]]) if len(group) else np.zeros(0, np.bool_)
     place = np.arange(len(group)) - np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
-    kept = order[place < np.where(group & 1, max(1, most // 3), most)]
-    return Pairs(pairs.first[kept], pairs.second[kept], pairs.weight[kept])
+    strongest = order[place < np.where(group & 1, max(1, most // 3), most)]
+    return Pairs(pairs.first[strongest], pairs.second[strongest], pairs.weight[strongest])
 
 
 def _once(pairs: Pairs, size: int) -> Pairs:

@@ -119,22 +119,22 @@ def fields_of(nodes: Iterable[Node]) -> Kinds:
     entities: list[dict[str, str]] = []
     events: list[dict[str, str]] = []
     for number, (_, node) in enumerate(parts_of(nodes)):
-        known = node.properties
-        entities.append(_keys(known.get("entities")))
-        events.append(_keys(_event_names(known.get("events"))))
+        properties = node.properties
+        entities.append(_keys(properties.get("entities")))
+        events.append(_keys(_event_names(properties.get("events"))))
         if node.type == TABLE:
             tables.parts.append(number)
             _add_table(tables, node)
         else:
             chunks.parts.append(number)
-            said = known.get("topic") or f"{node.name}: {', '.join(phrases.of(node.text))}"
-            chunks.about.append(str(said))
+            about = properties.get("topic") or f"{node.name}: {', '.join(phrases.of(node.text))}"
+            chunks.about.append(str(about))
             chunks.within.append(embedded_text(node.name, node.text))
     return Kinds(chunks, tables, tuple(entities), tuple(events))
 
 
 def _event_names(events: JsonValue) -> list[JsonValue]:
-    return [one.get("name") for one in events if isinstance(one, dict)] if isinstance(events, list) else []
+    return [event.get("name") for event in events if isinstance(event, dict)] if isinstance(events, list) else []
 
 
 def _keys(names: JsonValue) -> dict[str, str]:
@@ -143,15 +143,15 @@ def _keys(names: JsonValue) -> dict[str, str]:
 
 
 def _add_table(tables: Fields, node: Node) -> None:
-    known = node.properties
-    columns = known.get("column_descriptions") or known.get("columns") or known.get("header") or ()
-    header, *rows = node.text.split("\n")[-whole(known.get("rows"), 0) - 1 :]
-    tables.about.append(str(known.get("title") or node.name))
+    properties = node.properties
+    columns = properties.get("column_descriptions") or properties.get("columns") or properties.get("header") or ()
+    header, *rows = node.text.split("\n")[-whole(properties.get("rows"), 0) - 1 :]
+    tables.about.append(str(properties.get("title") or node.name))
     tables.within.append("; ".join(map(str, columns)) if isinstance(columns, list) else node.name)
     tables.texts.append(embedded_text(node.name, node.text))
-    tables.descriptions.append(str(known.get("topic") or f"{node.name}: {header.replace(CELLS, ', ')}"))
+    tables.descriptions.append(str(properties.get("topic") or f"{node.name}: {header.replace(CELLS, ', ')}"))
     tables.bodies.append("\n".join([header, *rows]))
-    tables.firsts.append(whole(known.get("first_row"), 1))
+    tables.firsts.append(whole(properties.get("first_row"), 1))
 
 
 def compare(
@@ -167,7 +167,7 @@ def compare(
     theirs = _vectors(embedder, tables, is_measured=is_measured)
     sharing = shared_pairs(names, rare(names, config), strongest=config.near)
     entities = _entities(names, kinds)
-    found = []
+    comparisons = []
     for label, first, second, vectors, (about, within) in (
         ("chunk-chunk", chunks, chunks, (ours, ours), ("topic", "content")),
         ("table-table", tables, tables, (theirs, theirs), ("title", "column")),
@@ -180,16 +180,16 @@ def compare(
             _between(sharing, first, second),
         ]
         if not config.faithful:
-            near = [_apart(one, first, second, names) for one in near]
+            near = [_apart(pairs, first, second, names) for pairs in near]
         signals: dict[str, Callable[[Found], NDArray[np.float64]]] = {
             about: cosines(a.about, b.about),
             within: cosines(a.within, b.within),
             "entities": _overlaps(entities.sets, first, second),
         }
-        made = candidates(near, signals, is_same=first is second, wide=len(second.parts))
-        alike = Alike(label, first, second, made, entities)
-        found.append(alike._replace(beside=_beside(alike, a, b, kinds)) if is_measured else alike)
-    return found
+        pool = candidates(near, signals, is_same=first is second, wide=len(second.parts))
+        alike = Alike(label, first, second, pool, entities)
+        comparisons.append(alike._replace(beside=_beside(alike, a, b, kinds)) if is_measured else alike)
+    return comparisons
 
 
 def _vectors(embedder: Embedder, fields: Fields, *, is_measured: bool) -> _Embedded:
@@ -211,10 +211,10 @@ def _beside(alike: Alike, first: _Embedded, second: _Embedded, kinds: Kinds) -> 
         }
     sizes = np.diff(alike.entities.sets.begins)[_rows(alike.first)]
     least = np.minimum(sizes[pairs.first], sizes[pairs.second])
-    found = {"overlap": shared / np.maximum(least, 1)}
+    measures = {"overlap": shared / np.maximum(least, 1)}
     if any(kinds.events):
-        found["events"] = _overlaps(packed(kinds.events).sets, alike.first, alike.second)(pairs)
-    return found
+        measures["events"] = _overlaps(packed(kinds.events).sets, alike.first, alike.second)(pairs)
+    return measures
 
 
 def _overlaps(sets: Sets, first: Fields, second: Fields) -> Callable[[Found], NDArray[np.float64]]:
@@ -229,20 +229,20 @@ def similar_edges(several: Sequence[Alike], names: Names, config: BuildConfig) -
     of a table that hold one of the names, as they are numbered in its file.
     """
     for alike in several:
-        found = alike.found
-        thresholds = thresholds_of(found, config)
-        passing = found.passing(thresholds)
-        at = np.flatnonzero(found.kept(thresholds, logic=config.similar_logic))
+        pool = alike.found
+        thresholds = thresholds_of(pool, config)
+        passing = pool.passing(thresholds)
+        at = np.flatnonzero(pool.kept(thresholds, logic=config.similar_logic))
         for low in range(0, len(at), _BATCH):
             yield _batch(alike, at[low : low + _BATCH], passing, names)
 
 
-def thresholds_of(found: Candidates, config: BuildConfig) -> dict[str, float]:
+def thresholds_of(pool: Candidates, config: BuildConfig) -> dict[str, float]:
     """Return what a similarity has to exceed: the percentile of each, or of some a fixed value."""
     fixed = config.fixed_thresholds()
     if not fixed:
-        return found.thresholds(config.similar_percentile)
-    return {name: fixed[name] for name in found.signals if name in fixed}
+        return pool.thresholds(config.similar_percentile)
+    return {name: fixed[name] for name in pool.signals if name in fixed}
 
 
 def _embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
@@ -259,11 +259,11 @@ def _both_ways(first: Matrix, second: Matrix, k: int, *, is_same: bool) -> list[
     """Return the nearest of each thing on the other side; of one kind of things that is the same list."""
     if not len(first) or not len(second):
         return []
-    found = [nearest(first, second, k, is_same=is_same)]
+    near = [nearest(first, second, k, is_same=is_same)]
     if not is_same:
         back = nearest(second, first, k)
-        found.append(Found(back.second, back.first))
-    return found
+        near.append(Found(back.second, back.first))
+    return near
 
 
 def _between(pairs: Pairs, first: Fields, second: Fields) -> Found:
@@ -273,17 +273,17 @@ def _between(pairs: Pairs, first: Fields, second: Fields) -> Found:
     for side, fields in enumerate((first, second)):
         place[side, fields.parts] = np.arange(len(fields.parts))
     ends = [(pairs.first, pairs.second)] if first is second else [pairs[:2], (pairs.second, pairs.first)]
-    a = np.concatenate([place[0, one] for one, _ in ends])
+    a = np.concatenate([place[0, side] for side, _ in ends])
     b = np.concatenate([place[1, other] for _, other in ends])
     is_here = (a >= 0) & (b >= 0)
     return Found(a[is_here], b[is_here])
 
 
-def _apart(found: Found, first: Fields, second: Fields, names: Names) -> Found:
+def _apart(pairs: Found, first: Fields, second: Fields, names: Names) -> Found:
     """Leave out pairs of parts of one document."""
     documents = np.array([part.document for part in names.parts], np.int64)
-    keep = documents[_rows(first)[found.first]] != documents[_rows(second)[found.second]]
-    return Found(found.first[keep], found.second[keep])
+    keep = documents[_rows(first)[pairs.first]] != documents[_rows(second)[pairs.second]]
+    return Found(pairs.first[keep], pairs.second[keep])
 
 
 def _entities(names: Names, kinds: Kinds) -> Held:
@@ -297,11 +297,11 @@ def packed(several: Sequence[Mapping[str, str]]) -> Held:
     """Return sets of words as sets of numbers."""
     numbers: dict[str, int] = {}
     written: list[str] = []
-    for held in several:
-        for key, word in held.items():
+    for words in several:
+        for key, word in words.items():
             if numbers.setdefault(key, len(numbers)) == len(written):
                 written.append(word)
-    members = np.array([number for held in several for number in sorted(map(numbers.__getitem__, held))], np.int32)
+    members = np.array([number for words in several for number in sorted(map(numbers.__getitem__, words))], np.int32)
     begins = np.cumsum([0, *map(len, several)])
     counts = np.bincount(members, minlength=len(written))
     return Held(Sets(begins, members), written, np.array([idf(count, len(several)) for count in counts.tolist()]))
@@ -309,15 +309,15 @@ def packed(several: Sequence[Mapping[str, str]]) -> Held:
 
 def _batch(alike: Alike, at: NDArray[np.int64], passing: Mapping[str, NDArray[np.bool_]], names: Names) -> EdgeBatch:
     pairs, signals, entities = alike.found.pairs, alike.found.signals, alike.entities
-    values = {name: found[at].tolist() for name, found in signals.items()}
-    marks = {name: found[at].tolist() for name, found in passing.items()}
+    values = {name: signal[at].tolist() for name, signal in signals.items()}
+    marks = {name: mark[at].tolist() for name, mark in passing.items()}
     sources, targets, extras = [], [], []
     for row, (first, second) in enumerate(zip(pairs.first[at].tolist(), pairs.second[at].tolist(), strict=True)):
         a, b = alike.first.parts[first], alike.second.parts[second]
         by = [name for name in marks if marks[name][row]]
-        held = (entities.of(a), entities.of(b))
-        both = np.intersect1d(*held, assume_unique=True)
-        confidence = len(both) / max(1, min(map(len, held)))
+        sets = (entities.of(a), entities.of(b))
+        both = np.intersect1d(*sets, assume_unique=True)
+        confidence = len(both) / max(1, min(map(len, sets)))
         properties: dict[str, JsonValue] = {"by": by}
         properties |= {name: round(values[name][row], 4) for name in signals}
         if len(both):
@@ -339,12 +339,12 @@ def _batch(alike: Alike, at: NDArray[np.int64], passing: Mapping[str, NDArray[np
 def joinable_columns(first: str, second: str) -> list[JsonValue]:
     """Return the columns of two tables, given as lines, that two values or a header join: pairs of headers."""
     ours, theirs = _columns(first), _columns(second)
-    found: list[JsonValue] = []
+    joinable: list[JsonValue] = []
     for (mine, values), (other, others) in ((a, b) for a in ours for b in theirs):
         is_header = key_of(mine) == key_of(other) != ""
         if is_header or len(values & others) >= LEAST_HOLDERS:
-            found.append([mine, other])
-    return found
+            joinable.append([mine, other])
+    return joinable
 
 
 def _columns(body: str) -> list[tuple[str, set[str]]]:

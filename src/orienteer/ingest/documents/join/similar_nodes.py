@@ -59,28 +59,28 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
         raise BadInput(f"{graph.path} has {len(rows)} nodes with {config.least_words} words of text: nothing to join")
     tell(f"comparing {len(rows):,} nodes", 0)
     matrix = vectors.index.means(rows)
-    found = candidates(
+    pool = candidates(
         [nearest(matrix, matrix, config.near, is_same=True)],
         {"content": cosines(matrix, matrix)},
         is_same=True,
         wide=len(rows),
     )
-    threshold = config.threshold if config.threshold is not None else found.thresholds(config.percentile)["content"]
-    kept = found.signals["content"] > threshold
+    threshold = config.threshold if config.threshold is not None else pool.thresholds(config.percentile)["content"]
+    stays = pool.signals["content"] > threshold
     about = LayerAbout(
         generation=graph.manifest.generation,
         embedder=vectors.about.embedder,
         nodes=len(rows),
-        candidates=len(kept),
+        candidates=len(stays),
         threshold=round(float(threshold), 6),
-        edges=int(kept.sum()),
-        mean_degree=2 * int(kept.sum()) / len(rows),
-        density=float(kept.mean()) if len(kept) else 0.0,
-        percentiles=tuple(row._asdict() for row in percentile_table([found], len(rows)) if row.logic == "or"),
+        edges=int(stays.sum()),
+        mean_degree=2 * int(stays.sum()) / len(rows),
+        density=float(stays.mean()) if len(stays) else 0.0,
+        percentiles=tuple(row._asdict() for row in percentile_table([pool], len(rows)) if row.logic == "or"),
     )
     about = about.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})
-    weight = found.signals["content"][kept].astype(np.float32)
-    publish_layer(graph, about, Joined(rows[found.pairs.first[kept]], rows[found.pairs.second[kept]], weight))
+    weight = pool.signals["content"][stays].astype(np.float32)
+    publish_layer(graph, about, Joined(rows[pool.pairs.first[stays]], rows[pool.pairs.second[stays]], weight))
     return about
 
 

@@ -82,14 +82,14 @@ def nearest(queries: Matrix, keys: Matrix, k: int, *, is_same: bool = False) -> 
 
 
 def candidates(
-    found: Sequence[Found], signals: Mapping[str, Callable[[Found], NDArray[np.float64]]], *, is_same: bool, wide: int
+    near: Sequence[Found], signals: Mapping[str, Callable[[Found], NDArray[np.float64]]], *, is_same: bool, wide: int
 ) -> Candidates:
     """Return all pairs of several lists, each once, with every signal of each; `wide` is the number of second things.
 
     With `is_same` both sides are the same things, and a pair stands once, the earlier first.
     """
-    first = np.concatenate([np.zeros(0, np.int64), *(one.first for one in found)])
-    second = np.concatenate([np.zeros(0, np.int64), *(one.second for one in found)])
+    first = np.concatenate([np.zeros(0, np.int64), *(pairs.first for pairs in near)])
+    second = np.concatenate([np.zeros(0, np.int64), *(pairs.second for pairs in near)])
     if is_same:
         first, second = np.minimum(first, second), np.maximum(first, second)
     key = np.unique(first * wide + second)
@@ -126,19 +126,19 @@ class Sets(NamedTuple):
 
 def overlaps(first: Sets, second: Sets) -> Callable[[Found], NDArray[np.float64]]:
     """Return the signal of how many members two sets share."""
-    wide = 1 + max(int(one.members.max(initial=-1)) for one in (first, second))
+    wide = 1 + max(int(sets.members.max(initial=-1)) for sets in (first, second))
     owner = np.repeat(np.arange(len(second.begins) - 1), np.diff(second.begins))
-    known = np.sort(owner * wide + second.members)
+    keys = np.sort(owner * wide + second.members)
 
     def signal(pairs: Found) -> NDArray[np.float64]:
         shared = np.zeros(len(pairs))
         for low in range(0, len(pairs), _PAIRS):
             part = slice(low, min(low + _PAIRS, len(pairs)))
-            held = first.take(pairs.first[part])
-            counts = np.diff(held.begins)
-            wanted = np.repeat(pairs.second[part], counts) * wide + held.members
-            at = known.searchsorted(wanted).clip(max=max(len(known) - 1, 0))
-            is_here = known[at] == wanted if len(known) else np.zeros(len(wanted), np.bool_)
+            members = first.take(pairs.first[part])
+            counts = np.diff(members.begins)
+            wanted = np.repeat(pairs.second[part], counts) * wide + members.members
+            at = keys.searchsorted(wanted).clip(max=max(len(keys) - 1, 0))
+            is_here = keys[at] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)
             places = np.repeat(np.arange(len(counts)), counts)
             shared[part] = np.bincount(places, is_here, minlength=len(counts))
         return shared
@@ -161,23 +161,23 @@ class Counted(NamedTuple):
 
 def percentile_table(several: Sequence[Candidates], nodes: int) -> tuple[Counted, ...]:
     """Return how many edges each percentile and logic keeps, over all pairs of modalities. SAGE, table 5."""
-    total = max(1, sum(len(one.pairs) for one in several))
+    total = max(1, sum(len(pool.pairs) for pool in several))
     every = max(1, nodes * (nodes - 1) // 2)
     rows = []
     for logic in ("or", "and"):
         for percentile in PERCENTILES:
-            kept = sum(int(one.kept(one.thresholds(percentile), logic=logic).sum()) for one in several)
-            rows.append(Counted(percentile, logic, kept, kept / total, 2 * kept / max(1, nodes), kept / every))
+            count = sum(int(pool.kept(pool.thresholds(percentile), logic=logic).sum()) for pool in several)
+            rows.append(Counted(percentile, logic, count, count / total, 2 * count / max(1, nodes), count / every))
     return tuple(rows)
 
 
-def correlations(one: Candidates) -> dict[str, dict[str, float]]:
+def correlations(pool: Candidates) -> dict[str, dict[str, float]]:
     """Return Pearson's r of each two signals over the candidates: SAGE, tables 17 to 19. 0 where one never varies."""
-    names = list(one.signals)
+    names = list(pool.signals)
     table: dict[str, dict[str, float]] = {name: {} for name in names}
     for first in names:
         for second in names:
-            a, b = one.signals[first], one.signals[second]
+            a, b = pool.signals[first], pool.signals[second]
             varies = len(a) > 1 and float(a.std()) > 0 and float(b.std()) > 0
             table[first][second] = round(float(np.corrcoef(a, b)[0, 1]), 4) if varies else float(first == second)
     return table

@@ -96,19 +96,19 @@ def _rows(
 def _row(
     file: File, row: Mapping[str, Any], roles: Roles, place: int, *, is_corpus: bool, is_text: bool
 ) -> Document:  # Any: whatever a file format can hold
-    given = identifier(row[roles.id]).strip() if roles.id is not None else str(place)
+    row_id = identifier(row[roles.id]).strip() if roles.id is not None else str(place)
     title = _text(row[roles.title]).strip() if roles.title is not None else ""
     text = _text(row[roles.text])
     properties: dict[str, JsonValue] = {"row": place + 1}
     for name, value in row.items():
-        kept = plain(value)
-        if name not in roles and kept is not None:
-            kept = number(kept) if is_text and isinstance(kept, str) else kept
-            properties[f"{name}_" if name in _TAKEN else name] = kept
-    is_known = bool(given) and is_corpus
+        cell = plain(value)
+        if name not in roles and cell is not None:
+            cell = number(cell) if is_text and isinstance(cell, str) else cell
+            properties[f"{name}_" if name in _TAKEN else name] = cell
+    is_known = bool(row_id) and is_corpus
     blocks: list[Block] = [Prose(text)] if is_corpus else read_plain(text)
     return Document(
-        id=given if is_known else f"{file.name}#{given or place}",
+        id=row_id if is_known else f"{file.name}#{row_id or place}",
         title=title,
         blocks=blocks,
         file=file.name,
@@ -122,5 +122,5 @@ def _row(
 def _text(value: Any) -> str:  # Any: whatever a file format can hold
     if isinstance(value, str):
         return value
-    kept = plain(value)
-    return "" if kept is None else text_of(kept)
+    cell = plain(value)
+    return "" if cell is None else text_of(cell)

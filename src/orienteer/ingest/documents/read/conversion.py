@@ -94,7 +94,7 @@ class Converter:
             raise
         if isinstance(read, _Refused):
             raise BadInput(" ".join(read.error.split())[:_SAID])
-        blocks = [_block(one) for one in read.blocks]
+        blocks = [_block(block) for block in read.blocks]
         return Document(
             file.name, read.title or title, blocks, file.name, (file.path.name,), has_title=bool(read.title)
         )
@@ -106,9 +106,9 @@ class Converter:
         for part in _parts(file):
             worker.pipe.send_bytes(part, deadline)
         worker.pipe.send_bytes(b"", deadline)
-        data = worker.pipe.receive_bytes(deadline)
+        message = worker.pipe.receive_bytes(deadline)
         try:
-            return _REPLY.validate_json(data, strict=True)
+            return _REPLY.validate_json(message, strict=True)
         except ValidationError as error:
             raise Broken("it answered in a form that is none") from error
 
@@ -155,7 +155,7 @@ def _parts(file: File) -> Iterator[bytes]:
         raise BadInput(f"cannot be read ({error.strerror}): give it rights, or leave it out") from error
 
 
-def _block(one: _Prose | _Grid) -> Block:
-    if isinstance(one, _Prose):
-        return Prose(one.text, one.place, one.links, one.code)
-    return Grid(one.header, one.rows, one.place, one.caption, one.links)
+def _block(block: _Prose | _Grid) -> Block:
+    if isinstance(block, _Prose):
+        return Prose(block.text, block.place, block.links, block.code)
+    return Grid(block.header, block.rows, block.place, block.caption, block.links)

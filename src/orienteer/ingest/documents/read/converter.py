@@ -92,15 +92,15 @@ def _received(requests: BinaryIO) -> BytesIO:
 
 def _answer(source: Source, read: Callable[[Source, Any], Read], library: Any) -> bytes:  # Any: it has no types
     try:
-        data = json.dumps(read(source, library), ensure_ascii=False).encode(errors="replace")
+        message = json.dumps(read(source, library), ensure_ascii=False).encode(errors="replace")
     except MemoryError:
         return _refusal("takes too much memory")
     except BadInput as error:
         return _refusal(str(error))
     except Exception as error:  # noqa: BLE001  # the libraries raise whatever a broken file makes them stumble over
-        said = " ".join(str(error).split())[:200]
-        return _refusal(f"cannot be read ({type(error).__name__}{': ' if said else ''}{said}): save it again")
-    return data if len(data) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
+        reason = " ".join(str(error).split())[:200]
+        return _refusal(f"cannot be read ({type(error).__name__}{': ' if reason else ''}{reason}): save it again")
+    return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
 
 
 def _refusal(error: str) -> bytes:
@@ -111,11 +111,11 @@ def _shut(lifeline: int) -> list[str]:
     """Give up all that reading a file does not take; return what is held, by name."""
     library, folders = Path(os.__file__).parent, list(_folders())
     left = (*readable_files.of_python(), *(rule for folder in folders for rule in readable_files.of_package(folder)))
-    held = confinement.shut(memory=MOST_MEMORY, left=left, probes=[library, *folders])
-    if held["landlock"]:  # what is not loaded is not there, and what asks for it is told so
+    confined = confinement.shut(memory=MOST_MEMORY, left=left, probes=[library, *folders])
+    if confined["landlock"]:  # what is not loaded is not there, and what asks for it is told so
         sys.path[:] = [str(library), str(library / readable_files.COMPILED)]
-    held["seccomp"] = confinement.filter_calls(opens=True, lifeline=lifeline)
-    return [name for name, holds in held.items() if holds]
+    confined["seccomp"] = confinement.filter_calls(opens=True, lifeline=lifeline)
+    return [name for name, holds in confined.items() if holds]
 
 
 def _folders() -> Iterator[Path]:
@@ -209,9 +209,9 @@ def _page(page: Any, number: int) -> Iterator[Block]:  # Any: pdfplumber has no 
 def _filled(rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
     """Return a table's rows with something in them; none where it is too small to be a table."""
     cells = [tuple(" ".join((cell or "").split()) for cell in row) for row in rows]
-    kept = [row for row in cells if any(row)]
-    is_table = len(kept) >= _LEAST and max(map(len, kept), default=0) >= _LEAST
-    return kept if is_table else []
+    filled_rows = [row for row in cells if any(row)]
+    is_table = len(filled_rows) >= _LEAST and max(map(len, filled_rows), default=0) >= _LEAST
+    return filled_rows if is_table else []
 
 
 def read_office(source: Source, library: Any) -> Read:  # Any: markitdown has no types
@@ -219,16 +219,16 @@ def read_office(source: Source, library: Any) -> Read:  # Any: markitdown has no
     check_archive(source.stream)
     kinds = {".docx": library.converters.DocxConverter, ".pptx": library.converters.PptxConverter}
     about = library.StreamInfo(extension=source.suffix)
-    made = kinds[source.suffix]().convert(source.stream, about, style_map=_STYLES)
-    return _paged(str(made.title or "").strip(), made.markdown)
+    page = kinds[source.suffix]().convert(source.stream, about, style_map=_STYLES)
+    return _paged(str(page.title or "").strip(), page.markdown)
 
 
 def _paged(title: str, markdown: str) -> Read:
     """Return the blocks of Markdown; of slides each with its number."""
     parts = _SLIDE.split(markdown)
-    found = read_markdown(parts[0])
+    document = read_markdown(parts[0])
     blocks = _Blocks()
-    for block in found.blocks:
+    for block in document.blocks:
         blocks.add(_headed(block))
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
         slide = read_markdown(text)
@@ -236,7 +236,7 @@ def _paged(title: str, markdown: str) -> Read:
         for block in slide.blocks:
             place = Place((*path, *block.place.headings), int(number), None, block.place.anchors)
             blocks.add(_headed(replace(block, place=place)))
-    return blocks.written(title or found.title, empty="no text")
+    return blocks.written(title or document.title, empty="no text")
 
 
 def _headed(block: Block) -> Block:

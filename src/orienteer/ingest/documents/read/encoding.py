@@ -32,26 +32,26 @@ class Text(NamedTuple):
 
 def read_text(path: Path) -> Text:
     """Return a file's text with its line ends as `\\n`. Raises `BadInput` for bytes that are no text."""
-    data = path.read_bytes()
-    if data.startswith(LFS_POINTER):
+    content = path.read_bytes()
+    if content.startswith(LFS_POINTER):
         raise BadInput("a Git LFS pointer, not the text: run `git lfs pull` where it was cloned")
-    text, encoding = _decoded(data)
+    text, encoding = _decoded(content)
     if "\0" in text or _is_noise(text):
         raise BadInput("no text: its bytes are those of a binary file")
     return Text(text.replace("\r\n", "\n").replace("\r", "\n"), encoding)
 
 
-def _decoded(data: bytes) -> tuple[str, str]:
+def _decoded(content: bytes) -> tuple[str, str]:
     for mark, encoding in _MARKS:
-        if data.startswith(mark):
+        if content.startswith(mark):
             try:
-                return data.decode(encoding), encoding
+                return content.decode(encoding), encoding
             except UnicodeDecodeError as error:
                 raise BadInput(f"marked as {encoding}, but byte {error.start} is none: save it as UTF-8") from error
     try:
-        return data.decode("utf-8"), "utf-8"
+        return content.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:
-        return data.decode(_LAST_RESORT, "replace"), _LAST_RESORT
+        return content.decode(_LAST_RESORT, "replace"), _LAST_RESORT
 
 
 def _is_noise(text: str) -> bool:

@@ -68,7 +68,9 @@ def listing(sources: Sequence[Path]) -> Listing:
                 _sort(path, before + path.relative_to(source).as_posix(), files, skipped)
         else:
             _sort(source, called, files, skipped)
-    return Listing(tuple(sorted(files, key=lambda one: one.name)), tuple(sorted(skipped, key=lambda one: one.file)))
+    return Listing(
+        tuple(sorted(files, key=lambda file: file.name)), tuple(sorted(skipped, key=lambda left_out: left_out.file))
+    )
 
 
 def _check_apart(sources: Sequence[Path]) -> None:
@@ -90,8 +92,8 @@ def kind_of(path: Path) -> Kind | None:
 
 def holds_prose(path: Path) -> bool:
     """Say whether a path is a document that is no table in text, or a folder with at least one in it."""
-    found = _walk(path, []) if path.is_dir() else [path]
-    return any(kind_of(file) not in (None, "table") for file in found)
+    paths = _walk(path, []) if path.is_dir() else [path]
+    return any(kind_of(file) not in (None, "table") for file in paths)
 
 
 def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:

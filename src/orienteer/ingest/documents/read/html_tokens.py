@@ -34,13 +34,13 @@ class Token(NamedTuple):
 def tokens(page: str) -> Iterator[Token]:
     """Return the tags and texts of a page in order; entities are resolved, comments left out."""
     at = scanned = 0
-    while (found := _MARK.search(page, scanned)) is not None:
-        end, token = _token(page, found)
+    while (mark := _MARK.search(page, scanned)) is not None:
+        end, token = _token(page, mark)
         if token is None and end < 0:  # no markup after all
-            scanned = found.end()
+            scanned = mark.end()
             continue
-        if found.start() > at:
-            yield Token(at, "", unescape(page[at : found.start()]))
+        if mark.start() > at:
+            yield Token(at, "", unescape(page[at : mark.start()]))
         if token is not None:
             yield token
         at = scanned = end
@@ -51,17 +51,17 @@ def tokens(page: str) -> Iterator[Token]:
         yield Token(at, "", unescape(page[at:]))
 
 
-def _token(page: str, found: re.Match[str]) -> tuple[int, Token | None]:
+def _token(page: str, mark: re.Match[str]) -> tuple[int, Token | None]:
     """Return where a mark ends and what it says; -1 where it does not end."""
-    if found["comment"]:
-        end = page.find("-->", found.end())
+    if mark["comment"]:
+        end = page.find("-->", mark.end())
         return (len(page) if end < 0 else end + 3), None
-    if found["other"]:
-        end = page.find(">", found.end())
+    if mark["other"]:
+        end = page.find(">", mark.end())
         return (-1 if end < 0 else end + 1), None
-    tag = found["end"] + found["tag"].lower()
-    given = {} if found["end"] else _attributes(found["rest"])
-    return found.end(), Token(found.start(), tag, "", given, is_empty=found["rest"].endswith("/"))
+    tag = mark["end"] + mark["tag"].lower()
+    attributes = {} if mark["end"] else _attributes(mark["rest"])
+    return mark.end(), Token(mark.start(), tag, "", attributes, is_empty=mark["rest"].endswith("/"))
 
 
 def _attributes(text: str) -> dict[str, str]:

@@ -79,7 +79,7 @@ def read_plain(text: str) -> list[Block]:
         if line.text.strip():
             lines.append(line)
         elif lines:
-            blocks.append(Prose("\n".join(one.text.strip() for one in lines), Place(span=_span(lines))))
+            blocks.append(Prose("\n".join(line.text.strip() for line in lines), Place(span=_span(lines))))
             lines = []
     return blocks
 
@@ -94,36 +94,36 @@ def plain(text: str, references: dict[str, str] | None = None) -> tuple[str, tup
     if len(text) > LONGEST_LINE or not re.search(r"[\[*_`<\\]", text):
         return text, ()
     links: list[str] = []
-    held: list[str] = []
+    codes: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
-        held.append(found[2].strip())
-        return _HELD.format(len(held) - 1)
+    def hold(match: re.Match[str]) -> str:
+        codes.append(match[2].strip())
+        return _HELD.format(len(codes) - 1)
 
     def follow(shown: str, target: str) -> str:
         if target:
             links.append(target)
         return shown
 
-    def by_name(found: re.Match[str]) -> str:
-        target = (references or {}).get((found[2] or found[1]).casefold())
-        return follow(found[1], target) if target else found[0]
+    def by_name(match: re.Match[str]) -> str:
+        target = (references or {}).get((match[2] or match[1]).casefold())
+        return follow(match[1], target) if target else match[0]
 
-    def wiki(found: re.Match[str]) -> str:
-        page, part = found[1], found[2] or ""
-        return follow(found[3] or page or part[1:], page + part)
+    def wiki(match: re.Match[str]) -> str:
+        page, part = match[1], match[2] or ""
+        return follow(match[3] or page or part[1:], page + part)
 
     text = _CODE_SPAN.sub(hold, text)
     text = _WIKI.sub(wiki, text)
-    text = _IMAGE.sub(lambda found: found[1], text)
-    text = _LINK.sub(lambda found: follow(found[1], found[2]), text)
+    text = _IMAGE.sub(lambda match: match[1], text)
+    text = _LINK.sub(lambda match: follow(match[1], match[2]), text)
     text = _BY_NAME.sub(by_name, text)
-    text = _AUTOLINK.sub(lambda found: follow(found[1], found[1]), text)
+    text = _AUTOLINK.sub(lambda match: follow(match[1], match[1]), text)
     text = _TAG.sub(" ", text)
     for _ in range(2):  # emphasis within emphasis
-        text = _EMPHASIS.sub(lambda found: found[2] or found[4], text)
+        text = _EMPHASIS.sub(lambda match: match[2] or match[4], text)
     text = _ESCAPED.sub(r"\1", text)
-    return _released(text, held).strip(), tuple(dict.fromkeys(links))
+    return _released(text, codes).strip(), tuple(dict.fromkeys(links))
 
 
 class _Reader:
@@ -157,7 +157,7 @@ class _Reader:
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if paragraph and (level := self._underline(line, paragraph)):
-                self._heading(level, " ".join(one.text.strip() for one in paragraph), _span(paragraph))
+                self._heading(level, " ".join(line.text.strip() for line in paragraph), _span(paragraph))
                 paragraph = []
             elif self._starts_block(line):
                 self._prose(paragraph)
@@ -180,9 +180,9 @@ class _Reader:
 
     @staticmethod
     def _underline(line: Line, paragraph: Sequence[Line]) -> int:
-        found = _UNDERLINE.match(line.text)
+        match = _UNDERLINE.match(line.text)
         is_item = _ITEM.match(paragraph[0].text) is not None
-        return 0 if found is None or is_item else 1 if found[1][0] == "=" else 2
+        return 0 if match is None or is_item else 1 if match[1][0] == "=" else 2
 
     def _starts_block(self, line: Line) -> bool:
         text = line.text
@@ -237,13 +237,13 @@ class _Reader:
 
     def _linked(self, links: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the links of a block, each once; the first beneath a heading has its links as well."""
-        found, self._links = tuple(dict.fromkeys([*self._links, *links])), ()
-        return found
+        all_links, self._links = tuple(dict.fromkeys([*self._links, *links])), ()
+        return all_links
 
     def _prose(self, lines: Sequence[Line]) -> None:
         if not lines:
             return
-        parts = [_without(_QUOTE, one.text).strip() for one in lines]
+        parts = [_without(_QUOTE, line.text).strip() for line in lines]
         parts[0] = _without(_ITEM, parts[0])
         text, links = plain(" ".join(part for part in parts if part), self._references)
         if text or links:
@@ -270,7 +270,7 @@ class _Reader:
 
         def row(line: Line) -> tuple[str, ...]:
             cells = [plain(cell, self._references) for cell in _cells(line.text)]
-            links.extend(link for _, found in cells for link in found)
+            links.extend(link for _, cell_links in cells for link in cell_links)
             return tuple(text for text, _ in cells)
 
         header = row(first)
@@ -326,8 +326,8 @@ def _unclosed(heading: str) -> str:
 
 def _without(mark: re.Pattern[str], text: str) -> str:
     """Return a text without the mark that it begins with, where it does."""
-    found = mark.match(text)
-    return text[found.end() :] if found is not None else text
+    match = mark.match(text)
+    return text[match.end() :] if match is not None else text
 
 
 def _beneath(place: Place) -> Place:
@@ -336,19 +336,19 @@ def _beneath(place: Place) -> Place:
 
 def _cells(line: str) -> list[str]:
     """Return the cells of a row; a pipe in code, or after a backslash, parts none."""
-    held: list[str] = []
+    codes: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
-        held.append(found[0])
-        return _HELD.format(len(held) - 1)
+    def hold(match: re.Match[str]) -> str:
+        codes.append(match[0])
+        return _HELD.format(len(codes) - 1)
 
     line = _CODE_SPAN.sub(hold, line.strip())
     line = line.removeprefix("|")
     if line.endswith("|") and not line.endswith("\\|"):
         line = line[:-1]
-    return [_released(cell, held).strip() for cell in _DELIMITER.split(line)]
+    return [_released(cell, codes).strip() for cell in _DELIMITER.split(line)]
 
 
-def _released(text: str, held: Sequence[str]) -> str:
+def _released(text: str, codes: Sequence[str]) -> str:
     """Put back what was held out of a text while it was worked on."""
-    return _HELD_MARK.sub(lambda found: held[int(found[1])] if int(found[1]) < len(held) else found[0], text)
+    return _HELD_MARK.sub(lambda match: codes[int(match[1])] if int(match[1]) < len(codes) else match[0], text)

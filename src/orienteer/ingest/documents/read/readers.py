@@ -56,15 +56,20 @@ class Reading:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
 
     def _markdown(self, file: File, title: str) -> Iterator[Document]:
-        found = read_markdown(self._text(file))
+        markdown = read_markdown(self._text(file))
         yield Document(
-            file.name, found.title or title, found.blocks, file.name, _aliases(file), has_title=bool(found.title)
+            file.name,
+            markdown.title or title,
+            markdown.blocks,
+            file.name,
+            _aliases(file),
+            has_title=bool(markdown.title),
         )
 
     def _html(self, file: File, title: str) -> Iterator[Document]:
-        found = read_html(self._text(file))
+        page = read_html(self._text(file))
         yield Document(
-            file.name, found.title or title, found.blocks, file.name, _aliases(file), has_title=bool(found.title)
+            file.name, page.title or title, page.blocks, file.name, _aliases(file), has_title=bool(page.title)
         )
 
     def _plain(self, file: File, title: str) -> Iterator[Document]:

@@ -117,7 +117,7 @@ class _Reader:
                 self._begin = self._at
             self._words.append(text)
 
-    def _open(self, tag: str, given: Mapping[str, str]) -> None:
+    def _open(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in _PARTING:
             self._part(tag)
         elif tag in _HEADINGS:
@@ -125,17 +125,17 @@ class _Reader:
             self._leave(_HEADINGS[tag])
             self._heading = _HEADINGS[tag]
         elif tag in _TABLE_PARTS:
-            self._open_table_part(tag, given)
+            self._open_table_part(tag, attributes)
         elif tag == "title":
             self._in_title = not self._title
         elif tag == "pre":
             self._flush()
             self._in_pre += 1
-        elif tag == "a" and (target := given.get("href")):
+        elif tag == "a" and (target := attributes.get("href")):
             (self._tables[-1].links if self._tables else self._links).append(target.strip())
-        elif tag == "img" and (said := given.get("alt")):
-            self._text(f" {said} ")
-        if anchor := given.get("id") or (given.get("name") if tag == "a" else None):
+        elif tag == "img" and (alternative := attributes.get("alt")):
+            self._text(f" {alternative} ")
+        if anchor := attributes.get("id") or (attributes.get("name") if tag == "a" else None):
             self._anchors.append(anchor)  # of what follows: whatever came before has its place by now
 
     def _close(self, tag: str) -> None:
@@ -200,7 +200,7 @@ class _Reader:
 
     # ----------------------------------------------------------------------------------------------------- tables
 
-    def _open_table_part(self, tag: str, given: Mapping[str, str]) -> None:
+    def _open_table_part(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._too_deep or (tag == "table" and len(self._tables) == DEEPEST_TABLE):
             self._too_deep += tag == "table"
             self._part(tag)
@@ -219,7 +219,7 @@ class _Reader:
         if tag != "tr":
             table.cell = []
             table.is_head, table.is_caption = tag == "th", tag == "caption"
-            span = given.get("colspan", "1")
+            span = attributes.get("colspan", "1")
             table.width = max(1, int(span)) if re.fullmatch("[0-9]{1,2}", span) else 1
 
     def _close_table_part(self, tag: str) -> None:
@@ -234,8 +234,8 @@ class _Reader:
     def _end_table(self) -> None:
         table = self._tables.pop()
         _end_cell(table)
-        kept = [(tuple(row), is_head) for row, is_head in zip(table.rows, table.heads, strict=True) if any(row)]
-        rows = [row for row, _ in kept]
+        filled_rows = [(tuple(row), is_head) for row, is_head in zip(table.rows, table.heads, strict=True) if any(row)]
+        rows = [row for row, _ in filled_rows]
         links = tuple(dict.fromkeys(table.links))
         width = min(MOST_COLUMNS, max(map(len, rows), default=0))
         if (outer := self._tables[-1] if self._tables else None) is not None:
@@ -243,7 +243,7 @@ class _Reader:
             if outer.cell is not None:
                 outer.cell.append(f" {' '.join(cell for row in rows for cell in row)} ")
         elif width >= LEAST and len(rows) >= LEAST:
-            header = rows.pop(0)[:width] if kept[0][1] else ()
+            header = rows.pop(0)[:width] if filled_rows[0][1] else ()
             header = (*header, *(f"column_{at + 1}" for at in range(len(header), width)))
             self._page.blocks.append(Grid(header, filled(rows, width), self._place(table.start), table.caption, links))
         elif rows or links:
