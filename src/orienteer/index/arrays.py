@@ -33,7 +33,7 @@ def save(folder: Path, name: str, array: Array) -> None:
 
 
 def create(folder: Path, name: str, dtype: Any, length: int) -> Array:  # Any: whatever numpy takes for a dtype
-    """Make a file of zeros and map it for writing."""
+    """Make a file of zeros and map it for writing: an array of shape `(length,)`, written as its entries are set."""
     kind = np.dtype(dtype)
     path = folder / file_name(name, kind)
     if length == 0:
@@ -43,7 +43,7 @@ def create(folder: Path, name: str, dtype: Any, length: int) -> Array:  # Any: w
 
 
 def runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct values of a sorted array and how often each stands."""
+    """Return the distinct values of a sorted array, ascending, and how often each occurs: two arrays of one length."""
     if not len(values):
         return values, np.zeros(0, np.int64)
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
@@ -51,23 +51,22 @@ def runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
 
 
 def check_counts(counts: NDArray[np.int64], most: int) -> None:
-    """Raise `IndexError` for lengths of parts that are no such: numpy would make room for as many as they say.
+    """Raise `IndexError` unless these can be the lengths of parts of `most` entries that do not overlap.
 
-    Parts do not overlap: together they have no more entries than there are.
+    Numpy would make room for as many entries as a damaged file says.
     """
     if len(counts) and not (int(counts.min()) >= 0 and int(counts.max()) <= most and int(counts.sum()) <= most):
         raise IndexError(f"parts of {counts.min()} to {counts.max()} entries, of {most}")
 
 
 def check_ends(offsets: NDArray[np.int64], most: int, name: str) -> None:
-    """Raise `ValueError` where offsets do not begin at nothing and end with so many entries; what lies between them
-    is checked where it is read."""
+    """Raise `ValueError` unless the offsets begin at 0 and end at `most`; those between are checked when read."""
     if not len(offsets) or int(offsets[0]) != 0 or int(offsets[-1]) != most:
         raise ValueError(f"the offsets of {name} do not fit its {most:,} entries")
 
 
 class Folder:
-    """The arrays of a folder, mapped when they are asked for. Raises `FileNotFoundError` for what is not there."""
+    """The arrays of a folder, mapped when they are asked for. Raises `FileNotFoundError` for a file that is missing."""
 
     def __init__(self, path: Path, names: Iterable[str] | None = None) -> None:
         self.path = path
@@ -81,7 +80,7 @@ class Folder:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def array(self, name: str, *codes: str) -> Array:
-        """Map the array that was saved under this name with one of these element types."""
+        """Map the array that was saved under this name with one of these element types: flat, read-only."""
         code = next((code for code in codes if f"{name}.{code}" in self._names), codes[0])
         return np.frombuffer(self.bytes(f"{name}.{code}"), _CODES[code])
 
@@ -91,17 +90,17 @@ class Folder:
 
     def strings(self, name: str) -> Strings:
         """Map strings that `StringWriter` wrote."""
-        offsets, data = self.array(f"{name}.at", "i8"), self.bytes(f"{name}.utf8")
-        check_ends(offsets, len(data), name)
-        return Strings(offsets, data)
+        offsets, utf8 = self.array(f"{name}.at", "i8"), self.bytes(f"{name}.utf8")
+        check_ends(offsets, len(utf8), name)
+        return Strings(offsets, utf8)
 
 
 class Strings(Sequence[str]):
     """Strings on disk, decoded one by one."""
 
-    def __init__(self, offsets: NDArray[np.int64], data: mmap.mmap | bytes) -> None:
+    def __init__(self, offsets: NDArray[np.int64], utf8: mmap.mmap | bytes) -> None:
         self._offsets = offsets
-        self._data = data
+        self._utf8 = utf8
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -109,7 +108,7 @@ class Strings(Sequence[str]):
     @property
     def size(self) -> int:
         """Count the bytes of all strings."""
-        return len(self._data)
+        return len(self._utf8)
 
     def __getitem__(self, index: Any) -> Any:  # Any: Sequence's overloads; slices are not used
         return decode(self.raw(index))
@@ -117,28 +116,28 @@ class Strings(Sequence[str]):
     def raw(self, index: int) -> bytes:
         """Return one string as UTF-8."""
         start, end = self._offsets[index], self._offsets[index + 1]
-        if not 0 <= start <= end:  # who reads all of them reads nothing twice
+        if not 0 <= start <= end:  # so a reader of all strings reads no byte twice, whatever the file says
             raise IndexError(f"a string from {start} to {end}")
-        return self._data[start:end]
+        return self._utf8[start:end]
 
     def take(self, indexes: NDArray[np.int64]) -> list[bytes]:
-        """Return several strings as UTF-8."""
+        """Return several strings as UTF-8, in the order of `indexes`. Raises `IndexError` for damaged offsets."""
         first, last = self._offsets[indexes], self._offsets[indexes + 1]
         if (last < first).any():
             raise IndexError("strings that end before they begin")
-        starts, ends, data = first.tolist(), last.tolist(), self._data
-        return [data[start:end] for start, end in zip(starts, ends, strict=True)]
+        starts, ends, utf8 = first.tolist(), last.tolist(), self._utf8
+        return [utf8[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def forget(self) -> None:
-        """Let go of the memory that holds what was read, where the system can; it is read again when needed."""
-        if isinstance(self._data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            self._data.madvise(mmap.MADV_DONTNEED)
+        """Release the memory of the pages read so far, where the system can; they are read again when needed."""
+        if isinstance(self._utf8, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self._utf8.madvise(mmap.MADV_DONTNEED)
 
     def __iter__(self) -> Iterator[str]:
         return (decode(self.raw(index)) for index in range(len(self)))
 
     def find(self, text: str) -> int | None:
-        """Return the place of a string among sorted ones."""
+        """Return the place of a string; the strings have to be sorted by their UTF-8. None where it is missing."""
         wanted = encode(text)
         low, high = 0, len(self)
         while low < high:
@@ -168,15 +167,15 @@ class StringWriter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def add(self, data: bytes) -> None:
+    def add(self, text: bytes) -> None:
         """Append one string, given as UTF-8."""
-        self._sizes.append(len(data))
-        self._waiting += data
+        self._sizes.append(len(text))
+        self._waiting += text
         if len(self._waiting) > _WAITING:
             self._flush()
 
     def extend(self, texts: Iterable[bytes]) -> None:
-        """Append several."""
+        """Append several strings, each as UTF-8."""
         texts = list(texts)
         self._sizes.extend(map(len, texts))
         self._waiting += b"".join(texts)
@@ -190,7 +189,7 @@ class StringWriter:
 
     @property
     def files(self) -> tuple[Path, Path]:
-        """Name the two files."""
+        """Return the paths of the text file and of the offsets file."""
         offsets = file_name(f"{self._name}.at", np.dtype(np.int64))
         return self._folder / f"{self._name}.utf8", self._folder / offsets
 
@@ -206,10 +205,10 @@ class StringWriter:
 
 
 def encode(text: str) -> bytes:
-    """Return UTF-8; lone surrogates, which broken input holds, go through and come back."""
+    """Return UTF-8. Broken input may hold lone surrogates; `decode` gives them back."""
     return text.encode(errors="surrogatepass")
 
 
-def decode(data: bytes) -> str:
-    """Return the text of what `encode` gave."""
-    return data.decode(errors="surrogatepass")
+def decode(utf8: bytes) -> str:
+    """Return the text that `encode` was called with."""
+    return utf8.decode(errors="surrogatepass")

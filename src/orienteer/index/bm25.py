@@ -3,8 +3,8 @@
 A document is a node's name, aliases and text. Scores are summed in float64, term by term, the term of the highest
 possible contribution first; ties go to the smaller row, which is the smaller id. Nothing is approximated: a posting
 or a candidate is left out only when an upper bound proves that it cannot reach the first `k` (Turtle and Flood's
-MaxScore, with maxima a block of postings as in Ding and Suel's block-max indexes). `compiled.query` has a twin of the
-searches, which gives the same.
+MaxScore, with a maximum for each block of postings as in Ding and Suel's block-max indexes). `compiled.bm25` has the
+same searches in compiled loops; its results are equal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from orienteer.index.compiled import bm25
 
 Mask = NDArray[np.bool_]
-"""One entry a node of the graph."""
+"""One entry for each node of the graph."""
+# None of the next four changes a ranking. They trade the fixed cost of a method against its cost for each posting.
 _VERY_FEW = 256  # nodes among which pruning costs more than it saves
 _COSTLY = 16  # times as many postings as nodes: then it pays to know which nodes still count
 _FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole graph is quicker
@@ -36,10 +37,12 @@ _SLACK = 1 - 1e-9  # upper bounds are float32 rounded up and sums round: leave r
 
 
 class Scored(NamedTuple):
-    """Rows with their scores, best first."""
+    """Rows with their scores, best first unless a function says another order."""
 
     rows: NDArray[np.int32]
+    """(n,): distinct."""
     scores: NDArray[np.float64]
+    """(n,): the score of each row; higher is better."""
 
 
 class Posting(NamedTuple):
@@ -64,10 +67,10 @@ class TextIndex:
     def __init__(
         self, folder: Folder, mean_length: float, *, is_compiled: bool = False, measured: Mask | None = None
     ) -> None:
-        """Open the index. How rare a term is the measured nodes tell, all of them where none are marked."""
+        """Open the index. Counts of the `measured` nodes say how rare a term is; without a mask, those of all nodes."""
         self.mean_length = mean_length
         self.measured = measured
-        """The nodes by which scores are measured; None for all."""
+        """(nodes,): the nodes whose terms are counted for `idf`; None for all."""
         self._terms = folder.array("term", "u8")
         self._begins = folder.array("posting", "i8")
         self._best = folder.array("best", "f4")
@@ -96,11 +99,11 @@ class TextIndex:
 
     @property
     def is_compiled(self) -> bool:
-        """Tell whether searches are those of `compiled.query`."""
+        """Tell whether searches run in `compiled.bm25`."""
         return self._compiled is not None
 
     def posting(self, term: str) -> Posting | None:
-        """Look a term up; None where no node has it."""
+        """Return a term's postings; None where no node has the term."""
         if term not in self._known:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
@@ -114,11 +117,11 @@ class TextIndex:
             return None
         begin, end = int(self._begins[place]), int(self._begins[place + 1])
         block = int(self._blocks[place])
-        # numpy would make room for as many as they say, and what is compiled read wherever they lead.
+        # A damaged file: numpy would make room for any number of postings, compiled loops would read any address.
         if not (0 <= begin <= end <= len(self._rows) and 0 <= block <= len(self._block_best) + (begin - end) // BLOCK):
             raise IndexError(f"postings {begin} to {end} from block {block}, of {len(self._rows)}")
-        held = end - begin if self.measured is None else np.count_nonzero(self.measured[self._rows[begin:end]])
-        idf = self.idf(int(held))
+        count = end - begin if self.measured is None else np.count_nonzero(self.measured[self._rows[begin:end]])
+        idf = self.idf(int(count))
         return Posting(term, idf, begin, end, block, idf * float(self._best[place]))
 
     def idf(self, count: int) -> float:
@@ -126,42 +129,47 @@ class TextIndex:
         return math.log1p((self._texts - count + 0.5) / (count + 0.5))
 
     def rows_of(self, posting: Posting) -> Rows:
-        """Return the nodes that have a term."""
+        """Return the nodes that have a term: (n,) int32, ascending."""
         return self._rows[posting.begin : posting.end]
 
     def having(self, posting: Posting, rows: Rows) -> Rows:
-        """Return those of some sorted rows that have a term."""
+        """Keep the rows that have a term; `rows` has to ascend, and so does the result."""
         return rows[self._meet(posting, rows)[0]]
 
     def postings(self, terms: Sequence[str]) -> list[Posting]:
-        """Look distinct terms up, the one that can add most to a score first."""
-        found = [posting for posting in map(self.posting, dict.fromkeys(terms)) if posting]
-        return sorted(found, key=lambda one: (-one.bound, one.term))
+        """Return the postings of distinct terms, the term that can add most to a score first."""
+        postings = [posting for posting in map(self.posting, dict.fromkeys(terms)) if posting]
+        return sorted(postings, key=lambda posting: (-posting.bound, posting.term))
 
     def search(self, terms: Sequence[str], k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
-        """Return the `k` best rows that have one of the terms, of these rows and under this mask where given."""
-        found = self.postings(terms)
-        if k < 1 or not found or (among is not None and not len(among)):
+        """Return the `k` best rows that have one of the terms.
+
+        `among`, ascending rows, and `mask`, (nodes,), restrict the rows.
+        """
+        postings = self.postings(terms)
+        if k < 1 or not postings or (among is not None and not len(among)):
             return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
         if among is not None and mask is not None:
             among = among[mask[among]]
         if self._compiled is not None:
-            return self._search_compiled(self._compiled, found, k, among, mask)
+            return self._search_compiled(self._compiled, postings, k, among, mask)
         if among is None:
-            is_small = sum(posting.nodes for posting in found) <= _SMALL
-            return self._exhaustive(found, k, mask) if is_small else self._pruned(found, k, mask)
+            is_small = sum(posting.nodes for posting in postings) <= _SMALL
+            return self._exhaustive(postings, k, mask) if is_small else self._pruned(postings, k, mask)
         if len(among) <= _FEW:
-            return _top(among, self._sum(found, among) if len(among) <= _VERY_FEW else self._some(found, among, k), k)
+            return _top(
+                among, self._sum(postings, among) if len(among) <= _VERY_FEW else self._some(postings, among, k), k
+            )
         allowed = self._scratch("allowed")
         among = among.astype(np.intp)  # numpy would convert it at each of the two assignments
         allowed[among] = True
         try:
-            return self._pruned(found, k, allowed)
+            return self._pruned(postings, k, allowed)
         finally:
             allowed[among] = False
 
     def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
-        """Score each of these rows; 0 where a row has none of the terms."""
+        """Score each of these ascending rows: (rows,) float64, 0 where a row has none of the terms."""
         return self._sum(self.postings(terms), rows)
 
     def _load_compiled(self) -> bm25.Index:
@@ -171,7 +179,7 @@ class TextIndex:
             raise IndexError(f"postings of the nodes {rows.min()} to {rows.max()}, of {self.count}")
         if not np.array_equal(is_large, self._large_at) or len(self._large) != len(is_large):
             raise IndexError(f"{len(self._large)} large frequencies, of {len(is_large)}")
-        from orienteer.index.compiled import bm25  # whoever does not ask for it never loads numba
+        from orienteer.index.compiled import bm25  # here, so that numba is loaded only when it is asked for
 
         return bm25.Index(
             self._rows,
@@ -186,18 +194,18 @@ class TextIndex:
         )
 
     def _search_compiled(
-        self, index: bm25.Index, found: Sequence[Posting], k: int, among: Rows | None, mask: Mask | None
+        self, index: bm25.Index, postings: Sequence[Posting], k: int, among: Rows | None, mask: Mask | None
     ) -> Scored:
         from orienteer.index.compiled import bm25
 
         terms = bm25.Query(
-            begins=np.array([posting.begin for posting in found]),
-            ends=np.array([posting.end for posting in found]),
-            blocks=np.array([posting.blocks for posting in found]),
-            idfs=np.array([posting.idf for posting in found]),
-            bounds=np.array([posting.bound for posting in found]),
+            begins=np.array([posting.begin for posting in postings]),
+            ends=np.array([posting.end for posting in postings]),
+            blocks=np.array([posting.blocks for posting in postings]),
+            idfs=np.array([posting.idf for posting in postings]),
+            bounds=np.array([posting.bound for posting in postings]),
         )
-        k = min(k, sum(posting.nodes for posting in found))
+        k = min(k, sum(posting.nodes for posting in postings))
         if among is None:
             best = bm25.everywhere(index, terms, _NO_MASK if mask is None else mask, k)
         elif len(among) <= _FEW:
@@ -207,12 +215,12 @@ class TextIndex:
         order = np.lexsort((best.rows, -best.scores))
         return Scored(best.rows[order], best.scores[order])
 
-    def _some(self, found: Sequence[Posting], rows: Rows, k: int) -> NDArray[np.float64]:
-        """Score these rows as far as it takes to know the first k: one that cannot get there is not looked up again."""
+    def _some(self, postings: Sequence[Posting], rows: Rows, k: int) -> NDArray[np.float64]:
+        """Score these rows until the first k are certain: a row that cannot get there is not looked up again."""
         total = np.zeros(len(rows))
         open_: NDArray[np.int64] | None = None
-        remaining = sum(posting.bound for posting in found)
-        for posting in found:
+        remaining = sum(posting.bound for posting in postings)
+        for posting in postings:
             if posting.nodes > _COSTLY * len(rows) and (floor := _kth(total, k) * _SLACK) > remaining:
                 open_ = (total >= floor - remaining).nonzero()[0]
             here, places = self._meet(posting, rows if open_ is None else rows[open_])
@@ -220,11 +228,11 @@ class TextIndex:
             remaining -= posting.bound
         return total
 
-    def _sum(self, found: Sequence[Posting], rows: Rows) -> NDArray[np.float64]:
-        met = [self._meet(posting, rows) for posting in found]
-        here = np.concatenate([_NONE, *(here for here, _ in met)])
-        places = np.concatenate([_NONE, *(places for _, places in met)])
-        idf = np.repeat([posting.idf for posting in found], [len(here) for here, _ in met])
+    def _sum(self, postings: Sequence[Posting], rows: Rows) -> NDArray[np.float64]:
+        meetings = [self._meet(posting, rows) for posting in postings]
+        here = np.concatenate([_NONE, *(here for here, _ in meetings)])
+        places = np.concatenate([_NONE, *(places for _, places in meetings)])
+        idf = np.repeat([posting.idf for posting in postings], [len(here) for here, _ in meetings])
         return np.bincount(here, self._contribution(idf, places), minlength=len(rows)).astype(np.float64, copy=False)
 
     def _meet(self, posting: Posting, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -250,7 +258,7 @@ class TextIndex:
         return rows.searchsorted(theirs[places]), places + begin
 
     def _contribution(self, idf: float | NDArray[np.float64], places: NDArray[np.int64] | slice) -> NDArray[np.float64]:
-        """Return what postings add to the scores of their nodes."""
+        """Return what each posting adds to the score of its node: idf * tf / (tf + K)."""
         stored = self._frequencies[places]
         frequency = stored.astype(np.float64)
         if len(self._large_at) and (capped := (stored == 255).nonzero()[0]).size:
@@ -258,11 +266,11 @@ class TextIndex:
             frequency[capped] = self._large[self._large_at.searchsorted(where)]  # those that do not fit a byte
         return idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
 
-    def _exhaustive(self, found: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
+    def _exhaustive(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
         """Add up every posting: with few of them nothing is quicker."""
         total = self._accumulator()
         parts = []
-        for posting in found:
+        for posting in postings:
             rows = self._rows[posting.begin : posting.end]
             total[rows] += self._contribution(posting.idf, slice(posting.begin, posting.end))
             parts.append(rows)
@@ -270,19 +278,19 @@ class TextIndex:
         scores = total[rows]
         total[rows] = 0
         if mask is not None:
-            kept = mask[rows]
-            rows, scores = rows[kept], scores[kept]
+            is_allowed = mask[rows]
+            rows, scores = rows[is_allowed], scores[is_allowed]
         # A node stands here once for each of its terms: the first k nodes are among the first k * terms entries.
-        good = scores >= _kth(scores, k * len(found))
+        good = scores >= _kth(scores, k * len(postings))
         rows, first = np.unique(rows[good], return_index=True)
         return _top(rows, scores[good][first], k)
 
-    def _pruned(self, found: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
+    def _pruned(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
         """Add the terms one after another, leaving out what can no longer reach the first k."""
         rows, scores = np.zeros(0, np.int32), np.zeros(0, np.float64)
-        remaining = sum(posting.bound for posting in found)
+        remaining = sum(posting.bound for posting in postings)
         floor = 0.0  # the k-th best score so far: a lower bound of the final one
-        for posting in found:
+        for posting in postings:
             remaining -= posting.bound
             if floor > 0:
                 good = scores + (posting.bound + remaining) >= floor * _SLACK
@@ -354,7 +362,7 @@ _NO_MASK = np.zeros(0, np.bool_)
 
 
 def _sealed(rows: Rows) -> Rows:
-    """Return the same rows, read-only: whether an array may be written to is a part of its type to a compiler."""
+    """Return the same rows, read-only. To the compiler, whether an array is writable is a part of its type."""
     view = np.ascontiguousarray(rows).view()
     view.flags.writeable = False
     return view
@@ -369,6 +377,6 @@ def _kth(scores: NDArray[np.float64], k: int) -> float:
 def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> Scored:
     """Return the k best of sorted rows that have a score, ties by row."""
     floor = _kth(scores, k)
-    kept = np.flatnonzero(scores >= floor if floor > 0 else scores > 0)
-    order = kept[np.lexsort((rows[kept], -scores[kept]))][:k]
+    places = np.flatnonzero(scores >= floor if floor > 0 else scores > 0)
+    order = places[np.lexsort((rows[places], -scores[places]))][:k]
     return Scored(rows[order], scores[order])

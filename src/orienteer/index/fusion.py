@@ -1,4 +1,4 @@
-"""Several ordered lists to one."""
+"""Fusion: several ordered lists become one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Voted(NamedTuple):
 def vote(lists: Sequence[Sequence[str]]) -> tuple[Voted, ...]:
     """Order ids by how many lists hold them, ties by the earliest place within any list. ARK, section 3.2.
 
-    What is still tied keeps the order of the lists put one after another.
+    Remaining ties keep the order of the lists put one after another.
     """
     place: dict[str, int] = {}
     votes: dict[str, int] = {}
-    for one in lists:
-        for at, item in enumerate(dict.fromkeys(one)):
+    for ids in lists:
+        for at, item in enumerate(dict.fromkeys(ids)):
             votes[item] = votes.get(item, 0) + 1
             place[item] = min(at, place.get(item, at))
     fused = sorted(votes, key=lambda item: (-votes[item], place[item]))  # stable: first come, first placed
@@ -33,8 +33,8 @@ def vote(lists: Sequence[Sequence[str]]) -> tuple[Voted, ...]:
 
 def concatenate(lists: Sequence[Sequence[str]]) -> tuple[Voted, ...]:
     """Put the lists one after another, first appearances only. The ordering of ARK's table 3."""
-    votes = {one.id: one.votes for one in vote(lists)}
-    return tuple(Voted(item, votes[item]) for item in dict.fromkeys(item for one in lists for item in one))
+    votes = {place.id: place.votes for place in vote(lists)}
+    return tuple(Voted(item, votes[item]) for item in dict.fromkeys(item for ids in lists for item in ids))
 
 
 def shuffle(lists: Sequence[Sequence[str]], random: np.random.Generator) -> tuple[Voted, ...]:

@@ -1,6 +1,6 @@
 """Names to nodes: exact phrases, stemmed phrases, and the words that names are spelled with.
 
-Files (one entry a name, an alias, an identifier; sorted by the key):
+Files (one entry for each name, alias and identifier; sorted by the key):
     exact.u8, exact_row.i4, exact_kind.u1    keyed by the phrase's folded words
     stem.u8, stem_row.i4, stem_kind.u1       keyed by their stems
     spelling.utf8, spelling.at.i8            the distinct words of names, for typing errors, sorted
@@ -24,8 +24,8 @@ from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.text.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
-_BATCH = 50_000  # names handled at once
-ALIKE = 0.85  # least share of matching letters between a mistyped word and the one that was meant
+_BATCH = 50_000  # names indexed at once: bounds the memory
+ALIKE = 0.85  # least ratio (difflib's) of a mistyped word: a letter may be missing of five, or wrong of seven
 
 
 class NameKind(IntEnum):
@@ -59,7 +59,7 @@ class NamesWriter:
         self._spelling: list[str] = []
 
     def add(self, rows: Sequence[int], kind: NameKind, texts: Sequence[str]) -> None:
-        """Take names of one kind in, in any order."""
+        """Add names of one kind, in any order; `rows[i]` is the node of `texts[i]`."""
         self._take(rows, kind, texts)
         if kind is NameKind.NAME:
             turned = [at for at, text in enumerate(texts) if text.count(", ") == 1]
@@ -74,26 +74,26 @@ class NamesWriter:
             self._index()
 
     def _index(self) -> None:
-        """Index the names that wait."""
+        """Index the names that were added since the last batch."""
         rows, kinds, texts = np.array(self._rows, np.int32), np.frombuffer(bytes(self._kinds), np.uint8), self._texts
         self._rows, self._kinds, self._texts = array("i"), bytearray(), []
-        found = words.split(texts, self._tokenizer)
-        numbers, new = self._vocabulary.number(found.hashes)
-        stems = found.hashes[new]
-        written = np.flatnonzero(~np.logical_and(*found.digits(new)))  # all but numbers
-        fresh = found.at(new[written])
+        text_words = words.split(texts, self._tokenizer)
+        numbers, new = self._vocabulary.number(text_words.hashes)
+        stems = text_words.hashes[new]
+        written = np.flatnonzero(~np.logical_and(*text_words.digits(new)))  # all but numbers
+        fresh = text_words.at(new[written])
         stems[written] = words.hashes_of(self._tokenizer.stems_of(fresh))
         while len(self._vocabulary) > len(self._stems):
             self._stems = np.concatenate([self._stems, np.zeros_like(self._stems)])
         self._stems[len(self._vocabulary) - len(new) : len(self._vocabulary)] = stems
         self._spelling += [word for word in fresh if len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()]
-        exact, stemmed = found.phrases, words.phrases(self._stems[numbers], found.firsts)
-        for at in np.flatnonzero(np.diff(found.firsts) == 0).tolist():
+        exact, stemmed = text_words.phrases, words.phrases(self._stems[numbers], text_words.firsts)
+        for at in np.flatnonzero(np.diff(text_words.firsts) == 0).tolist():
             exact[at] = stemmed[at] = _wordless(texts[at])
         self._columns.append((exact, stemmed, rows, kinds))
 
     def finish(self, folder: Path, place: NDArray[np.int32] | None = None) -> None:
-        """Write all files; row r becomes row `place[r]`."""
+        """Write all files; with `place`, (nodes,), row r becomes row `place[r]`."""
         self._index()
         exact, stem, rows, kinds = (np.concatenate(column) for column in zip(*self._columns, strict=True))
         if place is not None:
@@ -121,23 +121,23 @@ class NameIndex:
         self._spelling = folder.strings("spelling")
         self._sketches = folder.array("spelling_sketch", "u8")
         sizes = [{len(column) for column in table} for table in self._tables.values()]
-        if any(len(one) > 1 for one in sizes) or len(self._spelling) != len(self._sketches):
+        if any(len(lengths) > 1 for lengths in sizes) or len(self._spelling) != len(self._sketches):
             raise ValueError("the columns of the names are not of one length")
 
     def called(self, text: str) -> list[Link]:
-        """Return the nodes with just this name, alias or identifier, case and punctuation aside."""
+        """Return the nodes with exactly this name, alias or identifier; case and punctuation do not count."""
         phrase = self._tokenizer.words(text)
         if not phrase:  # a name such as `+` or a picture
             return [Link(row, kind, True) for row, kind in self._rows("exact", _wordless(text))]
         return [link for link in self.links(phrase) if link.is_exact]
 
     def links(self, phrase: Sequence[str]) -> list[Link]:
-        """Return the nodes whose name, alias or identifier has just these folded words, or else just their stems."""
+        """Return the nodes whose name, alias or identifier is exactly these folded words; without any, their stems."""
         exact = self._look_up("exact", [words.word_hash(word.encode()) for word in phrase])
         return [Link(row, kind, True) for row, kind in exact] or self.stem_links(phrase)
 
     def stem_links(self, phrase: Sequence[str]) -> list[Link]:
-        """Return the nodes one of whose names has the stems of these words."""
+        """Return the nodes with a name of the same stems as these words."""
         stems = [words.word_hash(self._tokenizer.stem(word).encode()) for word in phrase]
         return [Link(row, kind, False) for row, kind in self._look_up("stem", stems)]
 
@@ -155,7 +155,7 @@ class NameIndex:
         return list(best.items())
 
     def spellings(self, word: str, *, most: int = 5) -> list[str]:
-        """Return the words of names that a mistyped word may stand for, likeliest first."""
+        """Return at most `most` words of names that a mistyped word may stand for, likeliest first."""
         if len(word) < SHORTEST_SPELLED:
             return []
         sketch = _sketches([word.encode()])[0]
@@ -179,7 +179,7 @@ def _wordless(text: str) -> int:
 
 
 def _sketches(encoded: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Mark each word's pairs of bytes, its two ends included, in 64 bits."""
+    """Return 64 bits for each word, (words,): a bit for each pair of neighbouring bytes, its two ends included."""
     if not encoded:
         return np.zeros(0, np.uint64)
     joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8).astype(np.uint64)

@@ -1,19 +1,19 @@
-"""Building the text index: texts in, postings on disk out, in bounded memory.
+"""The text index is written here: texts in, postings on disk out, in bounded memory.
 
-Texts come in batches, in the order of their rows. Each batch is turned into (term, row, frequency), sorted by bucket
-(the first byte of the term's hash) and by term, and laid aside; `finish` then joins the batches bucket by bucket, in
-memory that the processor's cache holds nearly whole, and writes the final arrays from first to last.
+Texts come in batches, in the order of their rows. Each batch becomes (term, row, frequency), sorted by bucket (the
+first byte of the term's hash) and by term, and is spooled to disk. `finish` then joins the batches bucket by bucket, so
+that a bucket nearly fits the processor's cache, and writes the final arrays from first to last.
 
-Files (one entry a term, in the order of the terms' hashes, unless said):
+Files (one entry for each term, in the order of the terms' hashes, unless stated otherwise):
     term.u8         hashes, sorted
     posting.i8      (terms + 1) where a term's postings begin
     best.f4         the largest tf / (tf + K) of a term, rounded up
-    row.i4          one entry a posting, ascending within a term
-    frequency.u1    one entry a posting; 255 stands for the value in `large`
+    row.i4          one entry for each posting, ascending within a term
+    frequency.u1    one entry for each posting; 255 stands for the value in `large`
     large_at.i8, large.i4      the postings of frequency 255 and more
     block.i8        (terms + 1) where a term's blocks begin
     block_best.f4   the largest tf / (tf + K) of each block of `BLOCK` postings, rounded up
-    length.i4       one entry a row: its terms
+    length.i4       one entry for each row: its terms
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ class PostingsWriter:
         self.close()
 
     def close(self) -> None:
-        """Take nothing more in."""
+        """Close the spool files."""
         for spool in self._spools.values():
             spool.close()
 
     def add(self, texts: Sequence[str]) -> None:
-        """Index the next texts, one row each."""
+        """Index the next texts; each is one row."""
         batch: list[str] = []
         size = 0
         for text in texts:
@@ -108,24 +108,24 @@ class PostingsWriter:
             self._add(batch)
 
     def _add(self, texts: Sequence[str]) -> None:
-        found = words.split(texts, self._tokenizer)
-        numbers, new = self._words.number(found.hashes)
-        self._learn(found, new)
-        counted = self._count(numbers, found)
+        text_words = words.split(texts, self._tokenizer)
+        numbers, new = self._words.number(text_words.hashes)
+        self._learn(text_words, new)
+        counted = self._count(numbers, text_words)
         self._lengths.append(counted.lengths)
         self._spool(counted)
         self._rows += len(texts)
 
-    def _count(self, numbers: NDArray[np.int32], found: words.Words) -> _Counted:
+    def _count(self, numbers: NDArray[np.int32], text_words: words.Words) -> _Counted:
         """Count the terms of each text, by one sort of (bucket, term, row)."""
-        rows, term = found.texts, self._expansion[0, numbers]
+        rows, term = text_words.texts, self._expansion[0, numbers]
         several = np.flatnonzero(term < 0)
         term[several] = ~term[several]
         for extra in self._expansion[1:, numbers[several]]:
             has = extra >= 0
             term = np.concatenate([term, extra[has]])
             rows = np.concatenate([rows, rows[several[has]]])
-        lengths = np.bincount(rows, minlength=len(found.firsts) - 1).astype(np.int32)
+        lengths = np.bincount(rows, minlength=len(text_words.firsts) - 1).astype(np.int32)
         keys = self._buckets[term].astype(np.uint64) << _BUCKET_SHIFT
         keys |= term.astype(np.uint64) << np.uint64(_ROW_BITS) | rows.astype(np.uint64)
         keys.sort()
@@ -133,22 +133,22 @@ class PostingsWriter:
         terms, counts = runs((keys >> np.uint64(_ROW_BITS) & np.uint64((1 << 31) - 1)).astype(np.int32))
         return _Counted(terms, counts, (keys & np.uint64((1 << _ROW_BITS) - 1)).astype(np.int32), frequencies, lengths)
 
-    def _learn(self, found: words.Words, new: NDArray[np.int64]) -> None:
-        """Give the terms of new words their numbers."""
+    def _learn(self, text_words: words.Words, new: NDArray[np.int64]) -> None:
+        """Number the terms of new words; `new` are the words' places in `text_words`."""
         if not len(new):
             return
         hashes = np.zeros((len(new), 3), np.uint64)  # (words, 3): hashes of their terms, 0 for none
-        hashes[:, 0] = found.hashes[new]
-        starts_with_digit, ends_with_digit = found.digits(new)
+        hashes[:, 0] = text_words.hashes[new]
+        starts_with_digit, ends_with_digit = text_words.digits(new)
         mixed = np.flatnonzero(starts_with_digit != ends_with_digit)
-        terms = [self._tokenizer.expand(word) for word in found.at(new[mixed])]
-        counts = np.array([len(one) for one in terms], np.int64)
+        terms = [self._tokenizer.expand(word) for word in text_words.at(new[mixed])]
+        counts = np.array([len(word_terms) for word_terms in terms], np.int64)
         row = np.repeat(mixed, counts)
         column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-        hashes[row, column] = words.hashes_of([term for one in terms for term in one])
+        hashes[row, column] = words.hashes_of([term for word_terms in terms for term in word_terms])
         if self._tokenizer.stems:
             letters = np.flatnonzero(~(starts_with_digit | ends_with_digit))
-            hashes[letters, 0] = words.hashes_of(self._tokenizer.stems_of(found.at(new[letters])))
+            hashes[letters, 0] = words.hashes_of(self._tokenizer.stems_of(text_words.at(new[letters])))
         has = np.flatnonzero(hashes)
         numbers, fresh = self._terms.number(hashes.ravel()[has])
         self._term_hashes.append(hashes.ravel()[has][fresh])
@@ -158,8 +158,8 @@ class PostingsWriter:
         learnt = np.full(hashes.size, -1, np.int32)
         learnt[has] = numbers
         learnt[0::3] ^= -(learnt[1::3] >= 0).astype(np.int32)
-        known = len(self._words) - len(new)
-        self._expansion[:, known : len(self._words)] = learnt.reshape(-1, 3).T
+        first_new = len(self._words) - len(new)
+        self._expansion[:, first_new : len(self._words)] = learnt.reshape(-1, 3).T
 
     def _spool(self, counted: _Counted) -> None:
         ends = np.cumsum(counted.counts, dtype=np.int64)
@@ -183,9 +183,9 @@ class PostingsWriter:
     def finish(
         self, place_of_row: NDArray[np.int32] | None = None, *, measured: NDArray[np.bool_] | None = None
     ) -> dict[str, float]:
-        """Write all files; return the statistics that a manifest keeps. Row r becomes row `place_of_row[r]`.
+        """Write all files; return the statistics for the manifest. Row r becomes row `place_of_row[r]`.
 
-        The mean length is that of the measured rows, of all where none are marked.
+        The mean length is taken over the rows under the mask `measured`, (rows,); over all rows without it.
         """
         self.close()
         row_place = place_of_row if place_of_row is not None else np.arange(self._rows, dtype=np.int32)
@@ -201,15 +201,15 @@ class PostingsWriter:
         mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
         first_terms = np.searchsorted(self._buckets[order], np.arange(_BUCKETS + 1))
         with _Joined(self._folder, saturation(mean, lengths)) as joined:
-            for bucket, found in enumerate(self._spooled_runs()):
+            for bucket, bucket_runs in enumerate(self._spooled_runs()):
                 low, high = first_terms[bucket : bucket + 2].tolist()
-                rows = row_place[found.rows]
-                joined.add(found._replace(terms=place[found.terms] - np.int32(low), rows=rows), high - low)
+                rows = row_place[bucket_runs.rows]
+                joined.add(bucket_runs._replace(terms=place[bucket_runs.terms] - np.int32(low), rows=rows), high - low)
         self._save_large(joined.begins, place, row_place)
         return {"terms": len(order), "postings": self._spooled, "mean_length": mean, "k1": K1, "b": B}
 
     def _spooled_runs(self) -> Iterator[_Runs]:
-        """Return the runs of each bucket, one batch's after another's, and take the spool away."""
+        """Return the runs of each bucket, one batch after another, and remove the spool at the end."""
         for bucket in range(_BUCKETS):
             terms = [batch.first_terms[bucket : bucket + 2].tolist() for batch in self._batches]
             postings = [batch.first_postings[bucket : bucket + 2].tolist() for batch in self._batches]
@@ -224,13 +224,13 @@ class PostingsWriter:
 
     def _read(self, name: str, parts: Sequence[list[int]]) -> Array:
         """Read several parts of a spool, one after another."""
-        found = np.empty(sum(high - low for low, high in parts), _SPOOLS[name])
-        size, at, room = found.itemsize, 0, found.view(np.uint8).data
+        values = np.empty(sum(high - low for low, high in parts), _SPOOLS[name])
+        size, at, room = values.itemsize, 0, values.view(np.uint8).data
         with (self._folder / f"spool.{name}").open("rb") as file:
             for low, high in parts:
                 file.seek(low * size)
                 at += file.readinto(room[at : at + (high - low) * size])
-        return found
+        return values
 
     def _save_large(self, begins: NDArray[np.int64], place: NDArray[np.int32], row_place: NDArray[np.int32]) -> None:
         rows = _mapped(self._folder / "row.i4", np.int32)
@@ -260,16 +260,16 @@ class _Joined:
         if error[0] is None:
             self._finish()
 
-    def add(self, found: _Runs, terms: int) -> None:
-        """Join the runs of a bucket of so many terms; `found.terms` are the terms' places in the bucket.
+    def add(self, bucket_runs: _Runs, terms: int) -> None:
+        """Join the runs of a bucket with so many terms; `bucket_runs.terms` are the terms' places in the bucket.
 
-        The key that orders them has the term, 31 bits for the row and 8 for the frequency.
+        The key that sorts them holds the term, then the row in 31 bits, then the frequency in 8.
         """
-        counts = np.bincount(found.terms, found.counts, terms).astype(np.int64)
+        counts = np.bincount(bucket_runs.terms, bucket_runs.counts, terms).astype(np.int64)
         begins, blocks = _begins(counts), _begins(-(-counts // BLOCK))
-        keys = np.repeat(found.terms.astype(np.uint64) << np.uint64(39), found.counts)
-        keys |= found.rows.astype(np.uint64) << np.uint64(8)
-        keys |= found.frequencies
+        keys = np.repeat(bucket_runs.terms.astype(np.uint64) << np.uint64(39), bucket_runs.counts)
+        keys |= bucket_runs.rows.astype(np.uint64) << np.uint64(8)
+        keys |= bucket_runs.frequencies
         keys.sort()
         frequencies = keys.astype(np.uint8)
         keys >>= np.uint64(8)
@@ -290,18 +290,19 @@ class _Joined:
 
 
 def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each of several runs of these lengths begins, and where the last one ends."""
+    """Return where each of several runs of these lengths begins, and where the last one ends: (runs + 1,)."""
     begins = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=begins[1:])
     return begins
 
 
 def _mapped(path: Path, kind: type[np.generic]) -> Array:
+    """Map a file of one flat array. Numpy does not map an empty file: that gives an empty array."""
     return np.memmap(path, kind, "r") if path.stat().st_size else np.zeros(0, kind)
 
 
 def saturation(mean_length: float, lengths: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return BM25's K for rows of these lengths: a hit scores idf * tf / (tf + K)."""
+    """Return BM25's K for rows of these lengths, in terms: a posting adds idf * tf / (tf + K) to its row's score."""
     return K1 * (1 - B) + (K1 * B / mean_length) * lengths.astype(np.float64)
 
 

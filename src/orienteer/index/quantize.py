@@ -1,7 +1,7 @@
-"""Vectors in fewer bits: signs for a first scan, bytes for a second look, halves for the score.
+"""Vectors in fewer bits: signs for a first scan, bytes for a second look, halves (16-bit floats) for the score.
 
-Signs and bytes are of the vectors less their mean. Sentence vectors share a direction, some models' with a mean cosine
-of 0.8, and the sign of what all have in common tells nothing: without the mean, a fifth of the neighbours are lost.
+Signs and bytes are taken after the mean vector is subtracted. Sentence vectors share a direction, in some models with
+a mean cosine of 0.8, and the sign of a shared part tells nothing: without this step a fifth of the neighbours is lost.
 """
 
 from __future__ import annotations
@@ -16,26 +16,28 @@ Vector = NDArray[np.float32]
 Halves = NDArray[np.float16]
 
 BLOCK = 4_096  # vectors that are unpacked at a time: they stay in the processor's cache
-_SCAN = 16_384  # vectors whose signs are compared at a time
-_WORD = 64
-_LARGEST = 127
+_SCAN = 16_384  # vectors whose signs are compared at a time: memory at hand against calls
+_WORD = 64  # bits
+_LARGEST = 127  # of an int8; -128 is left out, so that steps are alike on both sides
 
 
 class Center(NamedTuple):
-    """What signs and bytes are measured from."""
+    """The origin and the unit of signs and bytes."""
 
     mean: Vector
+    """(dimension,): subtracted from every vector."""
     scale: Vector
-    """How much one step of a byte is, in each dimension."""
+    """(dimension,): the size of one step of a byte."""
 
 
 def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
-    """Return the parts of so many vectors that are worked on at a time."""
+    """Cut `count` vectors into slices of `size`, the last one shorter."""
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
 def center_of(halves: Halves) -> Center:
-    """Return the mean of vectors and the steps with which a byte reaches the farthest of them in each dimension."""
+    """Return the mean of (vectors, dimension), and the steps with which a byte spans the farthest vector in each
+    dimension."""
     dimension = halves.shape[1]
     total = np.zeros(dimension)
     for part in blocks(len(halves)):
@@ -48,7 +50,7 @@ def center_of(halves: Halves) -> Center:
 
 
 def signs(vectors: Vector) -> NDArray[np.uint64]:
-    """Return the signs of centred vectors, 64 of a vector to a word, the words of one place side by side."""
+    """Return the signs of centred vectors, 64 in a word: (vectors, dimension) becomes (words, vectors)."""
     bits = np.packbits(vectors > 0, axis=1)  # (vectors, bytes)
     words = np.zeros((len(vectors), words_of(vectors.shape[1]) * 8), np.uint8)
     words[:, : bits.shape[1]] = bits
@@ -56,19 +58,22 @@ def signs(vectors: Vector) -> NDArray[np.uint64]:
 
 
 def words_of(dimension: int) -> int:
-    """Return how many words the signs of one vector fill."""
+    """Return how many 64-bit words the signs of one vector fill."""
     return -(-dimension // _WORD)
 
 
 def codes(vectors: Vector, scale: Vector) -> NDArray[np.int8]:
-    """Return centred vectors as bytes."""
+    """Return centred vectors as bytes: (vectors, dimension), in steps of `scale`, (dimension,)."""
     return np.asarray(np.clip(np.rint(vectors / scale), -_LARGEST, _LARGEST), np.int8)
 
 
 def distances(
     words: NDArray[np.uint64], query: NDArray[np.uint64], places: NDArray[np.int64] | None = None
 ) -> NDArray[np.uint16]:
-    """Count the signs in which vectors differ from a query's, of all of them or of those at some places."""
+    """Count the signs in which vectors differ from a query: (vectors,), or (places,) where places are given.
+
+    `words` is (words, vectors), as `signs` makes it; `query` is (words,).
+    """
     count = words.shape[1] if places is None else len(places)
     total = np.zeros(count, np.uint16)
     for part in blocks(count, _SCAN):
@@ -81,7 +86,8 @@ def distances(
 def byte_products(
     stored: NDArray[np.int8], vector: Vector, places: NDArray[np.int64] | None = None
 ) -> NDArray[np.float32]:
-    """Return the products of stored bytes with a vector, of all of them or of those at some places."""
+    """Return the dot products of stored bytes, (vectors, dimension), with a vector: (vectors,), or (places,) where
+    places are given."""
     count = len(stored) if places is None else len(places)
     total = np.empty(count, np.float32)
     buffer = np.empty((min(count, BLOCK), stored.shape[1]), np.float32)
@@ -93,9 +99,10 @@ def byte_products(
 
 
 def half_products(stored: Halves, vector: Vector, places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the products of stored halves with a vector, so that equal vectors have equal products.
+    """Return the dot products of the stored halves at these places with a vector: (places,), rounded to seven digits.
 
-    A product of many rows is summed in another order than one of few: seven digits are what all of them share.
+    The order of a sum depends on how many rows are multiplied at once. Seven digits are the same in any order, so that
+    equal vectors have equal products.
     """
     total = np.empty(len(places))
     wide = vector.astype(np.float64)

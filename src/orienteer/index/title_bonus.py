@@ -14,10 +14,9 @@ from orienteer.index.searchers import Recent, Searcher
 
 
 class Titled:
-    """Another searcher's ranking, in which a row whose title stands in the query has a bonus.
+    """A searcher that adds a bonus to another searcher's score where a row's title stands in the query.
 
-    The bonus is a share of the best score that the query gives any row, so that it means the same whatever the scores
-    are. Who asks for the scores of some rows gets them with it.
+    The bonus is a share of the query's best score in the whole graph, so that it means the same on any scale of scores.
     """
 
     def __init__(self, searcher: Searcher, titled: Callable[[str], Rows], bonus: float) -> None:
@@ -29,31 +28,32 @@ class Titled:
         self._best = Recent(self._best_score)
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
-        """Return the `k` best rows, those whose title stands in the query with the bonus."""
-        found = self._searcher.search(query, k, among=among, mask=mask)
+        """Return the `k` best rows, scored with the bonus."""
+        ranked = self._searcher.search(query, k, among=among, mask=mask)
         titled = self.titled(query)
         if among is not None:
             titled = np.intersect1d(titled, among)
         if mask is not None:
             titled = titled[mask[titled]]
         if not len(titled) or k < 1:
-            return found
-        others = np.setdiff1d(titled, found.rows).astype(np.int32)
-        rows = np.concatenate([found.rows, others])
-        scores = np.concatenate([found.scores, self._searcher.scores(query, others)])
-        # The best of the whole graph stands first in what was found there: it need not be searched for again.
-        is_whole = among is None and len(found.scores) > 0 and (mask is None or bool(mask.all()))
-        best = self._best(query, (lambda _: max(0.0, float(found.scores[0]))) if is_whole else None)
+            return ranked
+        others = np.setdiff1d(titled, ranked.rows).astype(np.int32)
+        rows = np.concatenate([ranked.rows, others])
+        scores = np.concatenate([ranked.scores, self._searcher.scores(query, others)])
+        # A search of the whole graph has its best score in front: no second search is needed.
+        is_whole = among is None and len(ranked.scores) > 0 and (mask is None or bool(mask.all()))
+        best = self._best(query, (lambda _: max(0.0, float(ranked.scores[0]))) if is_whole else None)
         scores += self._bonus * best * np.isin(rows, titled)
         order = np.lexsort((rows, -scores))[:k]
         return Scored(rows[order], scores[order])
 
     def scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
-        """Return the score of each of these rows, with the bonus where its title stands in the query."""
+        """Return the score of each of these ascending rows, with the bonus where its title stands in the query."""
         scores = self._searcher.scores(query, rows)
         titled = self.titled(query)
         return scores + self._bonus * self._best(query) * np.isin(rows, titled) if len(titled) else scores
 
     def _best_score(self, query: str) -> float:
-        found = self._searcher.search(query, 1)
-        return max(0.0, float(found.scores[0])) if len(found.scores) else 0.0
+        """Return the best score in the whole graph, by a search of its own; at least 0."""
+        ranked = self._searcher.search(query, 1)
+        return max(0.0, float(ranked.scores[0])) if len(ranked.scores) else 0.0

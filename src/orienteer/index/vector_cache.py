@@ -1,8 +1,8 @@
-"""Vectors by the text that they are of: what was embedded once is not embedded again, whichever graph asks.
+"""A cache of vectors by text: a text that was embedded for one graph is not embedded again for another.
 
-One folder an embedder. A process appends to a file of its own, one record a text: 16 bytes of the text's SHA-256 and
-the vector in halves. What a killed process left half written is the end of its file, and is passed over; all before it
-counts. Vectors that cannot be found are made anew: the cache may be removed at any time.
+Each embedder has a folder. Each process appends to a file of its own, one record for each text: 16 bytes of the text's
+SHA-256 and the vector in 16-bit floats. A killed process may leave a half-written record at the end of its file; it is
+passed over. Vectors that are missing are made again: the cache may be removed at any time.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _NAME = re.compile("[0-9a-f]{32}")
 
 
 def keys_of(texts: Iterable[str]) -> Keys:
-    """Return the hash of each text."""
+    """Return the hash of each text: (texts, 2) uint64."""
     joined = b"".join(hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:16] for text in texts)
     return np.frombuffer(joined, "<u8").reshape(-1, 2)
 
 
 def folder_of(cache: Path, fingerprint: str) -> Path:
-    """Return where the vectors of an embedder lie."""
+    """Return the folder of an embedder's vectors."""
     return cache / "vectors" / fingerprint[:32]
 
 
 def is_vectors(folder: Path) -> bool:
-    """Tell whether a folder is an embedder's, with vectors and nothing else in it."""
+    """Tell whether a folder is an embedder's, with nothing but vectors in it."""
     return _NAME.fullmatch(folder.name) is not None and all(file.suffix == _SUFFIX for file in folder.iterdir())
 
 
@@ -49,7 +49,7 @@ def _record(dimension: int) -> np.dtype[Any]:  # Any: a record of a key and a ve
 
 
 class VectorCache:
-    """The vectors that a folder held when it was opened. Raises `ModelError` where their dimensions differ."""
+    """The vectors that a folder held when it was opened. Raises `ModelError` where their lengths differ."""
 
     def __init__(self, folder: Path) -> None:
         files = sorted(folder.glob(f"*{_SUFFIX}")) if folder.is_dir() else []
@@ -57,10 +57,10 @@ class VectorCache:
         if len(dimensions) > 1:
             raise ModelError(f"{folder} holds vectors of {dimensions} dimensions under one name: remove the folder")
         self.dimension = dimensions.pop() if dimensions else 0
-        """How long each vector is; 0 where there are none."""
-        self._files = [found for file in files if (found := _mapped(file, self.dimension)) is not None]
-        self._starts = np.cumsum([0, *(len(one) for one in self._files)])
-        keys = np.concatenate([np.zeros((0, 2), np.uint64), *(one["key"] for one in self._files)])
+        """The dimension of the vectors; 0 where there are none."""
+        self._files = [records for file in files if (records := _mapped(file, self.dimension)) is not None]
+        self._starts = np.cumsum([0, *(len(records) for records in self._files)])
+        keys = np.concatenate([np.zeros((0, 2), np.uint64), *(records["key"] for records in self._files)])
         self._order = np.argsort(keys[:, 0], kind="stable")
         self._sorted = keys[self._order]
 
@@ -68,7 +68,7 @@ class VectorCache:
         return len(self._sorted)
 
     def find(self, keys: Keys) -> NDArray[np.int64]:
-        """Return where the vectors of these texts are, -1 for those that are not here."""
+        """Return the place of each text's vector: (texts,), -1 where it is missing. `keys` is (texts, 2)."""
         if not len(self):
             return np.full(len(keys), -1)
         at = self._sorted[:, 0].searchsorted(keys[:, 0]).clip(max=len(self) - 1)
@@ -76,7 +76,7 @@ class VectorCache:
         return np.where(is_here, self._order[at], -1)
 
     def take(self, places: NDArray[np.int64]) -> Halves:
-        """Return the vectors at some places."""
+        """Return the vectors at these places: (places, dimension)."""
         taken = np.empty((len(places), self.dimension), np.float16)
         file = self._starts.searchsorted(places, side="right") - 1
         for number in np.unique(file):
@@ -86,6 +86,7 @@ class VectorCache:
 
 
 def _mapped(file: Path, dimension: int) -> NDArray[Any] | None:  # Any: records
+    """Map the whole records of a file: (records,). None for a file without one, which numpy does not map."""
     kind = _record(dimension)
     whole = file.stat().st_size // kind.itemsize
     return np.memmap(file, kind, "r", shape=(whole,)) if whole else None
@@ -99,7 +100,7 @@ class CacheWriter:
         self._lock = threading.Lock()
 
     def add(self, keys: Keys, vectors: NDArray[np.float32]) -> None:
-        """Keep the vectors of some texts."""
+        """Append the vectors of some texts: keys (texts, 2), vectors (texts, dimension)."""
         records = np.empty(len(keys), _record(vectors.shape[1]))
         records["key"], records["vector"] = keys, vectors
         with self._lock:

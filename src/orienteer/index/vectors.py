@@ -1,12 +1,12 @@
 """Nearest vectors, in a whole graph or among some of its nodes: a scan of signs, then of bytes, then of halves.
 
-Nothing is built but the three forms themselves, and any candidate set is as good as the whole. The signs choose a
-thousand vectors, bytes the best of these, halves give the score: the cosine, to seven digits. Where the signs of a
-model's vectors do not tell enough (the recall is measured when they are made), every byte is looked at instead, and
-that is exact: a vector is left out only where its bytes prove that it cannot be among the first `k`.
+There is no structure beyond the three forms of the vectors, so any set of candidates can be searched. The signs choose
+a thousand vectors, the bytes the best of these, and the halves (16-bit floats) give the score: the cosine, to seven
+digits. The recall of the signs is measured when the vectors are made. Where it is too low, all bytes are read instead,
+and the search is exact: a vector is left out only where its bytes prove that it cannot be among the first `k`.
 
-A node may have several vectors, of the parts of its text. Its score is the mean of its best `n`: 1 is the maximum,
-0 takes all of them (STaRK's multi-vector baseline takes either).
+A node may have several vectors, one for each part of its text. Its score is the mean of its best `n` cosines: with
+n = 1 the maximum, with n = 0 the mean of all (STaRK's multi-vector baseline has both).
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from orienteer.index.quantize import (
 
 LEAST_RECALL = 0.97
 """Recall of the scan of signs below which every search looks at every vector."""
-SAMPLE = 200  # vectors whose neighbours are looked up to measure the recall
-NEIGHBORS = 10
+SAMPLE = 200  # vectors whose neighbours are looked up to measure the recall: 2,000 neighbours tell it to about 0.01
+NEIGHBORS = 10  # of each: the recall is that at 10
 _NEAR = 1_000  # vectors that the signs choose: recall@10 is then 0.997 for the models that were tried
-_RESCORED = 40  # vectors that the bytes choose of them
+_RESCORED = 40  # vectors that the bytes choose of these: 4 times a k of 10, since bytes round
 _FEW = 4_000  # vectors among which the bytes are as quick as the signs
-_ROUNDING = 1e-4  # what float32 sums may be off by
+_ROUNDING = 1e-4  # the largest error of a float32 sum
 
 Places = NDArray[np.int64]
 
@@ -56,11 +56,11 @@ class Ends(NamedTuple):
 class _Query(NamedTuple):
     vector: Vector
     steps: Vector
-    """The vector times the steps of the bytes."""
+    """(dimension,): the vector times the steps of the bytes."""
     offset: float
-    """What every product with centred vectors lacks."""
+    """The product with the mean: bytes leave it out of every product."""
     slack: float
-    """The most by which bytes may be off."""
+    """The largest error of a product with bytes."""
 
 
 class VectorIndex:
@@ -75,7 +75,7 @@ class VectorIndex:
         self._halves: Halves = folder.array("half", "f2").reshape(-1, dimension)
         self._center = Center(folder.array("mean", "f4"), folder.array("step", "f4"))
         self._first: NDArray[np.int64] = folder.array("first", "i8")
-        """Where the vectors of each row begin; the last entry is their number."""
+        """(rows + 1,): where the vectors of each row begin; the last entry is their number."""
         counts = np.diff(self._first)
         check_counts(counts, len(self._halves))
         if self._first[-1] != len(self._halves) or self._first[0]:
@@ -89,7 +89,7 @@ class VectorIndex:
         if not (np.isfinite(self._center.mean).all() and np.isfinite(self._center.scale).all()):
             raise ValueError("the middle of the vectors is nowhere")
         self.rows = np.flatnonzero(counts).astype(np.int32)
-        """The rows that have a vector."""
+        """(n,): the rows that have a vector, ascending."""
         self._is_plain = len(self) == len(self._first) - 1 == len(self.rows)  # each row has one: row and place agree
         self._owner = self.rows if self._is_plain else np.repeat(self.rows, counts[self.rows])
 
@@ -100,9 +100,10 @@ class VectorIndex:
     def search(
         self, vector: Vector, k: int, *, among: Rows | None = None, mask: Mask | None = None, best: int = 1
     ) -> Scored:
-        """Return the `k` nearest rows, of these rows and under this mask where given; rows without a vector are not.
+        """Return the `k` nearest of the rows that have a vector, for a query of shape (dimension,).
 
-        A row's score is the mean of its `best` vectors' cosines. Ties go to the smaller row.
+        `among`, ascending rows, and `mask`, (nodes,), restrict the rows. A row's score is the mean cosine of its `best`
+        vectors. Ties go to the smaller row. Raises `BadOption`.
         """
         query, best = self._query(vector), self._best(best)
         places = self._allowed(among, mask)
@@ -121,15 +122,15 @@ class VectorIndex:
         return _top(rows, self._scores(query, rows, best), k)
 
     def scores(self, vector: Vector, rows: Rows, *, best: int = 1) -> NDArray[np.float64]:
-        """Score each of these rows; -1, as of an opposite vector, where a row has none."""
+        """Score each of these rows: (rows,), -1, as for an opposite vector, where a row has none."""
         total = np.full(len(rows), -1.0)
         has = self._first[rows] < self._first[rows + 1]
         total[has] = self._scores(self._query(vector), rows[has], self._best(best))
         return total
 
     def means(self, rows: Rows) -> NDArray[np.float32]:
-        """Return one vector of length 1 for each of these rows, the mean of those it has; zeros where it has none."""
-        found = np.zeros((len(rows), self.dimension), np.float32)
+        """Return the mean vector of each row, scaled to length 1: (rows, dimension), zeros where a row has none."""
+        means = np.zeros((len(rows), self.dimension), np.float32)
         for part in blocks(len(rows)):
             places, counts = self._places(rows[part])
             has = counts > 0
@@ -137,8 +138,8 @@ class VectorIndex:
                 starts = (np.cumsum(counts) - counts)[has]
                 sums = np.add.reduceat(self._halves[places].astype(np.float32), starts, axis=0)
                 lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-                found[part][has] = sums / np.where(lengths > 0, lengths, 1)
-        return found
+                means[part][has] = sums / np.where(lengths > 0, lengths, 1)
+        return means
 
     def ends(self, vector: Vector, *, best: int = 1, mask: Mask | None = None) -> Ends:
         """Return the highest and the lowest score of all rows, or of those under the mask, as exactly as a search."""
@@ -150,30 +151,30 @@ class VectorIndex:
         if not self.is_exact and best == 1 and count > _FEW:
             apart = self._apart(query, places)
             farthest = np.uint16(self.dimension)
-            found = np.concatenate([_lowest(apart, _NEAR), _lowest(farthest - apart, _NEAR)])
-            places = self._places(np.unique(self._owner[found if places is None else places[found]]))[0]
+            extreme = np.concatenate([_lowest(apart, _NEAR), _lowest(farthest - apart, _NEAR)])
+            places = self._places(np.unique(self._owner[extreme if places is None else places[extreme]]))[0]
         rows, coarse = self._pooled(self._coarse(query, places), places, best)
         ends = (coarse >= coarse.max() - 2 * query.slack) | (coarse <= coarse.min() + 2 * query.slack)
         scores = self._scores(query, rows[ends], best)
         return Ends(float(scores.min()), float(scores.max()))
 
     def measure(self, random: np.random.Generator) -> float:
-        """Return the recall: which share of the ten nearest rows of sampled vectors, but their own, a search finds.
+        """Return the recall at 10: the share of the ten nearest other rows of sampled vectors that a search finds.
 
-        A row that is as near as the true tenth counts as found. 1 where there is nothing to find.
+        A row that is as near as the true tenth counts as one of the ten. 1 where there is nothing to find.
         """
         sample = np.sort(random.choice(len(self), min(SAMPLE, len(self)), replace=False))
         queries = self._halves[sample].astype(np.float32)
         k = min(NEIGHBORS + 1, len(self.rows))
         if k < 2:
             return 1.0
-        found = 0
+        hits = 0
         for query, least in zip(queries, self._true_kth(queries, k), strict=True):
-            found += min(int((self.search(query, k).scores >= least - _ROUNDING / 10).sum()), k) - 1
-        return found / (len(sample) * (k - 1))
+            hits += min(int((self.search(query, k).scores >= least - _ROUNDING / 10).sum()), k) - 1
+        return hits / (len(sample) * (k - 1))
 
     def _true_kth(self, queries: NDArray[np.float32], k: int) -> NDArray[np.float64]:
-        """Return the k-th highest score of each query, by the halves of every vector."""
+        """Return the k-th highest score of each query over all vectors: (queries,)."""
         highest = np.full((k, len(queries)), -np.inf)
         for part in blocks(len(self.rows)):
             places, counts = self._places(self.rows[part])
@@ -184,7 +185,7 @@ class VectorIndex:
         return np.asarray(highest[0])
 
     def _best(self, best: int) -> int:
-        """Return how many scores make a row's one: of a single vector they are all the same."""
+        """Return how many vectors make a row's score: 1 where no row has more. Raises `BadOption`."""
         if best < 0:
             raise BadOption(f"a node's best {best} vectors are none: give 1 for the maximum, 0 for the mean")
         return 1 if self._is_plain else best
@@ -206,7 +207,7 @@ class VectorIndex:
         return distances(self._signs, signs((query.vector - self._center.mean)[None])[:, 0], places)
 
     def _allowed(self, among: Rows | None, mask: Mask | None) -> Places | None:
-        """Return the vectors of the rows that are searched, None for all."""
+        """Return the places of the vectors that are searched, ascending; None for all."""
         if among is None and mask is None:
             return None
         if among is None:
@@ -215,7 +216,7 @@ class VectorIndex:
         return self._places(among if mask is None else among[mask[among]])[0]
 
     def _places(self, rows: Rows) -> tuple[Places, NDArray[np.int64]]:
-        """Return the vectors of some rows, and how many each has."""
+        """Return the places of the rows' vectors, one row after another, and how many each row has: (rows,)."""
         if self._is_plain:
             return rows.astype(np.int64), np.ones(len(rows), np.int64)
         first = self._first[rows]
@@ -224,7 +225,7 @@ class VectorIndex:
         return np.repeat(first - starts, counts) + np.arange(counts.sum()), counts
 
     def _near(self, query: _Query, places: Places | None, k: int) -> Places:
-        """Return the places whose signs differ least from the query's: enough of them to be of `k` rows."""
+        """Return the places whose signs differ least from the query's: as many as it takes to have `k` rows."""
         apart, count = self._apart(query, places), max(_NEAR, 10 * k)
         while True:
             near = _lowest(apart, count) if places is None else places[_lowest(apart, count)]
@@ -238,7 +239,7 @@ class VectorIndex:
     def _pooled(
         self, scores: NDArray[np.float32], places: Places | None, best: int
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the rows of some vectors, and the scores of their best ones made one."""
+        """Return the rows of some vectors, ascending, and each row's score."""
         if self._is_plain:
             rows = self.rows if places is None else places.astype(np.int32)
             return rows, scores.astype(np.float64)
@@ -254,7 +255,7 @@ class VectorIndex:
 
 
 def _mean_of_best(scores: NDArray[np.float64], starts: Places, best: int) -> NDArray[np.float64]:
-    """Return the mean of the `best` scores of each run, of all where it is 0."""
+    """Return the mean of the `best` highest scores of each run, of all where `best` is 0; runs begin at `starts`."""
     counts = np.diff(np.append(starts, len(scores)))
     if best == 1:
         return np.maximum.reduceat(scores, starts)
@@ -272,20 +273,20 @@ def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> Scored:
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:
-    """Return the k-th highest score, the lowest where there are fewer."""
+    """Return the k-th highest score; the lowest where there are fewer."""
     return float(np.partition(scores, -k)[-k]) if k < len(scores) else float(scores.min())
 
 
 def _lowest(values: NDArray[np.uint16], count: int) -> Places:
-    """Return where the `count` lowest values stand, with all that equal the last of them."""
+    """Return the places of the `count` lowest values, and of all that equal the last of these."""
     reached = np.cumsum(np.bincount(values)).searchsorted(count)
     return np.flatnonzero(values <= min(int(reached), np.iinfo(np.uint16).max))
 
 
 def write_index(folder: Path, first: NDArray[np.int64], halves: Halves) -> None:
-    """Write the forms of vectors beside the halves, which are in the folder already: see `create_halves`.
+    """Write signs and bytes beside the halves, (vectors, dimension), which `create_halves` has put into the folder.
 
-    `first` says where the vectors of each row begin, and how many there are.
+    `first`, (rows + 1,), says where the vectors of each row begin; its last entry is their number.
     """
     count, dimension = halves.shape
     center = center_of(halves)
@@ -304,5 +305,5 @@ def write_index(folder: Path, first: NDArray[np.int64], halves: Halves) -> None:
 
 
 def create_halves(folder: Path, count: int, dimension: int) -> Halves:
-    """Make the file that vectors are written to, of length 1 each."""
+    """Make the file for vectors of length 1 and map it for writing: (count, dimension)."""
     return create(folder, "half", np.float16, count * dimension).reshape(count, dimension)

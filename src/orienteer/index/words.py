@@ -1,7 +1,7 @@
-"""Many texts at once to words, hashed and numbered, in numpy.
+"""Many texts at once become words, hashed and numbered, in numpy.
 
-A text is first written as its words parted by spaces (`prepare`); all that follows is arithmetic over one byte
-buffer, so a corpus goes through at some ten million words a second without compiled code.
+A text is first written as its words with spaces between them (`prepare`). All that follows is arithmetic over one byte
+buffer: about ten million words a second without compiled code.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from orienteer.text.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
+# 2^64 over the golden ratio, and the multiplier of degski's 64-bit mix. Every index on disk is keyed by both.
 _START = 0x9E3779B97F4A7C15
 _PRIME = 0xD6E8FEB86659FD93
-# Letters fold to lower case, digits stay, anything else parts words: the tokenizer's rule for plain ASCII.
+# Letters fold to lower case, digits stay, anything else separates words: the tokenizer's rule for plain ASCII.
 _FOLD = bytes(
     code if chr(code).isalnum() and code < 128 and not 65 <= code <= 90 else code + 32 if 65 <= code <= 90 else 32
     for code in range(256)
@@ -26,25 +27,25 @@ _FOLD = bytes(
 
 
 @lru_cache(maxsize=1 << 16)
-def word_hash(data: bytes) -> int:
+def word_hash(word: bytes) -> int:
     """Return the 64-bit hash of a word; never 0, which marks an empty slot."""
-    value = _mixed((_START ^ len(data)) & _MASK, data)
+    value = _mixed((_START ^ len(word)) & _MASK, word)
     value = value * _PRIME & _MASK
     value ^= value >> 29
     return value or 1
 
 
-def _mixed(value: int, data: bytes) -> int:
+def _mixed(value: int, word: bytes) -> int:
     """Return a hash with the blocks of eight bytes mixed in."""
-    for at in range(0, len(data), 8):
-        value ^= int.from_bytes(data[at : at + 8], "little")
+    for at in range(0, len(word), 8):
+        value ^= int.from_bytes(word[at : at + 8], "little")
         value = value * _PRIME & _MASK
         value ^= value >> 32
     return value
 
 
 def phrase_hash(hashes: Sequence[int]) -> int:
-    """Return the hash of a sequence of words, given theirs."""
+    """Return the hash of a sequence of words from the hashes of the words."""
     total = 0
     for place, value in enumerate(hashes, 1):
         value = (value + place * _START) & _MASK
@@ -53,50 +54,53 @@ def phrase_hash(hashes: Sequence[int]) -> int:
     return total & _MASK
 
 
-_FEW = 32  # words that are hashed one by one: to numpy one of a megabyte is a hundred thousand rounds
+_FEW = 32  # words that are hashed one by one: in numpy, a word of a megabyte would take a hundred thousand rounds
 _FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 
 
 class Words(NamedTuple):
-    """The words of several texts. All arrays have one entry a word but `firsts`."""
+    """The words of several texts, in their order, hashed."""
 
-    buffer: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    buffer: NDArray[np.uint8]  # (bytes,): the folded texts
+    starts: NDArray[np.int64]  # (words,): where each word begins in the buffer
+    lengths: NDArray[np.int64]  # (words,): in bytes
     firsts: NDArray[np.int64]  # (texts + 1,): where each text's words begin
-    hashes: NDArray[np.uint64]
+    hashes: NDArray[np.uint64]  # (words,)
 
     def word(self, index: int) -> str:
-        """Return one word."""
+        """Return the word at a place."""
         start = int(self.starts[index])
         return self.buffer[start : start + int(self.lengths[index])].tobytes().decode()
 
     def digits(self, indexes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell of several words whether they begin with a digit, and whether they end with one."""
+        """Tell whether each of several words begins with a digit, and whether it ends with one: (indexes,) each."""
         first = self.buffer[self.starts[indexes]]
         last = self.buffer[self.starts[indexes] + self.lengths[indexes] - 1]
         return (first >= 48) & (first <= 57), (last >= 48) & (last <= 57)
 
     def at(self, indexes: NDArray[np.int64]) -> list[str]:
-        """Return several words."""
-        data = self.buffer.tobytes() if len(indexes) > 1_000 else self.buffer
+        """Return the words at these places."""
+        buffer = self.buffer.tobytes() if len(indexes) > 1_000 else self.buffer
         starts = self.starts[indexes].tolist()
         ends = (self.starts[indexes] + self.lengths[indexes]).tolist()
-        return [bytes(data[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
+        return [bytes(buffer[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
 
     @property
     def texts(self) -> NDArray[np.int64]:
-        """Number the text that each word stands in."""
+        """Return the number of each word's text: (words,), ascending."""
         return np.repeat(np.arange(len(self.firsts) - 1), np.diff(self.firsts))
 
     @property
     def phrases(self) -> NDArray[np.uint64]:
-        """Hash each text as a sequence of words; see `phrase_hash`."""
+        """Return the hash of each text as a sequence of words, (texts,); see `phrase_hash`."""
         return phrases(self.hashes, self.firsts)
 
 
 def phrases(hashes: NDArray[np.uint64], firsts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Hash each sequence of words, given the words' hashes and where each sequence begins; 0 for an empty one."""
+    """Return the hash of each sequence of words, (sequences,), 0 for an empty one.
+
+    `hashes`, (words,), are the words'; `firsts`, (sequences + 1,), says where each sequence begins.
+    """
     place = np.arange(len(hashes), dtype=np.uint64) - np.repeat(firsts[:-1], np.diff(firsts)).astype(np.uint64)
     value = hashes + (place + np.uint64(1)) * np.uint64(_START)
     value = (value ^ value >> np.uint64(31)) * np.uint64(_PRIME)
@@ -107,12 +111,12 @@ def phrases(hashes: NDArray[np.uint64], firsts: NDArray[np.int64]) -> NDArray[np
 
 
 def hashes_of(folded: Sequence[str]) -> NDArray[np.uint64]:
-    """Return the hashes of words that are folded already."""
+    """Return the hashes of words that are folded already: (words,)."""
     return _split([word.encode() for word in folded]).hashes
 
 
 def prepare(text: str, tokenizer: Tokenizer) -> bytes:
-    """Return the words of a text, folded and parted by spaces."""
+    """Return the words of a text, folded, with spaces between them, as UTF-8."""
     if text.isascii():
         return text.encode().translate(_FOLD)
     return " ".join(tokenizer.words(text)).encode()
@@ -130,14 +134,14 @@ def _split(prepared: Sequence[bytes]) -> Words:
     edges = np.flatnonzero(is_word[1:] != is_word[:-1]) + 1
     starts, ends = edges[0::2], edges[1::2]
     begins = np.zeros(len(prepared) + 1, np.int64)
-    np.cumsum([len(one) + 1 for one in prepared], out=begins[1:])
+    np.cumsum([len(text) + 1 for text in prepared], out=begins[1:])
     firsts = np.searchsorted(starts, begins + 1)
     firsts[-1] = len(starts)
     return Words(buffer, starts, ends - starts, firsts, _hash(buffer, starts, ends - starts))
 
 
 def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Hash words as `word_hash` does, eight bytes a round, the words that are longer going on alone."""
+    """Hash words as `word_hash` does, eight bytes in a round; only longer words go on to the next round."""
     prime = np.uint64(_PRIME)
     value = np.uint64(_START) ^ lengths.astype(np.uint64)
     blocks = np.ndarray((len(buffer) - 7,), "<u8", buffer, strides=(1,))  # the eight bytes from each place on
@@ -162,7 +166,7 @@ def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray
 
 
 class Vocabulary:
-    """Numbers words by their hash, in the order in which they first come: an open-addressed table in numpy."""
+    """Numbers words by their hash, in the order of their first appearance: an open-addressed table in numpy."""
 
     def __init__(self) -> None:
         self._keys = np.zeros(1 << 16, np.uint64)
@@ -173,7 +177,7 @@ class Vocabulary:
         return self._count
 
     def number(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the number of each word, and where in the input each new word first stands."""
+        """Return the number of each word, (words,), and the places in the input of the first of each new word."""
         numbers, missing = self._find(hashes)
         if not len(missing):
             return numbers, missing
@@ -186,7 +190,7 @@ class Vocabulary:
         return numbers, missing[first]
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the number of each word, -1 for those that were never seen."""
+        """Return the number of each word: (words,), -1 for words that were never numbered."""
         numbers, missing = self._find(hashes)
         numbers[missing] = -1
         return numbers
@@ -195,9 +199,9 @@ class Vocabulary:
         mask = np.uint64(len(self._keys) - 1)
         slots = (hashes & mask).astype(np.int64)
         numbers = self._values[slots]
-        found = self._keys[slots]
+        keys = self._keys[slots]
         misses: list[NDArray[np.int64]] = []
-        open_ = np.flatnonzero(found != hashes)
+        open_ = np.flatnonzero(keys != hashes)
         while len(open_):
             empty = self._keys[slots[open_]] == 0
             misses.append(open_[empty])

@@ -1,4 +1,4 @@
-"""Twins of numpy kernels, compiled by numba (extra `fast`): equal results, for processes that live long.
+"""The numpy kernels in loops that numba compiles (extra `fast`): equal results, for processes that live long.
 
 Nothing here is loaded unless it is asked for: importing numba costs more than most commands take.
 """
@@ -16,6 +16,6 @@ def is_available() -> bool:
 
 
 def require(what: str) -> None:
-    """Raise `MissingExtra` for what needs numba, where it is not installed."""
+    """Raise `MissingExtra` where numba is not installed; `what` names the feature that needs it."""
     if not is_available():
         raise MissingExtra(what, "fast")

@@ -1,8 +1,8 @@
-"""Exact BM25 by compiled loops: the same rows and the same scores, bit for bit, as `index.bm25` finds with numpy.
+"""Exact BM25 in compiled loops: the same rows and the same scores, bit for bit, as `index.bm25` finds with numpy.
 
 Scores are summed in float64, in the order in which the terms are given. A row is left out as soon as an upper bound
-proves that it cannot reach the first `k` (Turtle and Flood's MaxScore, with maxima a block of postings as in Ding and
-Suel). Code is compiled at the first call and kept in a file for the processes after.
+proves that it cannot reach the first `k` (Turtle and Flood's MaxScore, with a maximum for each block of postings as in
+Ding and Suel). Code is compiled at the first call and kept in a file for later processes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Index(NamedTuple):
 
 
 class Query(NamedTuple):
-    """One entry a term, the one that can add most first: where its postings and its blocks are, and what they add."""
+    """The terms of a query, (terms,) each, the term that can add most first: where its postings and blocks are, and
+    what they add."""
 
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -77,7 +78,7 @@ def _compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 @_compiled
 def few(index: Index, query: Query, among: NDArray[np.int32], k: int) -> Found:
-    """Return the `k` best of some sorted rows, each looked up in the postings as far as it takes."""
+    """Return the `k` best of some ascending rows. A row's terms are looked up until it cannot reach the first k."""
     rest = _rest(query.bounds)
     at = query.begins.copy()
     scores, rows = np.empty(k), np.empty(k, np.int32)
@@ -99,21 +100,21 @@ def few(index: Index, query: Query, among: NDArray[np.int32], k: int) -> Found:
 
 @_compiled
 def many(index: Index, query: Query, among: NDArray[np.int32], marks: NDArray[np.bool_], k: int) -> Found:
-    """Return the `k` best of some rows; `marks` has an entry a node, all False, before and after."""
+    """Return the `k` best of some rows. `marks` is scratch: (nodes,), all False before and after."""
     for row in among:
         marks[row] = True
-    found = everywhere(index, query, marks, k)
+    best = everywhere(index, query, marks, k)
     for row in among:
         marks[row] = False
-    return found
+    return best
 
 
 @_compiled
 def everywhere(index: Index, query: Query, mask: NDArray[np.bool_], k: int) -> Found:
-    """Return the `k` best rows under a mask; an empty one hides nothing.
+    """Return the `k` best rows under a mask, (nodes,); an empty mask hides nothing.
 
-    The postings of the terms that can add most are walked in row order. The others, once all of them together cannot
-    lift a row to the first k, are only looked up for the rows found by the former.
+    The postings of the terms that can add most are walked in row order. As soon as the other terms together cannot
+    lift a row to the first k, they are only looked up for the rows of the former.
     """
     rest = _rest(query.bounds)
     walk = _start(query, index.block)
@@ -212,7 +213,7 @@ def _seed(index: Index, query: Query, mask: NDArray[np.bool_], k: int) -> float:
 
 @_compiled
 def _gallop(rows: NDArray[np.int32], at: int, end: int, row: int) -> int:
-    """Return the first place, from `at` on, of a row that is not smaller; the nearer, the sooner."""
+    """Return the first place from `at` on whose row is not smaller. A near place takes fewer steps than a far one."""
     if at >= end or rows[at] >= row:
         return at
     step = 1
@@ -232,7 +233,7 @@ def _gallop(rows: NDArray[np.int32], at: int, end: int, row: int) -> int:
 
 @_compiled
 def _start(query: Query, block: int) -> _Walk:
-    """Stand before the first block of every term."""
+    """Return a walk that stands before the first block of every term."""
     terms = len(query.begins)
     return _Walk(
         query.begins.copy(),
@@ -301,9 +302,9 @@ def _read(
 
 @_compiled
 def _keep(scores: NDArray[np.float64], rows: NDArray[np.int32], size: int, score: float, row: int) -> int:
-    """Put a row, no smaller than those before, into a heap whose first entry is the worst; return its new size.
+    """Put a row into a heap whose first entry is the worst; return the heap's new size.
 
-    Of equal scores the larger row is the worse. A full heap gives its worst entry up.
+    Rows come in ascending order. Of two equal scores, the larger row is the worse. A full heap drops its worst entry.
     """
     if size < len(scores):
         at = size
@@ -333,5 +334,6 @@ def _raised(floor: float, scores: NDArray[np.float64], size: int) -> float:
 
 
 @_compiled
-def _is_worse(scores: NDArray[np.float64], rows: NDArray[np.int32], one: int, other: int) -> bool:
-    return bool(scores[one] < scores[other] or (scores[one] == scores[other] and rows[one] > rows[other]))
+def _is_worse(scores: NDArray[np.float64], rows: NDArray[np.int32], place: int, other: int) -> bool:
+    """Tell whether an entry of the heap is worse than another: a lower score, or an equal one and a larger row."""
+    return bool(scores[place] < scores[other] or (scores[place] == scores[other] and rows[place] > rows[other]))

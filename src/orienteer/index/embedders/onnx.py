@@ -1,8 +1,8 @@
-"""Vectors by an ONNX model on this machine: tokens in, one vector a token out, their mean the text's.
+"""Vectors by an ONNX model on this machine: the model gives a vector for each token; their mean is the text's vector.
 
-Mean pooling over the tokens and length 1 are sentence-transformers'. One thread: a second one on a machine that does
-other work is slower by an order of magnitude, for they wait for each other. One text at a time: several together take
-no less work, and a model in 8 bits, which scales by all that it is given, would give each of them another vector.
+Mean pooling over the tokens and length 1 are sentence-transformers'. One thread: on a machine that does other work, two
+threads wait for each other and are slower by an order of magnitude. One text at a time: a batch takes no less work, and
+a model in 8 bits scales by its whole input, so that a text's vector would depend on the other texts of the batch.
 """
 
 from __future__ import annotations
@@ -25,25 +25,28 @@ if TYPE_CHECKING:
 
     from orienteer.protocols import Vectors
 
-_CHARACTERS_A_TOKEN = 32  # far more than text has: what is longer than this many for each token need not be read
+_CHARACTERS_A_TOKEN = 32  # far more than text has: characters beyond this many for each token need not be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a model reads: what sentence-transformers keeps in files beside it."""
+    """How a model reads, as sentence-transformers writes it in files beside the model.
+
+    The name of the class is a part of each embedder's fingerprint: another name would make stored vectors useless.
+    """
 
     longest: int = 256
-    """Tokens of a text that are read, with those that begin and end it. all-MiniLM-L6-v2's."""
+    """Tokens of a text that are read, the first and last special ones included. all-MiniLM-L6-v2's limit."""
     pooling: Literal["mean", "first"] = "mean"
-    """The mean of all tokens, or the first one, as BGE's models take."""
+    """The mean of all tokens' vectors, or the first token's, as BGE's models take it."""
     query: str = ""
-    """What is put before a query, as E5's models want it."""
+    """The prefix of a query, as E5's models want it."""
     document: str = ""
-    """What is put before a text of the graph."""
+    """The prefix of a text of the graph."""
 
 
 class OnnxEmbedder:
-    """A model and its tokenizer. Safe among threads. Raises `MissingExtra`, and `BadInput` for what is no model."""
+    """A model and its tokenizer. Safe among threads. Raises `MissingExtra`, and `BadInput` for a broken model."""
 
     concurrency = 1
 
@@ -61,7 +64,7 @@ class OnnxEmbedder:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.reading.longest)
         self._session = _session(name, model, threads)
-        self._inputs = {one.name for one in self._session.get_inputs()}
+        self._inputs = {model_input.name for model_input in self._session.get_inputs()}
         parts = (hashlib.sha256(model).hexdigest(), tokenizer.to_str(), repr(self.reading))
         self.fingerprint = hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -71,13 +74,13 @@ class OnnxEmbedder:
         return Usage()
 
     def embed(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Vectors:
-        """Return a vector of length 1 for each text, of its first tokens."""
+        """Return a vector of length 1 for the beginning of each text: (texts, dimension) float32, in their order."""
         before = self.reading.query if kind == "query" else self.reading.document
-        found = [self._run(self._encode(f"{before}{text}").ids) for text in texts]
-        return unit(np.stack(found)) if found else np.zeros((0, 0), np.float32)
+        vectors = [self._run(self._encode(f"{before}{text}").ids) for text in texts]
+        return unit(np.stack(vectors)) if vectors else np.zeros((0, 0), np.float32)
 
     def parts(self, text: str) -> tuple[str, ...]:
-        """Return a text in parts of as many tokens as the model reads, cut between words where there are any."""
+        """Cut a text into parts that the model reads whole, between words where possible."""
         longest = self.reading.longest * _CHARACTERS_A_TOKEN
         parts: list[str] = []
         while True:
@@ -97,29 +100,29 @@ class OnnxEmbedder:
         return self._tokenizer.encode(whole(text))  # one by one: a whole list would take all cores
 
     def _run(self, tokens: Sequence[int]) -> NDArray[np.float32]:
-        """Return the vector of a text's tokens, of which there is one at least."""
+        """Return the vector of a text's tokens, one token or more: (dimension,)."""
         ids = np.array([tokens], np.int64)  # (1, tokens)
-        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        read = {name: value for name, value in given.items() if name in self._inputs}
-        found: NDArray[np.float32] = np.asarray(self._session.run(None, read)[0], np.float32)[0]
-        if found.ndim == 1:  # the model pools by itself
-            return found
-        return np.asarray(found[0] if self.reading.pooling == "first" else found.mean(axis=0), np.float32)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        feed = {name: value for name, value in inputs.items() if name in self._inputs}
+        output: NDArray[np.float32] = np.asarray(self._session.run(None, feed)[0], np.float32)[0]
+        if output.ndim == 1:  # the model pools by itself
+            return output
+        return np.asarray(output[0] if self.reading.pooling == "first" else output.mean(axis=0), np.float32)
 
 
 def whole(text: str) -> str:
-    """Return a text that can be written as UTF-8: a question mark for each half of a character, which is in none."""
+    """Return a text that can be written as UTF-8: each lone surrogate becomes a question mark."""
     return text.encode(errors="replace").decode()
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Return vectors of length 1 in the same directions; those of length 0 as they are."""
+    """Scale each row of (vectors, dimension) to length 1; rows of zeros stay as they are."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def _session(name: str, model: bytes, threads: int) -> InferenceSession:
-    # Its wheels for Linux tell their maker what they are used for, unless this is set before they are loaded.
+    # The wheels for Linux report their use to their maker, unless this is set before they are loaded.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         import onnxruntime

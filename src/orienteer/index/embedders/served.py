@@ -1,6 +1,6 @@
-"""Vectors from a server that speaks OpenAI's `/v1/embeddings`. What it counts as tokens is recorded.
+"""Vectors from a server that speaks OpenAI's `/v1/embeddings`. The tokens that it counts are recorded.
 
-Every text is sent to the server, and may cost money: one is asked only where a person has named it.
+Every text is sent to the server and may cost money: no server is asked unless a person has named it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from orienteer.protocols import Vectors
 
-LONGEST = 8_000  # characters that are sent of a text: below 8,191 tokens, OpenAI's limit, in any script
-BATCH = 64  # texts a request
-_SHORT = 300  # characters of what a server says
+LONGEST = 8_000  # characters of a text that are sent: below 8,191 tokens, OpenAI's limit, in any script
+BATCH = 64  # texts in a request: fewer requests against a smaller loss when one fails
+_SHORT = 300  # characters of a server's reply that an error quotes
 
 
 class ServedEmbedder:
@@ -51,7 +51,7 @@ class ServedEmbedder:
 
     @property
     def usage(self) -> Usage:
-        """Return what all calls so far have spent."""
+        """Return the sum of what all calls so far have spent."""
         with self._lock:
             return self._usage
 
@@ -62,18 +62,20 @@ class ServedEmbedder:
     def embed_metered(
         self, texts: Sequence[str], *, kind: Literal["query", "document"], seconds: float | None = None
     ) -> Embedded:
-        """Return a vector of length 1 for each text, and what they have cost. Raises `ModelError`, `ModelLate`."""
+        """Return a vector of length 1 for each text, and their cost. Raises `ModelError`, `ModelLate`."""
         from orienteer.llm.transport import time_limit
 
         with time_limit(seconds):
-            found = [self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
-        if len({one.vectors.shape[1] for one in found}) > 1:
+            batches = [self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        if len({batch.vectors.shape[1] for batch in batches}) > 1:
             raise ModelError(f"{self.base_url} gave vectors of several dimensions for {self._model!r}")
-        vectors = unit(np.concatenate([one.vectors for one in found])) if found else np.zeros((0, 0), np.float32)
-        return Embedded(vectors, sum((one.usage for one in found), Usage()))
+        vectors = (
+            unit(np.concatenate([batch.vectors for batch in batches])) if batches else np.zeros((0, 0), np.float32)
+        )
+        return Embedded(vectors, sum((batch.usage for batch in batches), Usage()))
 
     def parts(self, text: str) -> tuple[str, ...]:
-        """Return a text in parts of the length that is sent, cut between words where there are any."""
+        """Cut a text into parts that are sent whole, between words where possible."""
         parts: list[str] = []
         while len(text) > LONGEST:
             cut = text.rfind(" ", LONGEST // 2, LONGEST) + 1 or LONGEST
@@ -96,10 +98,10 @@ class ServedEmbedder:
         started = time.monotonic()
         try:
             create = self._connect().embeddings.with_raw_response.create
-            said: str = create(model=self._model, input=sent, encoding_format="float").text
+            body: str = create(model=self._model, input=sent, encoding_format="float").text
         except openai.OpenAIError as error:
             raise self._server.failure(error, offers="embeddings") from error
-        vectors, tokens = self._read(said, len(texts))
+        vectors, tokens = self._read(body, len(texts))
         seconds, price = time.monotonic() - started, self.price if tokens is not None else None
         usd = None if price is None else price.usd(prompt_tokens=tokens or 0, cached_tokens=0, completion_tokens=0)
         spent = Usage(calls=1, prompt_tokens=tokens or 0, seconds=seconds, usd=usd)
@@ -107,19 +109,19 @@ class ServedEmbedder:
             self._usage += spent
         return Embedded(vectors, spent)
 
-    def _read(self, said: str, count: int) -> tuple[Vectors, int | None]:
+    def _read(self, body: str, count: int) -> tuple[Vectors, int | None]:
         """Return the vectors of a reply, in the order of the texts, and the tokens that the server counted."""
         try:
-            reply: dict[str, Any] = json.loads(said)  # Any: JSON
-            rows = sorted(reply["data"], key=lambda one: int(one["index"]))
+            reply: dict[str, Any] = json.loads(body)  # Any: JSON
+            rows = sorted(reply["data"], key=lambda row: int(row["index"]))
             with np.errstate(over="raise"):
-                vectors = np.array([one["embedding"] for one in rows], np.float32)
+                vectors = np.array([row["embedding"] for row in rows], np.float32)
             if not np.isfinite(vectors).all():
                 raise ValueError("not a number")
             tokens = plausible((reply.get("usage") or {}).get("prompt_tokens"))
         except (ValueError, ArithmeticError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(
-                f"{self.base_url} answered with something that is no list of embeddings: {said[:_SHORT]!r}. "
+                f"{self.base_url} answered with something that is no list of embeddings: {body[:_SHORT]!r}. "
                 "Is the base URL right? It usually ends in /v1."
             ) from error
         if vectors.ndim != 2 or len(vectors) != count or not vectors.size:

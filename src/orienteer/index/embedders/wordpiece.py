@@ -1,6 +1,6 @@
 """The tokenizer of BERT's uncased models, built from its word list: lower-cased WordPiece (Schuster and Nakajima 2012).
 
-It gives the same tokens as the `tokenizer.json` that all-MiniLM-L6-v2 is published with.
+It gives the same tokens as the published `tokenizer.json` of all-MiniLM-L6-v2.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 WORDS = "vocabulary.txt"
 WORDS_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-_LONGEST_WORD = 100  # characters; a longer one is unknown
+_LONGEST_WORD = 100  # characters; a longer word is unknown. BERT's own limit
 
 
 def bert_words() -> tuple[str, ...]:
-    """Return the word list that ships with the package. Raises `BadInput` where it is not what was shipped."""
-    data = files(__package__).joinpath(WORDS).read_bytes()
-    check_hash(data, WORDS_SHA256, what=f"the word list {WORDS}")
-    return tuple(data.decode().split("\n")[:-1])
+    """Return the word list that ships with the package. Raises `BadInput` where it has been changed."""
+    content = files(__package__).joinpath(WORDS).read_bytes()
+    check_hash(content, WORDS_SHA256, what=f"the word list {WORDS}")
+    return tuple(content.decode().split("\n")[:-1])
 
 
 def wordpiece(words: tuple[str, ...]) -> Tokenizer:
-    """Return the tokenizer of a word list, one piece a place. Raises `MissingExtra`."""
+    """Return the tokenizer of a word list; a piece's place is its number. Raises `MissingExtra`."""
     try:
         from tokenizers import AddedToken, Tokenizer
         from tokenizers.models import WordPiece
@@ -46,8 +46,8 @@ def wordpiece(words: tuple[str, ...]) -> Tokenizer:
     return tokenizer
 
 
-def check_hash(data: bytes, sha256: str, *, what: str) -> None:
-    """Raise `BadInput` where a file is not the one whose hash is known."""
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise BadInput(f"{what} has the sha256 {found[:16]}..., expected {sha256[:16]}...: install it again")
+def check_hash(content: bytes, sha256: str, *, what: str) -> None:
+    """Raise `BadInput` where a file's content has another hash."""
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != sha256:
+        raise BadInput(f"{what} has the sha256 {actual[:16]}..., expected {sha256[:16]}...: install it again")
