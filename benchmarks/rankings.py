@@ -18,8 +18,8 @@ from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Fusion, Hybrid, Recent, Searcher, ranking_of
-from orienteer.index.title_bonus import Titled
+from orienteer.index.searchers import Fusion, HybridSearcher, Memo, Searcher, ranking_of
+from orienteer.index.title_bonus import TitleBonus
 from orienteer.methods.sage import SageConfig
 from orienteer.methods.sage.union import Expander
 from orienteer.records import Question
@@ -65,7 +65,7 @@ class Remembering:
             return self._lexical if wanted.kind == "lexical" else self._dense
         share = wanted.weight if weight is None else weight
         twins: tuple[Any, Any] = self._lexical, self._dense  # Any: they do what searchers do
-        return Hybrid(*twins, weight=share, fusion=fusion or wanted.fusion)
+        return HybridSearcher(*twins, weight=share, fusion=fusion or wanted.fusion)
 
 
 class _Remembered:
@@ -114,8 +114,8 @@ def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False)
     }
     if is_titled:
         titles = TitlesIn(graph)
-        named = Recent(titles)
-        searchers = {f"{name} + titles": Titled(one, named, TITLES) for name, one in searchers.items()}
+        named = Memo(titles)
+        searchers = {f"{name} + titles": TitleBonus(one, named, TITLES) for name, one in searchers.items()}
     mask = graph.mask([name for name in ("chunk", "table") if name in graph.types.nodes]) if parts else None
     return [_flat(name, searcher, k, mask) for name, searcher in searchers.items()]
 

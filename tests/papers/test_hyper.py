@@ -6,7 +6,7 @@ import pytest
 from fakes.embedder import embedded
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
-from orienteer.index.bm25 import Scored
+from orienteer.index.bm25 import ScoredRows
 from orienteer.llm.budget import Allowance
 from orienteer.methods.bases import Hyper as HyperMethod
 from orienteer.records import Edge, Node, Question
@@ -163,7 +163,7 @@ def test_shares_are_of_the_best_and_never_below_nothing():
 
 def test_nothing_found_and_nothing_voted_for_is_nothing(facts):
     spaces = Spaces(facts)
-    none = Scored(np.zeros(0, np.int32), np.zeros(0))
+    none = ScoredRows(np.zeros(0, np.int32), np.zeros(0))
     voted = Handed(np.zeros(0, np.int64), np.zeros(0))
     assert not len(fused(spaces, "zzyzx", voted, none, 5, among=spaces.passages).rows)
 

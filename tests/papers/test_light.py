@@ -9,7 +9,7 @@ from fakes.embedder import embedded
 from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
-from orienteer.index.bm25 import Scored
+from orienteer.index.bm25 import ScoredRows
 from orienteer.llm.budget import Allowance
 from orienteer.methods.bases import Light as LightMethod
 from orienteer.records import Edge, Node, Question
@@ -158,7 +158,7 @@ def relations_of(graph):
 
 def test_a_hub_is_not_preferred(graph):
     """Ferry's edge to Orsova, which thirteen edges touch, comes after the one whose type the query names."""
-    found = Scored(rows(graph, "ferry"), np.ones(1))
+    found = ScoredRows(rows(graph, "ferry"), np.ones(1))
     ranked = relations_of(graph).around(found, "Who directed Ferry?", 9)
     assert [graph.edge(*one.entry).type for one in ranked] == ["directed", "set_in"]
     neutral = relations_of(graph).around(found, "zzz", 9)
@@ -166,7 +166,7 @@ def test_a_hub_is_not_preferred(graph):
 
 
 def test_an_edge_between_two_found_nodes_is_one_relation(graph):
-    found = Scored(rows(graph, "ada", "ferry"), np.ones(2))
+    found = ScoredRows(rows(graph, "ada", "ferry"), np.ones(2))
     ranked = relations_of(graph).around(found, "film", 9)
     edges = [graph.edge(*one.entry) for one in ranked]
     assert [edge.type for edge in edges].count("directed") == 1
@@ -175,7 +175,7 @@ def test_an_edge_between_two_found_nodes_is_one_relation(graph):
 
 
 def test_parallel_edges_are_relations_of_their_own(small):
-    found = Scored(rows(small, "p1"), np.ones(1))
+    found = ScoredRows(rows(small, "p1"), np.ones(1))
     ranked = [small.edge(*one.entry) for one in relations_of(small).around(found, "final draft", 20)]
     wrote = [edge.text for edge in ranked if edge.type == "wrote"]
     assert wrote == ["final draft", "first draft"]
@@ -187,14 +187,14 @@ def test_the_weight_of_an_edge_counts_within_its_type(build):
     graph = build(
         nodes, [Edge("a", "t", "b", weight=1), Edge("a", "t", "c", weight=8), Edge("a", "u", "d", weight=0.5)]
     )
-    ranked = relations_of(graph).around(Scored(rows(graph, "a"), np.ones(1)), "zzz", 9)
+    ranked = relations_of(graph).around(ScoredRows(rows(graph, "a"), np.ones(1)), "zzz", 9)
     scores = {graph.ids[one.ends[1]]: one.score for one in ranked}
     assert scores == pytest.approx({"c": 0.1, "d": 0.1, "b": 0.1 * (1 / 8) ** 0.3})
 
 
 def test_facts_stand_for_the_edges_that_they_relate(stated):
     relations = relations_of(stated)
-    ranked = relations.around(Scored(rows(stated, "ada"), np.ones(1)), "mother", 9)
+    ranked = relations.around(ScoredRows(rows(stated, "ada"), np.ones(1)), "mother", 9)
     assert [stated.ids[one.fact] if one.fact >= 0 else "edge" for one in ranked] == ["f2", "f1"]
     edges = [one.item for one in relations.edges_of(ranked)]
     assert [edge.type for edge in edges] == ["child_of", "directed"]

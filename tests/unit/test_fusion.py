@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.index.fusion import Voted, concatenate, shuffle, vote
+from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
 
 LISTS = st.lists(st.lists(st.sampled_from("abcdef")), max_size=4)
 
@@ -16,7 +16,7 @@ def test_nothing_fuses_to_nothing(lists):
 
 
 def test_one_list_keeps_its_order():
-    assert vote([["c", "a", "b"]]) == (Voted("c", 1), Voted("a", 1), Voted("b", 1))
+    assert vote([["c", "a", "b"]]) == (VoteCount("c", 1), VoteCount("a", 1), VoteCount("b", 1))
 
 
 def test_a_repeat_within_a_list_takes_no_place():

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.index.searchers import WEIGHT, Ranking, Recent, ranking_of
+from orienteer.index.searchers import WEIGHT, Memo, Ranking, ranking_of
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_each_is_made_once_also_where_threads_want_it_at_one_time():
         made.append(text)
         return text.upper()
 
-    recent = Recent(make)
+    recent = Memo(make)
 
     def ask(number):
         gate.wait(10)
@@ -62,7 +62,7 @@ def test_different_ones_are_made_side_by_side():
         return text
 
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(Recent(make), ["a", "b"])) == ["a", "b"]
+        assert list(pool.map(Memo(make), ["a", "b"])) == ["a", "b"]
 
 
 def test_what_could_not_be_made_is_tried_again_by_the_next():
@@ -74,21 +74,21 @@ def test_what_could_not_be_made_is_tried_again_by_the_next():
             raise ValueError("not yet")
         return len(tries)
 
-    recent = Recent(make)
+    recent = Memo(make)
     with pytest.raises(ValueError, match="not yet"):
         recent("a")
     assert (recent("a"), recent("a")) == (2, 2)
 
 
 def test_whoever_wants_it_first_may_say_how_it_is_made():
-    recent = Recent(str.upper)
+    recent = Memo(str.upper)
     assert (recent("a", str.title), recent("a", str.swapcase), recent("ab")) == ("A", "A", "AB")
     assert (recent("ba", lambda key: key), recent("ba")) == ("ba", "ba")
 
 
 def test_the_longest_unused_is_forgotten():
     made = []
-    recent = Recent(lambda number: made.append(number) or number)
+    recent = Memo(lambda number: made.append(number) or number)
     for number in range(256):
         recent(number)
     recent(0)

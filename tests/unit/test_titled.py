@@ -7,7 +7,7 @@ from fakes.embedder import embedded
 from orienteer.errors import BadOption
 from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.store import Graph
-from orienteer.index.title_bonus import Titled
+from orienteer.index.title_bonus import TitleBonus
 from orienteer.llm import Allowance
 from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
 from orienteer.records import Node, Question
@@ -57,12 +57,12 @@ class Fixed:
         self.of = np.array(scores)
 
     def search(self, query, k, *, among=None, mask=None):
-        from orienteer.index.bm25 import Scored
+        from orienteer.index.bm25 import ScoredRows
 
         rows = np.arange(len(self.of)) if among is None else np.asarray(among)
         rows = rows if mask is None else rows[mask[rows]]
         order = np.lexsort((rows, -self.of[rows]))[:k]
-        return Scored(rows[order].astype(np.int32), self.of[rows[order]])
+        return ScoredRows(rows[order].astype(np.int32), self.of[rows[order]])
 
     def scores(self, query, rows):
         return self.of[rows]
@@ -76,7 +76,7 @@ def test_the_bonus_is_a_share_of_the_best_score(seed, k):
     titled = np.unique(random.integers(0, 40, 4)).astype(np.int32)
     among = np.unique(random.integers(0, 40, 25)).astype(np.int32)
     mask = random.random(40) < 0.7
-    searcher = Titled(Fixed(scores), lambda query: titled, 0.2)
+    searcher = TitleBonus(Fixed(scores), lambda query: titled, 0.2)
     raised = scores + 0.2 * scores.max() * np.isin(np.arange(40), titled)
     assert searcher.scores("q", np.arange(40)).tolist() == pytest.approx(raised.tolist())
     for rows, options in (
@@ -92,7 +92,7 @@ def test_the_bonus_is_a_share_of_the_best_score(seed, k):
 
 
 def test_without_titles_nothing_changes():
-    searcher = Titled(Fixed([3.0, 1.0]), lambda query: np.zeros(0, np.int32), 1.0)
+    searcher = TitleBonus(Fixed([3.0, 1.0]), lambda query: np.zeros(0, np.int32), 1.0)
     assert searcher.search("q", 2).scores.tolist() == [3, 1]
     assert searcher.scores("q", np.array([1])).tolist() == [1]
 
@@ -100,7 +100,7 @@ def test_without_titles_nothing_changes():
 @pytest.mark.parametrize("bonus", [-0.1, 1.1, float("nan")])
 def test_a_bonus_is_0_to_1(bonus):
     with pytest.raises(BadOption, match="titles is"):
-        Titled(Fixed([1.0]), lambda query: np.zeros(0, np.int32), bonus)
+        TitleBonus(Fixed([1.0]), lambda query: np.zeros(0, np.int32), bonus)
     with pytest.raises(BadOption, match="titles is"):
         HybridConfig(titles=bonus)
 

@@ -74,7 +74,7 @@ def test_the_order_of_a_phrase_matters():
 @settings(max_examples=100)
 @given(st.lists(HASHES, max_size=4))
 def test_a_vocabulary_numbers_words_in_order_of_coming(batches):
-    vocabulary, known = words.Vocabulary(), {}
+    vocabulary, known = words.WordNumbers(), {}
     for batch in batches:
         numbers, new = vocabulary.number(np.array(batch, np.uint64))
         before = len(known)
@@ -87,7 +87,7 @@ def test_a_vocabulary_numbers_words_in_order_of_coming(batches):
 
 def test_a_vocabulary_grows_and_keeps_its_numbers():
     random = np.random.default_rng(7)
-    vocabulary, known = words.Vocabulary(), {}
+    vocabulary, known = words.WordNumbers(), {}
     low_bits = random.integers(0, 50, 60_000, np.uint64)  # slots collide on purpose
     many = np.concatenate([random.integers(1, 2**63, 150_000, np.uint64), low_bits << np.uint64(40) | np.uint64(1)])
     for batch in np.array_split(random.permutation(many), 5):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadInput
 from orienteer.index.arrays import StringWriter, encode
-from orienteer.index.words import Vocabulary
+from orienteer.index.words import WordNumbers
 from orienteer.records import JsonValue
 
 MOST_TYPES = 1 << 15  # node types or edge types; an edge's kind has 16 bits, one of them its direction
@@ -194,7 +194,7 @@ class EdgeSpool:
 class _Table(NamedTuple):
     """Node numbers by the hash of the id."""
 
-    vocabulary: Vocabulary
+    vocabulary: WordNumbers
     rows: NDArray[np.int32]
     is_exact: bool
 
@@ -225,7 +225,7 @@ class _NodeNumbers:
 
     def _table(self) -> _Table:
         if self._made is None or self._size < len(self._rows):
-            vocabulary = Vocabulary()
+            vocabulary = WordNumbers()
             numbers, _ = vocabulary.number(_hashes(self._rows))
             rows = np.full(len(vocabulary) + 1, -1, np.int32)  # the last stands for what is not found
             rows[numbers] = np.arange(len(numbers), dtype=np.int32)

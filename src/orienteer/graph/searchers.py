@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format
-from orienteer.index.searchers import Dense, Fusion, Hybrid, Lexical, Mode, Ranking, Searcher, ranking_of
+from orienteer.index.searchers import (
+    DenseSearcher,
+    Fusion,
+    HybridSearcher,
+    LexicalSearcher,
+    Mode,
+    Ranking,
+    Searcher,
+    ranking_of,
+)
 from orienteer.protocols import OpenEmbedder
 
 if TYPE_CHECKING:
@@ -22,7 +31,9 @@ _FUSIONS = ("linear", "rrf")
 class Searchers:
     """Gives the searcher of a mode; each is made once. Safe to share among threads."""
 
-    def __init__(self, path: Path, generation: str, lexical: Lexical, embedder: OpenEmbedder | None = None) -> None:
+    def __init__(
+        self, path: Path, generation: str, lexical: LexicalSearcher, embedder: OpenEmbedder | None = None
+    ) -> None:
         self._path, self._generation, self.open_embedder = path, generation, embedder
         self._lexical = lexical
         self._opening = Lock()
@@ -47,7 +58,7 @@ class Searchers:
         if key not in self._made:
             vectors = self.vectors
             _ = vectors.embedder  # where it cannot be had that is told before a search, or a model, is paid
-            self._made.setdefault(key, self._ranked(wanted, Dense(vectors.index, vectors.encode, best=best)))
+            self._made.setdefault(key, self._ranked(wanted, DenseSearcher(vectors.index, vectors.encode, best=best)))
         return self._made[key]
 
     def near(self, mode: Mode, query: str, passages: Sequence[str]) -> Searcher:
@@ -58,12 +69,12 @@ class Searchers:
         wanted = ranking_of(mode)
         if wanted.kind == "lexical":
             return self._lexical
-        return self._ranked(wanted, Dense(self.vectors.index, lambda _: self.vectors.encode(query, passages)))
+        return self._ranked(wanted, DenseSearcher(self.vectors.index, lambda _: self.vectors.encode(query, passages)))
 
-    def _ranked(self, wanted: Ranking, dense: Dense) -> Searcher:
+    def _ranked(self, wanted: Ranking, dense: DenseSearcher) -> Searcher:
         if wanted.kind == "dense":
             return dense
-        return Hybrid(self._lexical, dense, weight=wanted.weight, fusion=wanted.fusion)
+        return HybridSearcher(self._lexical, dense, weight=wanted.weight, fusion=wanted.fusion)
 
     @property
     def vectors(self) -> GraphVectors:

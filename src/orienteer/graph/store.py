@@ -24,7 +24,7 @@ from orienteer.graph.searchers import Searchers
 from orienteer.graph.weights import EdgeWeights
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Lexical, Mode
+from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import (
     Common,
@@ -68,7 +68,7 @@ class Graph(Nodes):
             raise ValueError(f"{len(self.adjacency.neighbor)} ends of {manifest.edges} edges")
         self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
         # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
-        lexical = Lexical(self.tokenizer, self.text_index)
+        lexical = LexicalSearcher(self.tokenizer, self.text_index)
         self.searcher = Searchers(path, manifest.generation, lexical, embedder)
         """What ranks nodes by words, by meaning, or by both."""
 

@@ -36,7 +36,7 @@ _MOST_KNOWN = 100_000  # terms whose place is remembered: an agent asks the same
 _SLACK = 1 - 1e-9  # upper bounds are float32 rounded up and sums round: leave room before anything is dropped
 
 
-class Scored(NamedTuple):
+class ScoredRows(NamedTuple):
     """Rows with their scores, best first unless a function says another order."""
 
     rows: NDArray[np.int32]
@@ -141,14 +141,16 @@ class TextIndex:
         postings = [posting for posting in map(self.posting, dict.fromkeys(terms)) if posting]
         return sorted(postings, key=lambda posting: (-posting.bound, posting.term))
 
-    def search(self, terms: Sequence[str], k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
+    def search(
+        self, terms: Sequence[str], k: int, *, among: Rows | None = None, mask: Mask | None = None
+    ) -> ScoredRows:
         """Return the `k` best rows that have one of the terms.
 
         `among`, ascending rows, and `mask`, (nodes,), restrict the rows.
         """
         postings = self.postings(terms)
         if k < 1 or not postings or (among is not None and not len(among)):
-            return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+            return ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
         if among is not None and mask is not None:
             among = among[mask[among]]
         if self._compiled is not None:
@@ -195,10 +197,10 @@ class TextIndex:
 
     def _search_compiled(
         self, index: bm25.Index, postings: Sequence[Posting], k: int, among: Rows | None, mask: Mask | None
-    ) -> Scored:
+    ) -> ScoredRows:
         from orienteer.index.compiled import bm25
 
-        terms = bm25.Query(
+        terms = bm25.QueryTerms(
             begins=np.array([posting.begin for posting in postings]),
             ends=np.array([posting.end for posting in postings]),
             blocks=np.array([posting.blocks for posting in postings]),
@@ -213,7 +215,7 @@ class TextIndex:
         else:
             best = bm25.many(index, terms, _sealed(among), self._scratch("allowed"), min(k, len(among)))
         order = np.lexsort((best.rows, -best.scores))
-        return Scored(best.rows[order], best.scores[order])
+        return ScoredRows(best.rows[order], best.scores[order])
 
     def _some(self, postings: Sequence[Posting], rows: Rows, k: int) -> NDArray[np.float64]:
         """Score these rows until the first k are certain: a row that cannot get there is not looked up again."""
@@ -266,7 +268,7 @@ class TextIndex:
             frequency[capped] = self._large[self._large_at.searchsorted(where)]  # those that do not fit a byte
         return idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
 
-    def _exhaustive(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
+    def _exhaustive(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add up every posting: with few of them nothing is quicker."""
         total = self._accumulator()
         parts = []
@@ -285,7 +287,7 @@ class TextIndex:
         rows, first = np.unique(rows[good], return_index=True)
         return _top(rows, scores[good][first], k)
 
-    def _pruned(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> Scored:
+    def _pruned(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add the terms one after another, leaving out what can no longer reach the first k."""
         rows, scores = np.zeros(0, np.int32), np.zeros(0, np.float64)
         remaining = sum(posting.bound for posting in postings)
@@ -374,9 +376,9 @@ def _kth(scores: NDArray[np.float64], k: int) -> float:
     return float(np.partition(scores, at)[at]) if at >= 0 else 0.0
 
 
-def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> Scored:
+def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> ScoredRows:
     """Return the k best of sorted rows that have a score, ties by row."""
     floor = _kth(scores, k)
     places = np.flatnonzero(scores >= floor if floor > 0 else scores > 0)
     order = places[np.lexsort((rows[places], -scores[places]))][:k]
-    return Scored(rows[order], scores[order])
+    return ScoredRows(rows[order], scores[order])

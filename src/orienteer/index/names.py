@@ -54,7 +54,7 @@ class NamesWriter:
         self._tokenizer = tokenizer
         self._columns: list[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]] = []
         self._rows, self._kinds, self._texts = array("i"), bytearray(), list[str]()  # of names that wait
-        self._vocabulary = words.Vocabulary()
+        self._vocabulary = words.WordNumbers()
         self._stems = np.zeros(1 << 10, np.uint64)
         self._spelling: list[str] = []
 

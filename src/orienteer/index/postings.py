@@ -42,7 +42,7 @@ _SLICE = 1 << 22  # postings handled at once while the maxima are taken
 _SPOOLS = {"terms": np.int32, "counts": np.int32, "rows": np.int32, "frequencies": np.uint8}
 
 
-class _Batch(NamedTuple):
+class _SpooledBatch(NamedTuple):
     first_terms: NDArray[np.int64]  # (buckets + 1,): where each bucket's terms and counts begin in the spool
     first_postings: NDArray[np.int64]  # (buckets + 1,): where its rows and frequencies begin
 
@@ -56,7 +56,7 @@ class _Runs(NamedTuple):
     frequencies: NDArray[np.uint8]
 
 
-class _Counted(NamedTuple):
+class _TermCounts(NamedTuple):
     """The postings of a batch, bucket by bucket, one term's after another's, rows ascending within a term."""
 
     terms: NDArray[np.int32]
@@ -73,12 +73,12 @@ class PostingsWriter:
         self._folder, self._tokenizer = folder, tokenizer
         self._spools = {name: (folder / f"spool.{name}").open("wb") for name in _SPOOLS}
         self._spooled_terms = self._spooled = 0
-        self._batches: list[_Batch] = []
+        self._batches: list[_SpooledBatch] = []
         self._large: list[tuple[int, int, int]] = []  # term, row, frequency
         self._lengths: list[NDArray[np.int32]] = []
         self._rows = 0
-        self._words = words.Vocabulary()
-        self._terms = words.Vocabulary()
+        self._words = words.WordNumbers()
+        self._terms = words.WordNumbers()
         self._term_hashes: list[NDArray[np.uint64]] = []
         self._buckets = np.zeros(0, np.uint8)  # of the terms
         self._expansion = np.full((3, 1 << 16), -1, np.int32)  # (3, words): terms; inverted where others follow
@@ -116,7 +116,7 @@ class PostingsWriter:
         self._spool(counted)
         self._rows += len(texts)
 
-    def _count(self, numbers: NDArray[np.int32], text_words: words.Words) -> _Counted:
+    def _count(self, numbers: NDArray[np.int32], text_words: words.HashedWords) -> _TermCounts:
         """Count the terms of each text, by one sort of (bucket, term, row)."""
         rows, term = text_words.texts, self._expansion[0, numbers]
         several = np.flatnonzero(term < 0)
@@ -131,9 +131,11 @@ class PostingsWriter:
         keys.sort()
         keys, frequencies = runs(keys)
         terms, counts = runs((keys >> np.uint64(_ROW_BITS) & np.uint64((1 << 31) - 1)).astype(np.int32))
-        return _Counted(terms, counts, (keys & np.uint64((1 << _ROW_BITS) - 1)).astype(np.int32), frequencies, lengths)
+        return _TermCounts(
+            terms, counts, (keys & np.uint64((1 << _ROW_BITS) - 1)).astype(np.int32), frequencies, lengths
+        )
 
-    def _learn(self, text_words: words.Words, new: NDArray[np.int64]) -> None:
+    def _learn(self, text_words: words.HashedWords, new: NDArray[np.int64]) -> None:
         """Number the terms of new words; `new` are the words' places in `text_words`."""
         if not len(new):
             return
@@ -161,7 +163,7 @@ class PostingsWriter:
         first_new = len(self._words) - len(new)
         self._expansion[:, first_new : len(self._words)] = learnt.reshape(-1, 3).T
 
-    def _spool(self, counted: _Counted) -> None:
+    def _spool(self, counted: _TermCounts) -> None:
         ends = np.cumsum(counted.counts, dtype=np.int64)
         large = np.flatnonzero(counted.frequencies >= 255)
         self._large += zip(
@@ -176,7 +178,7 @@ class PostingsWriter:
             column.astype(_SPOOLS[name], copy=False).tofile(self._spools[name])
         first_terms = np.searchsorted(self._buckets[counted.terms], np.arange(_BUCKETS + 1))
         first_postings = self._spooled + np.concatenate([[0], ends])[first_terms]
-        self._batches.append(_Batch(self._spooled_terms + first_terms, first_postings))
+        self._batches.append(_SpooledBatch(self._spooled_terms + first_terms, first_postings))
         self._spooled_terms += len(counted.terms)
         self._spooled += len(counted.rows)
 
@@ -200,7 +202,7 @@ class PostingsWriter:
         of_mean = lengths if measured is None else lengths[row_place[measured]]
         mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
         first_terms = np.searchsorted(self._buckets[order], np.arange(_BUCKETS + 1))
-        with _Joined(self._folder, saturation(mean, lengths)) as joined:
+        with _PostingsJoiner(self._folder, saturation(mean, lengths)) as joined:
             for bucket, bucket_runs in enumerate(self._spooled_runs()):
                 low, high = first_terms[bucket : bucket + 2].tolist()
                 rows = row_place[bucket_runs.rows]
@@ -242,7 +244,7 @@ class PostingsWriter:
         save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
 
 
-class _Joined:
+class _PostingsJoiner:
     """Writes the postings of bucket after bucket."""
 
     def __init__(self, folder: Path, saturations: NDArray[np.float64]) -> None:
@@ -250,7 +252,7 @@ class _Joined:
         self._counts: list[NDArray[np.int64]] = []
         self._maxima: list[NDArray[np.float32]] = []
 
-    def __enter__(self) -> _Joined:
+    def __enter__(self) -> _PostingsJoiner:
         self._files = [(self._folder / name).open("wb") for name in ("row.i4", "frequency.u1")]
         return self
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Scored, TextIndex
+from orienteer.index.bm25 import Mask, ScoredRows, TextIndex
 from orienteer.index.quantize import Vector
 from orienteer.index.vectors import VectorIndex
 from orienteer.text.tokenizer import Tokenizer
@@ -62,7 +62,7 @@ def ranking_of(mode: Mode) -> Ranking:
 class Searcher(Protocol):
     """Ranks rows for a query. Safe among threads."""
 
-    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
+    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best rows; ties go to the smaller row.
 
         `among`, ascending rows, and `mask`, (nodes,), restrict the rows.
@@ -72,7 +72,7 @@ class Searcher(Protocol):
         """Score each of these ascending rows as `search` would: (rows,)."""
 
 
-class Recent(Generic[_K, _T]):
+class Memo(Generic[_K, _T]):
     """A function's values for the last few keys. Each is made once, even where several threads want it at a time.
 
     Values of different keys are made side by side. After an error, the next caller tries again.
@@ -80,13 +80,13 @@ class Recent(Generic[_K, _T]):
 
     def __init__(self, make: Callable[[_K], _T]) -> None:
         self._make = make
-        self._made: OrderedDict[_K, _Made[_T]] = OrderedDict()
+        self._made: OrderedDict[_K, _Slot[_T]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __call__(self, key: _K, make: Callable[[_K], _T] | None = None) -> _T:
         """Return the value of a key; where it has to be made, by `make` where that is given."""
         with self._lock:
-            slot = self._made.setdefault(key, _Made())
+            slot = self._made.setdefault(key, _Slot())
             self._made.move_to_end(key)
             if len(self._made) > _REMEMBERED:
                 self._made.popitem(last=False)
@@ -96,7 +96,7 @@ class Recent(Generic[_K, _T]):
             return slot.values[0]
 
 
-class _Made(Generic[_T]):
+class _Slot(Generic[_T]):
     """The place of one value: empty until the value is made."""
 
     def __init__(self) -> None:
@@ -104,13 +104,13 @@ class _Made(Generic[_T]):
         self.lock = threading.Lock()
 
 
-class Lexical:
+class LexicalSearcher:
     """BM25: rows that share a word with the query."""
 
     def __init__(self, tokenizer: Tokenizer, index: TextIndex) -> None:
         self._tokenizer, self.index = tokenizer, index
 
-    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
+    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best rows by BM25; rows without any of the words are left out."""
         return self.index.search(self._tokenizer.query(query), k, among=among, mask=mask)
 
@@ -119,13 +119,13 @@ class Lexical:
         return self.index.scores(self._tokenizer.query(query), rows)
 
 
-class Dense:
+class DenseSearcher:
     """Cosines: rows that have a vector, nearest first. A query without any character finds nothing."""
 
     def __init__(self, index: VectorIndex, encode: Callable[[str], Vector], *, best: int = 1) -> None:
         self.index, self.encode, self.best = index, encode, best
 
-    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
+    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` nearest rows."""
         if not query.strip() or k < 1:
             return _NOTHING
@@ -147,7 +147,7 @@ class Scale(NamedTuple):
     high: float
 
 
-class Hybrid:
+class HybridSearcher:
     """BM25 and cosine in one score: a weighted sum, or places added up.
 
     *linear*: `weight * b + (1 - weight) * d`, where b and d are BM25 and cosine, each moved and stretched so that the
@@ -158,14 +158,16 @@ class Hybrid:
     *rrf*: the sum of `1 / (60 + place)` over the two lists; places from 1 to 1,000.
     """
 
-    def __init__(self, lexical: Lexical, dense: Dense, *, weight: float = WEIGHT, fusion: Fusion = "linear") -> None:
+    def __init__(
+        self, lexical: LexicalSearcher, dense: DenseSearcher, *, weight: float = WEIGHT, fusion: Fusion = "linear"
+    ) -> None:
         if not 0 <= weight <= 1:
             raise BadOption(f"weight is {weight}: BM25's share must be 0 to 1")
         self.lexical, self.dense = lexical, dense
         self.weight, self.fusion = weight, fusion
-        self.scale = Recent(self._scale)
+        self.scale = Memo(self._scale)
 
-    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
+    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best of the rows that have a vector or share a word with the query."""
         if k < 1 or not query.strip():
             return _NOTHING
@@ -178,7 +180,7 @@ class Hybrid:
         while True:
             ends = [_end(words, depth), _end(near, deep)]
             first = self._reach(query, words.scores, ends[1]) >= least  # no other row can be among the first `k`
-            best = _top(self._joined(query, Scored(words.rows[first], words.scores[first]), near), k)
+            best = _top(self._joined(query, ScoredRows(words.rows[first], words.scores[first]), near), k)
             least = float(best.scores[-1]) if len(best.rows) == k else 0.0
             if ends == [None, None] or least > self._most(query, *ends):
                 return best
@@ -217,7 +219,7 @@ class Hybrid:
             ((near - scale.low) / wide).clip(0, most) if wide else np.zeros(len(near)),
         )
 
-    def _joined(self, query: str, words: Scored, near: Scored) -> Scored:
+    def _joined(self, query: str, words: ScoredRows, near: ScoredRows) -> ScoredRows:
         """Return every row of either list, in row order, scored by both."""
         rows = np.union1d(words.rows, near.rows).astype(np.int32)
         shares = self._stretched(
@@ -225,7 +227,7 @@ class Hybrid:
             _filled(rows, words, lambda missing: self.lexical.scores(query, missing)),
             _filled(rows, near, lambda missing: self.dense.scores(query, missing)),
         )
-        return Scored(rows, self.weight * shares[0] + (1 - self.weight) * shares[1])
+        return ScoredRows(rows, self.weight * shares[0] + (1 - self.weight) * shares[1])
 
     def _most(self, query: str, words: float | None, near: float | None) -> float:
         """Return the highest possible score of a row beyond the ends of both lists; None: the list holds every row."""
@@ -244,23 +246,23 @@ class Hybrid:
         ends = self.dense.index.ends(self.dense.encode(query), best=self.dense.best, mask=measured)
         return Scale(float(words[0]) if len(words) else 0.0, *ends)
 
-    def _places_added(self, query: str, among: Rows | None, mask: Mask | None, depth: int) -> Scored:
+    def _places_added(self, query: str, among: Rows | None, mask: Mask | None, depth: int) -> ScoredRows:
         """Return every row of either list with the sum of its places' shares, in row order."""
         lists = [searcher.search(query, depth, among=among, mask=mask).rows for searcher in (self.lexical, self.dense)]
         rows, place = np.unique(np.concatenate(lists), return_inverse=True)
         shares = np.concatenate([1 / (RRF_CONSTANT + 1 + np.arange(len(ranked))) for ranked in lists])
-        return Scored(rows.astype(np.int32), np.bincount(place, shares, minlength=len(rows)).astype(np.float64))
+        return ScoredRows(rows.astype(np.int32), np.bincount(place, shares, minlength=len(rows)).astype(np.float64))
 
 
-_NOTHING = Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+_NOTHING = ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
 
 
-def _end(ranked: Scored, depth: int) -> float | None:
+def _end(ranked: ScoredRows, depth: int) -> float | None:
     """Return the last score of a list that may go on beyond this depth; None for a list that holds every row."""
     return float(ranked.scores[-1]) if len(ranked.rows) == depth else None
 
 
-def _filled(rows: Rows, ranked: Scored, score: Callable[[Rows], NDArray[np.float64]]) -> NDArray[np.float64]:
+def _filled(rows: Rows, ranked: ScoredRows, score: Callable[[Rows], NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the scores of ascending rows: from the list where it has them, else by `score`."""
     scores, is_missing = np.empty(len(rows)), np.ones(len(rows), np.bool_)
     at = rows.searchsorted(ranked.rows)
@@ -269,6 +271,6 @@ def _filled(rows: Rows, ranked: Scored, score: Callable[[Rows], NDArray[np.float
     return scores
 
 
-def _top(ranked: Scored, k: int) -> Scored:
+def _top(ranked: ScoredRows, k: int) -> ScoredRows:
     order = np.lexsort((ranked.rows, -ranked.scores))[:k]
-    return Scored(ranked.rows[order], ranked.scores[order])
+    return ScoredRows(ranked.rows[order], ranked.scores[order])

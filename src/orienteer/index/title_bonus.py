@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Scored
-from orienteer.index.searchers import Recent, Searcher
+from orienteer.index.bm25 import Mask, ScoredRows
+from orienteer.index.searchers import Memo, Searcher
 
 
-class Titled:
+class TitleBonus:
     """A searcher that adds a bonus to another searcher's score where a row's title stands in the query.
 
     The bonus is a share of the query's best score in the whole graph, so that it means the same on any scale of scores.
@@ -23,11 +23,11 @@ class Titled:
         if not 0 <= bonus <= 1:
             raise BadOption(f"titles is {bonus}: it must be 0 to 1")
         self._searcher, self._bonus = searcher, bonus
-        self.titled = Recent(titled)
+        self.titled = Memo(titled)
         """The rows whose title stands in a query, sorted."""
-        self._best = Recent(self._best_score)
+        self._best = Memo(self._best_score)
 
-    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> Scored:
+    def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best rows, scored with the bonus."""
         ranked = self._searcher.search(query, k, among=among, mask=mask)
         titled = self.titled(query)
@@ -45,7 +45,7 @@ class Titled:
         best = self._best(query, (lambda _: max(0.0, float(ranked.scores[0]))) if is_whole else None)
         scores += self._bonus * best * np.isin(rows, titled)
         order = np.lexsort((rows, -scores))[:k]
-        return Scored(rows[order], scores[order])
+        return ScoredRows(rows[order], scores[order])
 
     def scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
         """Return the score of each of these ascending rows, with the bonus where its title stands in the query."""

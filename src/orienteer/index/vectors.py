@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption
 from orienteer.index.arrays import Folder, Rows, check_counts, create, save
-from orienteer.index.bm25 import Mask, Scored
+from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.quantize import (
     Center,
     Halves,
@@ -46,14 +46,14 @@ _ROUNDING = 1e-4  # the largest error of a float32 sum
 Places = NDArray[np.int64]
 
 
-class Ends(NamedTuple):
+class ScoreRange(NamedTuple):
     """The highest and the lowest score of a query in the whole graph."""
 
     low: float
     high: float
 
 
-class _Query(NamedTuple):
+class _QueryVector(NamedTuple):
     vector: Vector
     steps: Vector
     """(dimension,): the vector times the steps of the bytes."""
@@ -99,7 +99,7 @@ class VectorIndex:
 
     def search(
         self, vector: Vector, k: int, *, among: Rows | None = None, mask: Mask | None = None, best: int = 1
-    ) -> Scored:
+    ) -> ScoredRows:
         """Return the `k` nearest of the rows that have a vector, for a query of shape (dimension,).
 
         `among`, ascending rows, and `mask`, (nodes,), restrict the rows. A row's score is the mean cosine of its `best`
@@ -109,7 +109,7 @@ class VectorIndex:
         places = self._allowed(among, mask)
         count = len(self) if places is None else len(places)
         if k < 1 or not count:
-            return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+            return ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
         if among is not None and count <= _RESCORED:
             rows = self._owner[places] if self._is_plain else np.unique(self._owner[places])
             return _top(rows, self._scores(query, rows, best), k)
@@ -141,13 +141,13 @@ class VectorIndex:
                 means[part][has] = sums / np.where(lengths > 0, lengths, 1)
         return means
 
-    def ends(self, vector: Vector, *, best: int = 1, mask: Mask | None = None) -> Ends:
+    def ends(self, vector: Vector, *, best: int = 1, mask: Mask | None = None) -> ScoreRange:
         """Return the highest and the lowest score of all rows, or of those under the mask, as exactly as a search."""
         query, best = self._query(vector), self._best(best)
         places = self._allowed(None, mask)
         count = len(self) if places is None else len(places)
         if not count:
-            return Ends(0.0, 0.0)
+            return ScoreRange(0.0, 0.0)
         if not self.is_exact and best == 1 and count > _FEW:
             apart = self._apart(query, places)
             farthest = np.uint16(self.dimension)
@@ -156,7 +156,7 @@ class VectorIndex:
         rows, coarse = self._pooled(self._coarse(query, places), places, best)
         ends = (coarse >= coarse.max() - 2 * query.slack) | (coarse <= coarse.min() + 2 * query.slack)
         scores = self._scores(query, rows[ends], best)
-        return Ends(float(scores.min()), float(scores.max()))
+        return ScoreRange(float(scores.min()), float(scores.max()))
 
     def measure(self, random: np.random.Generator) -> float:
         """Return the recall at 10: the share of the ten nearest other rows of sampled vectors that a search finds.
@@ -190,19 +190,19 @@ class VectorIndex:
             raise BadOption(f"a node's best {best} vectors are none: give 1 for the maximum, 0 for the mean")
         return 1 if self._is_plain else best
 
-    def _query(self, vector: Vector) -> _Query:
+    def _query(self, vector: Vector) -> _QueryVector:
         if vector.shape != (self.dimension,):
             raise BadOption(f"the query's vector has the shape {vector.shape}, those of the graph {self.dimension}")
         vector = vector.astype(np.float32)
         steps = vector * self._center.scale
-        return _Query(
+        return _QueryVector(
             vector,
             steps,
             offset=float(vector @ self._center.mean),
             slack=float(np.abs(steps).sum()) / 2 + _ROUNDING,
         )
 
-    def _apart(self, query: _Query, places: Places | None = None) -> NDArray[np.uint16]:
+    def _apart(self, query: _QueryVector, places: Places | None = None) -> NDArray[np.uint16]:
         """Count the signs in which vectors differ from a query."""
         return distances(self._signs, signs((query.vector - self._center.mean)[None])[:, 0], places)
 
@@ -224,7 +224,7 @@ class VectorIndex:
         starts = np.cumsum(counts) - counts
         return np.repeat(first - starts, counts) + np.arange(counts.sum()), counts
 
-    def _near(self, query: _Query, places: Places | None, k: int) -> Places:
+    def _near(self, query: _QueryVector, places: Places | None, k: int) -> Places:
         """Return the places whose signs differ least from the query's: as many as it takes to have `k` rows."""
         apart, count = self._apart(query, places), max(_NEAR, 10 * k)
         while True:
@@ -233,7 +233,7 @@ class VectorIndex:
                 return near
             count *= 4
 
-    def _coarse(self, query: _Query, places: Places | None) -> NDArray[np.float32]:
+    def _coarse(self, query: _QueryVector, places: Places | None) -> NDArray[np.float32]:
         return byte_products(self._codes, query.steps, places) + np.float32(query.offset)
 
     def _pooled(
@@ -247,7 +247,7 @@ class VectorIndex:
         starts = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
         return owner[starts], _mean_of_best(scores.astype(np.float64), starts, best)
 
-    def _scores(self, query: _Query, rows: Rows, best: int) -> NDArray[np.float64]:
+    def _scores(self, query: _QueryVector, rows: Rows, best: int) -> NDArray[np.float64]:
         """Return the scores of rows that have vectors."""
         places, counts = self._places(rows)
         scores = half_products(self._halves, query.vector, places)
@@ -267,9 +267,9 @@ def _mean_of_best(scores: NDArray[np.float64], starts: Places, best: int) -> NDA
     return np.round(np.add.reduceat(scores, starts) / counts, 7)
 
 
-def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> Scored:
+def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> ScoredRows:
     order = np.lexsort((rows, -scores))[:k]
-    return Scored(rows[order], scores[order])
+    return ScoredRows(rows[order], scores[order])
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:

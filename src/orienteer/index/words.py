@@ -58,7 +58,7 @@ _FEW = 32  # words that are hashed one by one: in numpy, a word of a megabyte wo
 _FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 
 
-class Words(NamedTuple):
+class HashedWords(NamedTuple):
     """The words of several texts, in their order, hashed."""
 
     buffer: NDArray[np.uint8]  # (bytes,): the folded texts
@@ -122,12 +122,12 @@ def prepare(text: str, tokenizer: Tokenizer) -> bytes:
     return " ".join(tokenizer.words(text)).encode()
 
 
-def split(texts: Sequence[str], tokenizer: Tokenizer) -> Words:
+def split(texts: Sequence[str], tokenizer: Tokenizer) -> HashedWords:
     """Find and hash the words of several texts."""
     return _split([prepare(text, tokenizer) for text in texts])
 
 
-def _split(prepared: Sequence[bytes]) -> Words:
+def _split(prepared: Sequence[bytes]) -> HashedWords:
     # One space before and after every text; eight more, so that a word's last block may be read past its end.
     buffer = np.frombuffer(b" " + b" ".join(prepared) + b" " * 9, np.uint8)
     is_word = buffer != 32
@@ -137,7 +137,7 @@ def _split(prepared: Sequence[bytes]) -> Words:
     np.cumsum([len(text) + 1 for text in prepared], out=begins[1:])
     firsts = np.searchsorted(starts, begins + 1)
     firsts[-1] = len(starts)
-    return Words(buffer, starts, ends - starts, firsts, _hash(buffer, starts, ends - starts))
+    return HashedWords(buffer, starts, ends - starts, firsts, _hash(buffer, starts, ends - starts))
 
 
 def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -165,7 +165,7 @@ def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray
     return value
 
 
-class Vocabulary:
+class WordNumbers:
     """Numbers words by their hash, in the order of their first appearance: an open-addressed table in numpy."""
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ from orienteer.agents.agent import Agent, AgentConfig
 from orienteer.agents.hits import present
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
-from orienteer.index.fusion import Voted, concatenate, shuffle, vote
+from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.llm.conversation import ELISION
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
@@ -204,7 +204,7 @@ class Ark:
             return "ark-global.md"
         return "ark-faithful.md" if self.config.is_plain else "ark.md"
 
-    def _fuse(self, lists: Sequence[Sequence[str]], run: Run) -> tuple[Voted, ...]:
+    def _fuse(self, lists: Sequence[Sequence[str]], run: Run) -> tuple[VoteCount, ...]:
         if self.config.fusion == "vote":
             return vote(lists)
         if self.config.fusion == "order":
@@ -212,7 +212,7 @@ class Ark:
         return shuffle(lists, np.random.default_rng(run.random_seed))
 
     def _ranking(
-        self, question: Question, fused: Sequence[Voted], reasons: dict[int, str]
+        self, question: Question, fused: Sequence[VoteCount], reasons: dict[int, str]
     ) -> tuple[tuple[Ranked, ...], list[str]]:
         """Filter, cut and fill as configured."""
         graph, config, notes = self._graph, self.config, list[str]()

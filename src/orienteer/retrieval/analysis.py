@@ -21,7 +21,7 @@ from orienteer.errors import BadOption
 from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
-from orienteer.index.searchers import Recent
+from orienteer.index.searchers import Memo
 from orienteer.llm.asking import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
@@ -105,7 +105,7 @@ class NameAnalyzer:
         self._runs = Finder((), case)
         self._node_types = {name: self._spelled(name) for name in types if name not in RESERVED}
         self._edge_types = {name: self._spelled(name) for name in graph.types.edges if name not in _STRUCTURAL}
-        self._known: Recent[str, Query] = Recent(self._analyzed)
+        self._known: Memo[str, Query] = Memo(self._analyzed)
 
     def analyze(self, text: str, run: Run) -> Query:
         """Return what a text names, is about, and asks for."""
@@ -175,7 +175,7 @@ class ModelAnalyzer:
     def __init__(self, graph: Graph, model: LanguageModel) -> None:
         self._model, self._by_names = model, NameAnalyzer(graph)
         self._types = [name for name in graph.schema.node_types if name not in RESERVED]
-        self._known: Recent[str, Query] = Recent(Query)
+        self._known: Memo[str, Query] = Memo(Query)
 
     def analyze(self, text: str, run: Run) -> Query:
         """Return what the model finds in a text; what names alone give where it finds nothing that can be read.

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.store import Graph
-from orienteer.index.bm25 import Mask, Scored
+from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.searchers import Mode
-from orienteer.index.title_bonus import Titled
+from orienteer.index.title_bonus import TitleBonus
 from orienteer.retrieval.expansion.bipartite import Handed
 from orienteer.retrieval.spaces import Spaces
 
@@ -29,7 +29,7 @@ def titled_spaces(graph: Graph, mode: Mode, titles: float) -> Spaces:
     """Return a graph's spaces; where it has passages, what a query names gets a bonus, a share of the best score."""
     spaces = Spaces(graph, mode)
     if titles and spaces.has_passages:
-        spaces.searcher = Titled(spaces.searcher, TitlesIn(graph), titles)
+        spaces.searcher = TitleBonus(spaces.searcher, TitlesIn(graph), titles)
     return spaces
 
 
@@ -39,13 +39,13 @@ def shares(scores: Floats) -> Floats:
     return scores.clip(min=0) / most if most > 0 else np.zeros(len(scores))
 
 
-def searched(spaces: Spaces, text: str, k: int, mask: Mask) -> Scored:
+def searched(spaces: Spaces, text: str, k: int, mask: Mask) -> ScoredRows:
     """Return the `k` marked rows that a search finds, the best 1."""
     found = spaces.search(text, k, mask)
-    return Scored(found.rows, shares(found.scores))
+    return ScoredRows(found.rows, shares(found.scores))
 
 
-def fused(spaces: Spaces, text: str, voted: Handed, found: Scored, k: int, *, among: Mask) -> Scored:
+def fused(spaces: Spaces, text: str, voted: Handed, found: ScoredRows, k: int, *, among: Mask) -> ScoredRows:
     """Return the `k` of the marked rows that are best by search and votes: `H * (v + floor)^trust`, best first.
 
     H is the search score as a share of the best one, v the votes for rows as a share of the most. `found` is what the
@@ -60,4 +60,4 @@ def fused(spaces: Spaces, text: str, voted: Handed, found: Scored, k: int, *, am
     scores = fit * (share + FLOOR) ** TRUST
     order = np.lexsort((every, -scores))[:k]
     order = order[scores[order] > 0]
-    return Scored(every[order], scores[order])
+    return ScoredRows(every[order], scores[order])

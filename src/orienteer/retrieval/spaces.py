@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from orienteer.graph.reserved import COMMUNITY, FACT, PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask
-from orienteer.index.bm25 import Scored as ScoredRows
+from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import Run
 from orienteer.records import Edge, Node

@@ -23,7 +23,7 @@ from orienteer.index.arrays import Folder
 from orienteer.index.embedders import SERVED, open_embedder
 from orienteer.index.embedders.onnx import unit
 from orienteer.index.quantize import Vector
-from orienteer.index.searchers import Recent
+from orienteer.index.searchers import Memo
 from orienteer.index.vectors import VectorIndex
 from orienteer.llm.budget import cut_off_by
 from orienteer.protocols import Embedded, Embedder, Metered, OpenEmbedder, Run
@@ -68,7 +68,7 @@ class GraphVectors:
         self.index = VectorIndex(Folder(folder, about.files), about.dimension, is_exact=about.is_exact)
         self._open = open_
         self._opening = Lock()
-        self._encoded = Recent[tuple[str, ...], Vector](lambda key: self._encode(key)[0])
+        self._encoded = Memo[tuple[str, ...], Vector](lambda key: self._encode(key)[0])
 
     def encode(self, query: str, passages: Sequence[str] = ()) -> Vector:
         """Return the vector of a query; with passages, the mean of its vector and theirs. Raises `ModelError`."""

@@ -38,7 +38,7 @@ class Index(NamedTuple):
     """A hit scores idf * tf / (tf + flat + slope * length)."""
 
 
-class Query(NamedTuple):
+class QueryTerms(NamedTuple):
     """The terms of a query, (terms,) each, the term that can add most first: where its postings and blocks are, and
     what they add."""
 
@@ -49,7 +49,7 @@ class Query(NamedTuple):
     bounds: NDArray[np.float64]
 
 
-class Found(NamedTuple):
+class BestRows(NamedTuple):
     """The best rows in no particular order."""
 
     rows: NDArray[np.int32]
@@ -77,7 +77,7 @@ def _compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 @_compiled
-def few(index: Index, query: Query, among: NDArray[np.int32], k: int) -> Found:
+def few(index: Index, query: QueryTerms, among: NDArray[np.int32], k: int) -> BestRows:
     """Return the `k` best of some ascending rows. A row's terms are looked up until it cannot reach the first k."""
     rest = _rest(query.bounds)
     at = query.begins.copy()
@@ -95,11 +95,11 @@ def few(index: Index, query: Query, among: NDArray[np.int32], k: int) -> Found:
         if score > 0 and (size < k or score > scores[0]):
             size = _keep(scores, rows, size, score, row)
             floor = _raised(floor, scores, size)
-    return Found(rows[:size], scores[:size])
+    return BestRows(rows[:size], scores[:size])
 
 
 @_compiled
-def many(index: Index, query: Query, among: NDArray[np.int32], marks: NDArray[np.bool_], k: int) -> Found:
+def many(index: Index, query: QueryTerms, among: NDArray[np.int32], marks: NDArray[np.bool_], k: int) -> BestRows:
     """Return the `k` best of some rows. `marks` is scratch: (nodes,), all False before and after."""
     for row in among:
         marks[row] = True
@@ -110,7 +110,7 @@ def many(index: Index, query: Query, among: NDArray[np.int32], marks: NDArray[np
 
 
 @_compiled
-def everywhere(index: Index, query: Query, mask: NDArray[np.bool_], k: int) -> Found:
+def everywhere(index: Index, query: QueryTerms, mask: NDArray[np.bool_], k: int) -> BestRows:
     """Return the `k` best rows under a mask, (nodes,); an empty mask hides nothing.
 
     The postings of the terms that can add most are walked in row order. As soon as the other terms together cannot
@@ -128,7 +128,7 @@ def everywhere(index: Index, query: Query, mask: NDArray[np.bool_], k: int) -> F
         for term in range(1, leading):
             row = min(row, heads[term])
         if row == _END:
-            return Found(rows[:size], scores[:size])
+            return BestRows(rows[:size], scores[:size])
         if row == _LOAD:
             _load(index, query, walk, leading, floor - rest[0], mask)
             continue
@@ -184,7 +184,7 @@ def _leading(rest: NDArray[np.float64], floor: float, leading: int) -> int:
 
 
 @_compiled
-def _seed(index: Index, query: Query, mask: NDArray[np.bool_], k: int) -> float:
+def _seed(index: Index, query: QueryTerms, mask: NDArray[np.bool_], k: int) -> float:
     """Return a score that k rows reach by one term alone: the best posting of each of its blocks is one row.
 
     A mask may hide just those: then 0.
@@ -232,7 +232,7 @@ def _gallop(rows: NDArray[np.int32], at: int, end: int, row: int) -> int:
 
 
 @_compiled
-def _start(query: Query, block: int) -> _Walk:
+def _start(query: QueryTerms, block: int) -> _Walk:
     """Return a walk that stands before the first block of every term."""
     terms = len(query.begins)
     return _Walk(
@@ -247,7 +247,7 @@ def _start(query: Query, block: int) -> _Walk:
 
 
 @_compiled
-def _load(index: Index, query: Query, walk: _Walk, leading: int, short: float, mask: NDArray[np.bool_]) -> None:
+def _load(index: Index, query: QueryTerms, walk: _Walk, leading: int, short: float, mask: NDArray[np.bool_]) -> None:
     """Read the next block of each leading term that is at the end of one, leaving out blocks that add too little.
 
     A row is `short` of the floor even if each term adds its most, where this is positive.

@@ -14,7 +14,7 @@ from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import WEIGHT, Searcher
-from orienteer.index.title_bonus import Titled
+from orienteer.index.title_bonus import TitleBonus
 from orienteer.methods.flat.nearness import NearnessConfig, nearest_nodes
 from orienteer.protocols import Run
 from orienteer.records import Question, Result
@@ -52,7 +52,7 @@ class Hybrid:
         self.config = config if config is not None else HybridConfig()
         best, weight = self.config.best, self.config.weight
         plain = graph.searcher("hybrid", weight=weight, fusion=self.config.fusion, best=best)
-        self._titled = Titled(plain, TitlesIn(graph), self.config.titles) if self.config.titles else None
+        self._titled = TitleBonus(plain, TitlesIn(graph), self.config.titles) if self.config.titles else None
         self._searcher: Searcher = self._titled or plain
         self._dense = graph.searcher("dense", best=best)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import Entries
 from orienteer.graph.reserved import TABLE
 from orienteer.graph.store import Graph
-from orienteer.index.searchers import Recent
+from orienteer.index.searchers import Memo
 from orienteer.records import JsonValue
 
 """The node type of a table, or of a segment of one: its last lines are its rows."""
@@ -25,7 +25,7 @@ class LinkingRows:
         self._graph = graph
         self._number = graph.types.nodes.index(TABLE) if TABLE in graph.types.nodes else None
         self._words = lru_cache(_REMEMBERED)(self._words_of)
-        self._asked: Recent[str, _Fits] = Recent(lambda query: _Fits(self._weights(query), self._words))
+        self._asked: Memo[str, _Fits] = Memo(lambda query: _Fits(self._weights(query), self._words))
 
     def shares(self, query: str, entries: Entries) -> NDArray[np.float64]:
         """Return, for each edge, which share of the question stands in its row; NaN for an edge that stands in none.

@@ -14,7 +14,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode, Searcher
-from orienteer.index.title_bonus import Titled
+from orienteer.index.title_bonus import TitleBonus
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
 from orienteer.methods.sage.hop import Floats, Reached, Walk
 from orienteer.records import Question
@@ -73,7 +73,7 @@ class Expander:
         titles = config.titles
         if titles is None:
             titles = _TITLES if graph.is_made_of_documents else 0.0
-        self.titled = Titled(plain, TitlesIn(graph), titles) if titles else None
+        self.titled = TitleBonus(plain, TitlesIn(graph), titles) if titles else None
         """Ranks seeds, where those whose title stands in the question have a bonus."""
         trust = config.trust
         if trust is None:

@@ -37,7 +37,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Searcher
-from orienteer.index.title_bonus import Titled
+from orienteer.index.title_bonus import TitleBonus
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
@@ -151,7 +151,7 @@ class Hippo(Gatherer[HippoConfig]):
         self._titles = TitlesIn(graph)
         self._incidence = incidence = open_incidence(graph, spaces)
         bonus = config.titles if incidence is not None else 0.0
-        self._searcher: Searcher = Titled(spaces.searcher, self._titles, bonus) if bonus else spaces.searcher
+        self._searcher: Searcher = TitleBonus(spaces.searcher, self._titles, bonus) if bonus else spaces.searcher
         self._facts: Facts | None = None
         is_extracted = incidence is not None and incidence.rows is not None and MEMBER in graph.types.edges
         begins = config.facts == "always" or (config.facts == "auto" and _are_stated(graph))

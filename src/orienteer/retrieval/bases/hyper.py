@@ -31,8 +31,7 @@ from orienteer.graph.adjacency import KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask
-from orienteer.index.bm25 import Scored as ScoredRows
+from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import Entries
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Scored
+from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.protocols import Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
@@ -104,7 +104,7 @@ class Mini(Gatherer[MiniConfig]):
         share, first = np.zeros(len(self.graph)), np.zeros(len(self.graph), np.bool_)
         for place, name in enumerate(query.low[:MOST_NAMES]):
             named = self._seeds.named([name], nodes)[:most]
-            found = Scored(named, np.ones(len(named))) if len(named) else self._seeds.search(name, most, nodes)
+            found = ScoredRows(named, np.ones(len(named))) if len(named) else self._seeds.search(name, most, nodes)
             share[found.rows] = np.maximum(share[found.rows], found.scores)
             first[found.rows] |= place == 0
         if not share.any():

@@ -29,8 +29,7 @@ from orienteer.errors import BadOption
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
-from orienteer.index.bm25 import Mask
-from orienteer.index.bm25 import Scored as ScoredRows
+from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import Entries
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Scored
+from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.records import Edge
 from orienteer.retrieval.evidence import Scored as ScoredEvidence
 from orienteer.retrieval.expansion.seeds import Seeds
@@ -66,7 +66,7 @@ class Relations:
         self._types = [frozenset(graph.tokenizer.terms(name.replace("_", " "))) for name in graph.types.edges]
         self._members = graph.kind_mask([MEMBER], None) if self.has_facts else None
 
-    def around(self, found: Scored, text: str, k: int) -> list[Relation]:
+    def around(self, found: ScoredRows, text: str, k: int) -> list[Relation]:
         """Return the `k` relations of some nodes that fit a text best, best first."""
         facts = self._facts_around(found, text, k) if self.has_facts else []
         told = [frozenset(one.ends) for one in facts]
@@ -107,7 +107,7 @@ class Relations:
 
     # -------------------------------------------------------------------------------------------------------- facts
 
-    def _facts_around(self, found: Scored, text: str, k: int) -> list[Relation]:
+    def _facts_around(self, found: ScoredRows, text: str, k: int) -> list[Relation]:
         """Return the facts about some nodes, by how well they fit a text and by the best share of their nodes."""
         share = _shares(found)
         entries = self._graph.adjacency.entries(share.rows, self._members)
@@ -131,7 +131,7 @@ class Relations:
 
     # -------------------------------------------------------------------------------------------------------- edges
 
-    def _edges_around(self, found: Scored, text: str, k: int) -> list[Relation]:
+    def _edges_around(self, found: ScoredRows, text: str, k: int) -> list[Relation]:
         share = _shares(found)
         entries = self._graph.adjacency.entries(share.rows)
         entries = entries.where(self.nodes[entries.neighbor])
@@ -208,18 +208,18 @@ class Relations:
         return frozenset(self._graph.tokenizer.terms(" ".join(one for one in said if isinstance(one, str))))
 
 
-def _shares(found: Scored) -> Scored:
+def _shares(found: ScoredRows) -> ScoredRows:
     """Return rows with their scores, by row."""
     order = np.argsort(found.rows)
-    return Scored(found.rows[order], found.scores[order])
+    return ScoredRows(found.rows[order], found.scores[order])
 
 
-def _best(rows: NDArray[np.int32], scores: NDArray[np.float64]) -> Scored:
+def _best(rows: NDArray[np.int32], scores: NDArray[np.float64]) -> ScoredRows:
     """Return each row once, with its highest score."""
     distinct, place = np.unique(rows, return_inverse=True)
     best = np.zeros(len(distinct))
     np.maximum.at(best, place, scores)
-    return Scored(distinct.astype(np.int32), best)
+    return ScoredRows(distinct.astype(np.int32), best)
 
 
 def _first_seen(keys: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from orienteer.graph.reserved import COMMUNITY
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.searchers import Recent
+from orienteer.index.searchers import Memo
 from orienteer.llm.asking import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
@@ -64,7 +64,7 @@ class Reports:
         self.is_given = bool(spaces.communities.any()) and IN_COMMUNITY in graph.types.edges
         """Whether the graph holds communities."""
         self._opening = Lock()
-        self._written: Recent[int, Node] = Recent(self._listed)
+        self._written: Memo[int, Node] = Memo(self._listed)
 
     def of(self, rows: Sequence[int]) -> list[Met]:
         """Return the communities that some entities are in: most of them first, then the better rated, the smaller.

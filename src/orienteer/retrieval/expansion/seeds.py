@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from orienteer.graph.names.titles import TitlesIn
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Scored
-from orienteer.index.searchers import Recent, ranking_of
+from orienteer.index.bm25 import Mask, ScoredRows
+from orienteer.index.searchers import Memo, ranking_of
 from orienteer.retrieval.spaces import Spaces
 
 LEAST_COSINE = 0.2
@@ -19,7 +19,7 @@ LEAST_COSINE = 0.2
 SEEDS = 40
 """Entities, and relations, that a search gives. LightRAG's top_k."""
 
-NONE = Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+NONE = ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
 
 
 class Seeds:
@@ -30,9 +30,9 @@ class Seeds:
         self._titles = TitlesIn(graph, lower=True)
         lexical = ranking_of(spaces.mode).kind == "lexical"
         self._dense = None if lexical else graph.searcher("dense")
-        self._top = Recent(self._best_score)
+        self._top = Memo(self._best_score)
 
-    def search(self, text: str, k: int, mask: Mask) -> Scored:
+    def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best of the marked rows for a text, the best 1, less those that are not near it at all."""
         found = self._spaces.search(text, k, mask)
         if not len(found.rows):
@@ -44,14 +44,14 @@ class Seeds:
             cosines[order] = self._dense.scores(text, rows[order])
             near = (cosines >= LEAST_COSINE) | (cosines <= -1)  # what has no vector was found by its words
             rows, scores = rows[near], scores[near]
-        return Scored(rows, _scaled(scores, float(found.scores[0])))
+        return ScoredRows(rows, _scaled(scores, float(found.scores[0])))
 
     def named(self, words: Sequence[str], mask: Mask) -> Rows:
         """Return the marked rows that are named so, sorted."""
         found = [rows[mask[rows]] for rows in map(self._titles, words)]
         return np.unique(np.concatenate([np.zeros(0, np.int32), *found]))
 
-    def find(self, words: Sequence[str], text: str, k: int, mask: Mask) -> Scored:
+    def find(self, words: Sequence[str], text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the nodes for the names in a query, 1 for each that is named so, before others that are like them.
 
         Of several that are named so, those that fit the whole text come first. Without names, or where none leads
@@ -66,7 +66,7 @@ class Seeds:
         new = ~np.isin(others.rows, named)
         rows = np.concatenate([named, others.rows[new]])[:k]
         scores = np.concatenate([np.ones(len(named)), others.scores[new]])[:k]
-        return Scored(rows.astype(np.int32), scores)
+        return ScoredRows(rows.astype(np.int32), scores)
 
     def fits(self, text: str) -> Callable[[Rows], NDArray[np.float64]]:
         """Return what says how well sorted rows fit a text: 0 to 1, the best of the whole graph being 1."""

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Scored
+from orienteer.index.bm25 import ScoredRows
 from orienteer.retrieval.spaces import Spaces
 
 MOST, LEAST = 5, 1
@@ -133,13 +133,13 @@ def _held_by_all(pairs: Held, rows: NDArray[np.int64], number: int) -> Held:
     return Held(np.full(len(found), number), found, is_title)
 
 
-def vote(held: Held, items: int, fits: Fits) -> Scored:
+def vote(held: Held, items: int, fits: Fits) -> ScoredRows:
     """Return the passages that some items, best first, vote for, with their scores, best first; ties by row.
 
     `items` is how many there are, those that no passage holds too.
     """
     if not len(held.item):
-        return Scored(np.zeros(0, np.int32), np.zeros(0, np.float64))
+        return ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
     rows, place = np.unique(held.passage, return_inverse=True)
     fit = fits(rows)
     quota = np.linspace(MOST, LEAST, items) if items > 1 else np.full(1, float(MOST))
@@ -153,7 +153,7 @@ def vote(held: Held, items: int, fits: Fits) -> Scored:
     scores = damped(votes, fit)
     best = np.lexsort((rows, -votes, -scores))
     best = best[votes[best] > 0]
-    return Scored(rows[best], scores[best])
+    return ScoredRows(rows[best], scores[best])
 
 
 def damped(votes: NDArray[np.float64], fit: NDArray[np.float64]) -> NDArray[np.float64]:
