@@ -16,7 +16,7 @@ from orienteer.graph.names.mentions import Names, find_names
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges, shared_pairs
 from orienteer.records import Node
-from orienteer.text.proper_names import Case, Finder, idf, most_chunks, surfaces
+from orienteer.text.proper_names import CaseCounts, Finder, idf, most_chunks, surfaces
 from orienteer.text.sentences import split
 
 
@@ -25,7 +25,7 @@ def quietly(stage, count):
 
 
 def finder(*texts, titles=()):
-    case = Case()
+    case = CaseCounts()
     for text in texts:
         case.add(text)
     case.settle()

@@ -26,7 +26,7 @@ from orienteer.llm.asking import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
-from orienteer.text.proper_names import Case, Finder
+from orienteer.text.proper_names import CaseCounts, Finder
 
 Analysis = Literal["names", "model"]
 
@@ -100,7 +100,7 @@ class NameAnalyzer:
         # Titles of passages are words like any other unless they are written as names; a person's nodes are told by
         # their names however they are written.
         self._titles = TitlesIn(graph, lower=not has_passages)
-        case = Case()
+        case = CaseCounts()
         case.settle()
         self._runs = Finder((), case)
         self._node_types = {name: self._spelled(name) for name in types if name not in RESERVED}

@@ -22,40 +22,40 @@ ASKING = _words(
     """what which list name find identify tell show give who whom whose recommend suggest describe provide look looking
     search searching seek seeking want"""
 )
-"""Words after which the kind of answer is said."""
+"""Words after which a question says the kind of answer: `which films ...`."""
 
 COUNTING = (("how", "many"), ("number", "of"), ("count", "of"), ("count", "how"), ("count", "the"))
 """Openings of a question about how many there are."""
 
 SUPERLATIVE = _words("most majority greatest highest largest maximum commonest biggest")
-"""Words that ask for what has the most of something."""
+"""Words that ask for the node with the most of something."""
 
 DENYING = _words("is are was were does do did has have can could will would")
-"""A question that opens so, and asks for no kind of thing, wants yes or no."""
+"""A question that opens with one of these, and asks for no kind of thing, wants yes or no."""
 
 ENDING = _words(
     """is are was were be been has have had can could may might will would shall should must do does did that who whom
     whose which with for in on at by from to into through under within without when where and or but as it they than
     not also both if while during about via"""
 )
-"""Words that end the phrase which says the kind of answer."""
+"""Words that end the phrase with the kind of answer."""
 
 FILLING = STOP | _words("information details examples list lists")
 """Words that may stand between a request and the kind of answer."""
 
 PRONOUNS = _words("one ones it they these those them")
-"""Words that stand for a kind of thing said elsewhere."""
+"""Words that stand for a kind of thing named elsewhere in the question."""
 
 INTRODUCING = _words("what who is are was were s tell me us about show describe find give please the a an")
-"""Words before a name that ask for nothing but what it names."""
+"""Words before a name that ask only for the node of that name: `tell me about ...`."""
 
 DETERMINERS = _words("a an the this that these those its their any some each every all")
 
 JOINING = _words("and or both either as well nor plus the a an")
-"""Words that may stand between two things named in one breath."""
+"""Words that may stand between two names in a row: `X and the Y`."""
 
 CLAUSE = _words("and or but that which who whom whose while where when also")
-"""Words at which the words beside one anchor end."""
+"""Words that end the words beside an anchor (a node that the question names)."""
 
 NO_NAMES = _words("true false yes no i please answer question")
 """Words that are written with a capital and name nothing."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _COMMON = 0.1
-"""A word in more than this share of the chunks is no part of a phrase."""
-_LONGEST = 3
-_LEAST_LETTERS = 3
+"""A word in a larger share of the texts is no part of a phrase."""
+_LONGEST = 3  # words of a phrase
+_LEAST_LETTERS = 3  # of a word: shorter ones say little by themselves
 
 
 class Phrases:
@@ -25,19 +25,22 @@ class Phrases:
             self._counts.update({word for word in _words(text) if word.isalpha()})
 
     def of(self, text: str, most: int = 5) -> list[str]:
-        """Return the phrases that say most of a text: the sum of tf · idf of their words, the best first.
+        """Return at most `most` key phrases of a text, by the sum of tf · idf of their words, the best first.
 
-        No two of them share a word.
+        No two phrases share a word.
         """
         words = _words(text)
-        weight = {word: count * self._idf(word) for word, count in Counter(words).items()}
+        weight = {
+            word: count * math.log(1 + self._texts / max(1, self._counts[word]))
+            for word, count in Counter(words).items()
+        }
         ranked: dict[str, float] = {}
         for run in self._runs(words):
             for part in (run[at : at + _LONGEST] for at in range(0, len(run), _LONGEST)):
                 ranked.setdefault(" ".join(part), sum(weight[word] for word in part))
         chosen: list[str] = []
         seen: set[str] = set()
-        for phrase in sorted(ranked, key=lambda one: (-ranked[one], one)):
+        for phrase in sorted(ranked, key=lambda phrase: (-ranked[phrase], phrase)):
             parts = set(phrase.split(" "))
             if not parts & seen:
                 chosen.append(phrase)
@@ -46,10 +49,8 @@ class Phrases:
                 break
         return chosen
 
-    def _idf(self, word: str) -> float:
-        return math.log(1 + self._texts / max(1, self._counts[word]))
-
     def _is_telling(self, word: str) -> bool:
+        """Tell whether a word may be part of a phrase: letters only, not too short, and not too common."""
         return len(word) >= _LEAST_LETTERS and word.isalpha() and self._counts[word] <= max(2, _COMMON * self._texts)
 
     def _runs(self, words: Iterable[str]) -> Iterable[list[str]]:

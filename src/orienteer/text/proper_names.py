@@ -1,9 +1,9 @@
 """Names in texts, by statistics of the corpus alone: no model, no list of names.
 
-Two sources. Titles: their words, with and without a trailing "(...)", are looked up in every text, the longest first.
-Runs of capitalised words, joined across `of`, `the`, `de` and their like. What a capital letter means is told by the
-corpus: a word that it writes in lower case more often than in upper case is no name by itself, and is cut off where a
-sentence begins with it. docs/documents.md says what these edges carry.
+Names have two sources. Titles: their words, with and without a trailing "(...)", are looked up in every text, the
+longest first. Runs of capitalised words: joined across `of`, `the`, `de` and the like. The corpus tells what a capital
+means: a word that it writes in lower case more often than in upper case is no name by itself, and is cut off at the
+beginning of a sentence. docs/documents.md describes the edges that come of names.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 LONGEST = 12
-"""Words of a title that is looked for in texts."""
+"""Words of the longest title that is looked up in texts: bounds the time."""
 LEAST_CHUNKS = 20
-"""A name in no more chunks than this is never too common."""
+"""A name in this many chunks or fewer is never too common."""
 LONGEST_TITLE = 300
-"""Characters of a title; what is longer is a text."""
+"""Characters of the longest title; anything longer is a text."""
 _WORD = re.compile(r"\w+")
 _QUOTES = '"“‘«(\\['
 _MARKS = ".!?:;•\n|"
-# From one mark to the next at the most, so that nothing is looked at twice, whatever a text holds.
+# At most from one mark to the next, so that no character is read twice, whatever a text holds.
 _FIRST = re.compile(rf"(?:\A[{_QUOTES}]*+|[{_MARKS}]|\s[{_QUOTES}])[^\w{_MARKS}{_QUOTES}]*+(\w+)")
 """The first word of a sentence, a line, a cell or a quotation, whose capital says nothing."""
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
@@ -43,7 +43,7 @@ _OPENING = frozenset(
         *("all", "some", "many", "most", "each", "every", "both", "one", "two", "other", "such", "see", "note"),
     ]
 )
-"""Words that begin sentences and no name, for corpora too small to tell."""
+"""Words that begin sentences and no names, for corpora that are too small to tell."""
 _LAST_CASED = 0x1F200
 """No letter from here on has a case."""
 _CALENDAR = frozenset(
@@ -57,7 +57,7 @@ _CALENDAR = frozenset(
 
 @lru_cache(maxsize=1)
 def _run() -> re.Pattern[str]:
-    """Return the pattern of a run of capitalised words; what a capital is, Unicode says. Made once a process."""
+    """Return the pattern of a run of capitalised words, by Unicode's capitals. It is made once in a process."""
     upper = _class(str.isupper)
     capital = rf"[{upper}]\w*+(?:['’\-](?!s\b)\w+)*+"
     gap = r"(?:[ \-]|\. (?<=\b\w\. ))"  # after an initial, a full stop as well
@@ -65,7 +65,7 @@ def _run() -> re.Pattern[str]:
 
 
 def _class(is_kind: Callable[[str], bool]) -> str:
-    """Return all characters of a kind, as they stand within the brackets of a pattern."""
+    """Return all characters of a kind, written for the brackets of a pattern."""
     codes = [code for code in range(_LAST_CASED) if is_kind(chr(code))]
     spans: list[list[int]] = []
     for code in codes:
@@ -77,20 +77,20 @@ def _class(is_kind: Callable[[str], bool]) -> str:
 
 
 def key_of(text: str) -> str:
-    """Return a name as it is compared: its words in folded letters, one space between them."""
+    """Return the form in which names are compared: folded words with one space between them."""
     return " ".join(_WORD.findall(text)).casefold()
 
 
 def surfaces(title: str) -> list[str]:
-    """Return how a title may stand in a text: as it is, and without a trailing bracket. Folded."""
+    """Return the folded forms of a title in a text: as it is, and without a trailing bracket."""
     if len(title) > LONGEST_TITLE:
         return []
-    found = dict.fromkeys([key_of(title), key_of(_BRACKETED.sub("", unicodedata.normalize("NFC", title)))])
-    return [one for one in found if one]
+    keys = dict.fromkeys([key_of(title), key_of(_BRACKETED.sub("", unicodedata.normalize("NFC", title)))])
+    return [key for key in keys if key]
 
 
-class Case:
-    """How often a corpus writes each word with and without a capital, where a capital says something."""
+class CaseCounts:
+    """How often a corpus writes each word with and without a capital; the first word of a sentence does not count."""
 
     def __init__(self) -> None:
         self._words: Counter[str] = Counter()
@@ -101,7 +101,7 @@ class Case:
         self._words.subtract(_FIRST.findall(text))
 
     def settle(self) -> None:
-        """Add up the spellings of each word. Nothing is counted after it."""
+        """Add up the spellings of each word. To be called once, after the last `add`."""
         self._upper: dict[str, int] = {}
         self._lower: dict[str, int] = {}
         for word, count in self._words.items():
@@ -112,29 +112,29 @@ class Case:
         self._words.clear()
 
     def is_common(self, word: str) -> bool:
-        """Say whether a word, given folded, is written in lower case more often than not."""
+        """Tell whether a folded word is written in lower case more often than with a capital."""
         lower, upper = self._lower.get(word, 0), self._upper.get(word, 0)
         return lower > upper or (lower == upper and word in _OPENING)
 
     def is_unknown(self, word: str) -> bool:
-        """Say whether a word only ever stood where its capital says nothing."""
+        """Tell whether a word has only begun sentences, where its capital says nothing."""
         return word not in self._upper and word not in self._lower
 
 
 @dataclass(slots=True)
-class Found:
+class TextNames:
     """The names of one text."""
 
     titles: dict[str, str] = field(default_factory=dict)
-    """Titles of the corpus that stand in it: folded, and as they are written here."""
+    """Titles of the corpus that occur in the text: the folded form, and the form that is written here."""
     runs: dict[str, str] = field(default_factory=dict)
-    """Runs of capitalised words, the same."""
+    """Runs of capitalised words, in the same two forms."""
 
 
 class Finder:
-    """Finds names in texts, given the titles of a corpus and how it writes its words."""
+    """Finds names in texts, by the titles of a corpus and the case of its words."""
 
-    def __init__(self, titles: Iterable[str], case: Case) -> None:
+    def __init__(self, titles: Iterable[str], case: CaseCounts) -> None:
         self._case = case
         self._titles = frozenset(title for title in titles if self._may_be_name(title))
         lengths: dict[str, set[int]] = {}
@@ -145,28 +145,28 @@ class Finder:
         self._lengths = {first: sorted(counts, reverse=True) for first, counts in lengths.items()}
         self._run = _run()
 
-    def find(self, text: str) -> Found:
+    def find(self, text: str) -> TextNames:
         """Return the names in a piece of prose."""
-        found = Found()
-        self._titles_in(text, found.titles)
+        names = TextNames()
+        self._titles_in(text, names.titles)
         for run in self._runs_in(text):
-            parts = _JOINED.split(run)  # who is of somewhere names that too: University of Oxford, Oxford
+            parts = _JOINED.split(run)  # `University of Oxford` names Oxford as well
             for name in (run, *parts) if len(parts) > 1 else (run,):
                 folded = key_of(name)
                 if folded and self._may_be_name(folded) and (name is run or not self._case.is_common(folded)):
-                    found.runs.setdefault(folded, name)
-        return found
+                    names.runs.setdefault(folded, name)
+        return names
 
-    def cell(self, text: str) -> Found:
-        """Return the names in a cell of a table, which may be a title as a whole, however it is written."""
-        found = self.find(text)
+    def cell(self, text: str) -> TextNames:
+        """Return the names in a cell of a table. The whole cell may be a title, in any case of letters."""
+        names = self.find(text)
         whole = key_of(text)
         if whole in self._titles and not _says_nothing(whole):
-            found.titles.setdefault(whole, text)
-        return found
+            names.titles.setdefault(whole, text)
+        return names
 
     def _may_be_name(self, folded: str) -> bool:
-        """Say whether words may be a name: several may, one only where the corpus does not write it in lower case."""
+        """Tell whether folded words may be a name: several words with a letter, or a word that is no date or number."""
         if " " in folded:
             return any(char.isalpha() for char in folded)
         return len(folded) > 1 and not _says_nothing(folded)
@@ -188,27 +188,27 @@ class Finder:
 
     def _runs_in(self, text: str) -> Iterator[str]:
         firsts: set[int] | None = None
-        for found in self._run.finditer(text):
-            run = found[0]
+        for match in self._run.finditer(text):
+            run = match[0]
             head, _, rest = run.partition(" ")
             folded = head.casefold()
             is_common, is_unknown = self._case.is_common(folded), not rest and self._case.is_unknown(folded)
             if is_common or is_unknown:
                 if firsts is None:
                     firsts = {first.start(1) for first in _FIRST.finditer(text)}
-                if found.start() in firsts:
+                if match.start() in firsts:
                     run = _trimmed(rest)
             if run and not (" " not in run and self._case.is_common(run.casefold())):
                 yield run
 
 
 def idf(count: int, chunks: int) -> float:
-    """Return how much a name says that stands in `count` of so many chunks."""
+    """Return the inverse document frequency of a name that occurs in `count` of so many chunks."""
     return math.log(1 + chunks / count)
 
 
 def most_chunks(chunks: int, share: float) -> int:
-    """Return in how many chunks a name may stand."""
+    """Return the number of chunks above which a name is too common."""
     return max(LEAST_CHUNKS, int(chunks * share))
 
 
@@ -217,7 +217,7 @@ def _says_nothing(word: str) -> bool:
 
 
 def _trimmed(run: str) -> str:
-    """Return a run without the small words that it begins with."""
+    """Return a run without the particles at its beginning."""
     words = run.split(" ")
     while words and words[0] in _PARTICLES:
         words.pop(0)

@@ -1,4 +1,4 @@
-"""Texts -> sentences, and how many tokens a text has."""
+"""Texts become sentences; and the count of tokens of a text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[^\W\d_{_CJK}]{{1,8}}|\d{{1,4}}|[{_CJK}]|[^\w\s]|_+")
-# A sentence ends at its mark, with the quotes and brackets that close behind it, before a space; in scripts that are
-# written without spaces, at its mark.
+# A sentence ends with its mark and the quotes and brackets that close after it, before a space. In scripts without
+# spaces it ends with its mark.
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”’）]*")
 _BEGIN = re.compile(r"\s+[\"'“‘«(\[]*(\w)")
 _SHORT = re.compile(r"(?:^|[\s(\[\"'“‘])((?:[A-Za-z]\.)*[A-Za-z]|[A-Za-z]{2,6})\.$")
@@ -21,18 +21,18 @@ _ABBREVIATIONS = frozenset(
         *("ed", "eds", "trans", "op", "ser", "tab", "dir", "est"),
     ]
 )
-"""Words with a full stop that ends no sentence."""
+"""Words whose full stop ends no sentence."""
 _TAIL = 24
-"""Characters before a full stop that are looked at, to tell an abbreviation."""
+"""Characters before a full stop that are read to tell an abbreviation: more than the longest one has."""
 
 
 def tokens(text: str) -> int:
-    """Count tokens: words, parts of eight letters of longer ones, marks, characters of scripts without spaces."""
+    """Count tokens: each eight letters of a word, four digits, mark, or character of a script without spaces is one."""
     return len(_TOKEN.findall(text))
 
 
 def split(text: str) -> Iterator[str]:
-    """Return the sentences of a text, in order, without what parts them."""
+    """Return the sentences of a text, in order, without the space between them."""
     start = 0
     for end in _END.finditer(text):
         if _ends(text, end):
@@ -43,7 +43,7 @@ def split(text: str) -> Iterator[str]:
 
 
 def _ends(text: str, mark: re.Match[str]) -> bool:
-    """Say whether a mark ends a sentence, and not a title, an initial or a number."""
+    """Tell whether a mark ends a sentence, rather than a title, an initial or a number."""
     if mark[0][0] in "。！？":
         return True
     after = _BEGIN.match(text, mark.end())
@@ -56,7 +56,7 @@ def _ends(text: str, mark: re.Match[str]) -> bool:
 
 
 def pieces(text: str, most: int) -> Iterator[str]:
-    """Cut a text of too many tokens, between words where there are any."""
+    """Cut a text into pieces of at most `most` tokens, between words where possible."""
     if len(text) <= most or tokens(text) <= most:
         yield text
         return
@@ -68,11 +68,11 @@ def pieces(text: str, most: int) -> Iterator[str]:
 
 
 def _reach(text: str, start: int, most: int) -> int:
-    """Return where a piece of that many tokens ends."""
+    """Return the end of a piece of at most `most` tokens."""
     end = start
-    for count, found in enumerate(_TOKEN.finditer(text, start), 1):
+    for count, token in enumerate(_TOKEN.finditer(text, start), 1):
         if count > most:
-            space = text.rfind(" ", start + 1, found.start())
+            space = text.rfind(" ", start + 1, token.start())
             return space + 1 if space > start + (end - start) // 2 else end
-        end = found.end()
+        end = token.end()
     return len(text)

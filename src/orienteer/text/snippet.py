@@ -1,14 +1,14 @@
-"""The part of a text that shows best why it matched."""
+"""The part of a text that best shows why it matched a query."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-_MARGIN = 40  # characters of a window kept for what stands around the matches
+_MARGIN = 40  # characters of a window that are left for the text around the matches
 
 
-class _Match(NamedTuple):
+class _WordMatch(NamedTuple):
     """A word of the text that matches."""
 
     start: int
@@ -19,8 +19,8 @@ class _Match(NamedTuple):
 def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[str]], *, width: int = 300) -> str:
     """Return the window of at most `width` characters that holds the most weight of distinct query terms.
 
-    `weights` maps a query term to its weight (its idf), `terms` gives those of a word. Without a match it is the
-    beginning of the text.
+    `weights` maps a query term to its weight (its idf); `terms` returns the terms of a word. Without a match, the
+    beginning of the text comes back.
     """
     words = text.split()
     text = " ".join(words)
@@ -32,24 +32,24 @@ def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[
 
 def _matches(
     words: Sequence[str], text: str, weights: Mapping[str, float], terms: Callable[[str], Set[str]]
-) -> list[_Match]:
-    """Return the words of a text, given with single spaces between them, that match, in order."""
+) -> list[_WordMatch]:
+    """Return the words that match, in order; `text` has single spaces between its words."""
     sought = frozenset(weights)
     text = f" {text} "
-    found: list[_Match] = []
+    matches: list[_WordMatch] = []
     for word in set(words):  # a text repeats its words: ask for each of them once
         its = sought.intersection(terms(word))
         if not its:
             continue
         at = text.find(f" {word} ")
         while at >= 0:
-            found.append(_Match(at, at + len(word), its))
+            matches.append(_WordMatch(at, at + len(word), its))
             at = text.find(f" {word} ", at + len(word))
-    return sorted(found)
+    return sorted(matches)
 
 
-def _best_start(matches: Sequence[_Match], weights: Mapping[str, float], width: int) -> int:
-    """Return where the heaviest window begins: two pointers over the matches, terms inside counted."""
+def _best_start(matches: Sequence[_WordMatch], weights: Mapping[str, float], width: int) -> int:
+    """Return the start of the heaviest window, by two pointers over the matches that count the terms inside."""
     best, heaviest = matches[0].start if matches else 0, 0.0
     inside = dict.fromkeys(weights, 0)
     weight, after = 0.0, 0
@@ -69,7 +69,7 @@ def _best_start(matches: Sequence[_Match], weights: Mapping[str, float], width: 
 
 
 def _cut(text: str, start: int, width: int) -> str:
-    """Cut at spaces, marking what is left out."""
+    """Cut a window out of a text, at spaces; an ellipsis marks each side where text is left out."""
     if start:
         start = text.find(" ", start) + 1 if " " in text[start : start + 20] else start
     end = start + width - 2

@@ -1,8 +1,8 @@
-"""Text to terms: the same function when a graph is built and when it is asked.
+"""Text becomes terms, by the same function for the texts of a graph and for the queries.
 
 A *word* is a run of letters, marks and digits after folding (NFKC, casefold); runs of Chinese, Japanese and Korean
-characters become overlapping pairs. A *term* is what the index holds: words are stemmed, and a word that joins one
-run of digits to one run of letters (`10ms`, `p53`) is kept whole and given in its two parts besides.
+characters become overlapping pairs. A *term* is an entry of the index: words are stemmed, and a word of one run of
+digits and one run of letters (`10ms`, `p53`) gives three terms, the whole and its two parts.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import Stemmer
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _MIXED = re.compile(r"([0-9]+)([a-z]+)|([a-z]+)([0-9]+)")
-# What Unicode says to ignore: soft hyphens, joiners, direction marks, variation selectors.
+# Characters that Unicode says to ignore: soft hyphens, joiners, direction marks, variation selectors.
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"  # noqa: E501
-_REMEMBERED = 1 << 17  # words whose stem and terms are kept at hand
+_REMEMBERED = 1 << 17  # words whose stem and terms are cached: memory against stemming again
 _CJK_RUN = re.compile(f"([{_CJK}]+)")
-# Combining marks lie below this code point, but for variation selectors, which NFKC text needs no more.
+# All combining marks lie below this code point, except variation selectors, which are removed before.
 _LAST_MARK = 0x1F000
 
 
@@ -53,7 +53,7 @@ class Tokenizer:
 
     @property
     def id(self) -> str:
-        """Name the rules, as a manifest records them; a graph built under other rules must be built again."""
+        """Return the name of the rules, for the manifest; a graph with other rules must be ingested again."""
         return "unicode-1/english-3" if self.stems else "unicode-1"
 
     def words(self, text: str) -> list[str]:
@@ -64,24 +64,24 @@ class Tokenizer:
         return [part for run in _unicode_word().findall(folded) for part in _parts(run)]
 
     def expand(self, word: str) -> tuple[str, ...]:
-        """Return the terms of one word: its stem, or the word whole and in parts where it mixes digits and letters."""
-        known = self._expanded.get(word)
-        if known is None:
+        """Return the terms of a word: its stem; where it mixes digits and letters, the whole word and its parts."""
+        terms = self._expanded.get(word)
+        if terms is None:
             mixed = _MIXED.fullmatch(word)
-            known = (word, *(self.stem(part) for part in mixed.groups() if part)) if mixed else (self.stem(word),)
+            terms = (word, *(self.stem(part) for part in mixed.groups() if part)) if mixed else (self.stem(word),)
             if len(self._expanded) < _REMEMBERED * 8:
-                self._expanded[word] = known
-        return known
+                self._expanded[word] = terms
+        return terms
 
     def _stem(self, word: str) -> str:
-        """Return the English stem of a word; numbers and other scripts come back as they are."""
+        """Return the English stem of a word; numbers and words of other scripts stay as they are."""
         if not self.stems or not word.isascii():
             return word
         with self._lock:  # a stemmer keeps state
             return str(self._stemmer.stemWord(word))
 
     def stems_of(self, words: Sequence[str]) -> list[str]:
-        """Return the stems of many words, as `stem` does one by one."""
+        """Return the stems of many words, each as `stem` returns it."""
         if not self.stems:
             return list(words)
         with self._lock:
@@ -89,7 +89,7 @@ class Tokenizer:
         return [stem if word.isascii() else word for word, stem in zip(words, stems, strict=True)]
 
     def _terms_of(self, token: str) -> frozenset[str]:
-        """Return the distinct terms of a short piece of text; remembered, for texts repeat their words."""
+        """Return the distinct terms of a short piece of text; `terms_of` caches them, for texts repeat their words."""
         return frozenset(self.terms(token))
 
     def terms(self, text: str) -> list[str]:
@@ -97,12 +97,12 @@ class Tokenizer:
         return [term for word in self.words(text) for term in self.expand(word)]
 
     def query(self, text: str) -> list[str]:
-        """Return the distinct terms of a query, in the order in which they first come."""
+        """Return the distinct terms of a query, in the order of their first appearance."""
         return list(dict.fromkeys(self.terms(text)))
 
 
 def _parts(run: str) -> list[str]:
-    """Split a word where scripts without spaces begin and end, and cut those into pairs of characters."""
+    """Split a word at the borders of scripts without spaces; those runs become overlapping pairs of characters."""
     parts: list[str] = []
     for index, piece in enumerate(_CJK_RUN.split(run)):
         if index % 2 == 0:

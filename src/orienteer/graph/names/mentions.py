@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from orienteer.graph.names.chunk_titles import Part, parts_of
 from orienteer.graph.reserved import CELLS, CHUNK, TABLE
 from orienteer.records import JsonValue, Node
-from orienteer.text.proper_names import Case, Finder, Found, idf, most_chunks, surfaces
+from orienteer.text.proper_names import CaseCounts, Finder, TextNames, idf, most_chunks, surfaces
 
 Progress = Callable[[str, int], None]
 _EVERY = 2_000
@@ -63,7 +63,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
 
     A name in more than this share of the chunks, and in more than 20, is left out.
     """
-    case = Case()
+    case = CaseCounts()
     parts: list[Part] = []
     for part, node in parts_of(nodes):
         case.add(node.text)
@@ -82,7 +82,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
     return gathered.settled(parts, share)
 
 
-def _name_untitled(nodes: Iterable[Node], parts: Sequence[Part], case: Case) -> None:
+def _name_untitled(nodes: Iterable[Node], parts: Sequence[Part], case: CaseCounts) -> None:
     """Take the first name of a text for its title where it has none: right nearly every second time, and worth it."""
     if not any(part.is_untitled for part in parts):
         return
@@ -103,7 +103,7 @@ class _Gathered:
         self._mentions: list[Mention] = []
         self._titled: dict[int, list[int]] = {}
 
-    def add(self, part: int, found: Found, titles: Sequence[str]) -> None:
+    def add(self, part: int, found: TextNames, titles: Sequence[str]) -> None:
         """Take the names of a piece of prose."""
         held = self._title(part, titles)
         for folded, written in found.titles.items():
