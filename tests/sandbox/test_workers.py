@@ -14,7 +14,7 @@ import pytest
 
 import office_files as office
 from orienteer.sandbox import launch, workers
-from orienteer.sandbox.pipe import Broken, Ended, TooLate
+from orienteer.sandbox.pipe import DeadlinePassed, PipeClosed, PipeError
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker
 
 pytestmark = [
@@ -120,7 +120,7 @@ def test_it_does_nothing_until_it_is_to_go_on(echo, becomes):
     worker.pause()
     assert becomes(worker.popen.pid, "T")
     worker.pipe.send({"b": 2}, time.monotonic() + 20)
-    with pytest.raises(TooLate):
+    with pytest.raises(DeadlinePassed):
         worker.pipe.receive(time.monotonic() + 0.1)
     worker.go_on()
     assert worker.pipe.receive(time.monotonic() + 20) == {"b": 2}
@@ -136,7 +136,7 @@ def test_one_that_stands_still_is_ended_too(echo, becomes):
 
 def test_its_end_is_told(echo):
     worker = echo("raise SystemExit(3)")
-    with pytest.raises(Ended) as raised:
+    with pytest.raises(PipeClosed) as raised:
         exchanged(worker, {})
     assert worker.cause(raised.value) == "it ended with exit code 3"
 
@@ -176,7 +176,7 @@ def test_one_that_is_ready_says_what_holds_it(echo):
 
 
 def test_a_message_that_is_too_long_is_not_read(echo):
-    with pytest.raises(Broken, match="more than 1,000 bytes"):
+    with pytest.raises(PipeError, match="more than 1,000 bytes"):
         exchanged(echo(), {"a": "x" * 1000})
 
 

@@ -1,4 +1,4 @@
-"""A call that a model's code makes of a function of ours: checked before it is made, bounded in number."""
+"""A model's code calls one of our functions: the arguments are checked first, and all sizes are bounded."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from orienteer.errors import BadOption
 from orienteer.records import JsonValue
 from orienteer.sandbox.interpreter import Functions
 
-_DEEPEST = 32  # lists in lists that an argument may hold
-_MOST_VALUES = 200_000  # that the arguments of one call may hold
-_MOST_CHARACTERS = 2_000_000
-_MOST_BITS = 1_024  # of a whole number: Python refuses to write those of many thousands
-_MOST_RETURNED = 16_000_000  # characters, as JSON: a worker takes frames of some size only
+# The first three bound the time that one call may take us.
+_DEEPEST = 32  # levels of lists in lists in an argument
+_MOST_VALUES = 200_000  # in the arguments of one call
+_MOST_CHARACTERS = 2_000_000  # of text in the arguments of one call
+_MOST_BITS = 1_024  # of a whole number: Python refuses to write numbers of many thousands of digits
+_MOST_RETURNED = 16_000_000  # characters of a result, as JSON: a worker's messages have a largest size
 
 
 def serve(functions: Functions, name: str, positional: Sequence[object], named: Mapping[str, object]) -> JsonValue:
-    """Return what a function gives to a call that code made.
+    """Return the result of a call that code made.
 
-    Raises `BadOption` for arguments that are no JSON, too large, or do not fit the function, and whatever the function
-    raises.
+    Raises `BadOption` for arguments that are not JSON, are too large, or do not fit the function; and whatever the
+    function raises.
     """
     function = functions[name]
-    counted = _Counted()
-    values = [counted.plain(one) for one in positional]
-    options = {key: counted.plain(one) for key, one in named.items()}
+    counted = _ArgumentReader()
+    values = [counted.plain(value) for value in positional]
+    options = {key: counted.plain(value) for key, value in named.items()}
     try:
         inspect.signature(function).bind(*values, **options)
     except TypeError as error:
@@ -35,9 +36,9 @@ def serve(functions: Functions, name: str, positional: Sequence[object], named: 
 
 
 def _sound(value: JsonValue) -> JsonValue:
-    """Return a value whose texts are whole: half a surrogate pair, which broken graphs hold, crosses no pipe.
+    """Return a value whose texts can be sent: each lone surrogate, which broken graphs hold, becomes a question mark.
 
-    Raises `BadOption` where it is too large for one.
+    Raises `BadOption` for a value that is too large to send.
     """
     text = json.dumps(value, ensure_ascii=False)
     if len(text) > _MOST_RETURNED:
@@ -51,33 +52,35 @@ def _sound(value: JsonValue) -> JsonValue:
 
 
 def _form(functions: Functions, name: str) -> str:
-    """Return how a function is called, without the types."""
+    """Return a function's signature without types: `(number, k=5)`."""
     signature = inspect.signature(functions[name])
-    bare = [one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()]
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
 
 
-class _Counted:
-    """Copies values that are JSON, and counts them: they come from a model's code and may be of any size."""
+class _ArgumentReader:
+    """Copies the arguments of one call as JSON and counts them: a model's code may send any size."""
 
     def __init__(self) -> None:
         self._values = self._characters = 0
 
     def plain(self, value: object, depth: int = 0) -> JsonValue:
-        """Return a value as JSON has it. Raises `BadOption` where it is none, or is too large."""
+        """Return a value as JSON. Raises `BadOption` for a value that is not JSON or is too large."""
         self._values += 1
         if depth > _DEEPEST or self._values > _MOST_VALUES:
             raise BadOption(f"an argument nests deeper than {_DEEPEST} or holds more than {_MOST_VALUES:,} values")
         if value is None or isinstance(value, float):
             return value
         if isinstance(value, int):
-            return _whole(value)
+            if value.bit_length() > _MOST_BITS:
+                raise BadOption(f"an argument holds a whole number of more than {_MOST_BITS:,} bits")
+            return value
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, list | tuple | set | frozenset):
-            return [self.plain(one, depth + 1) for one in value]
+            return [self.plain(item, depth + 1) for item in value]
         if isinstance(value, dict):
-            return {self._key(key): self.plain(one, depth + 1) for key, one in value.items()}
+            return {self._key(key): self.plain(item, depth + 1) for key, item in value.items()}
         raise BadOption(
             f"an argument holds a {type(value).__name__}: only None, booleans, numbers, text, lists and dicts can be"
         )
@@ -89,12 +92,7 @@ class _Counted:
         return text
 
     def _key(self, key: object) -> str:
+        """Return a key of a dict. Raises `BadOption` unless it is text."""
         if not isinstance(key, str):
             raise BadOption(f"a dict in an argument has a key of type {type(key).__name__}: keys must be text")
         return self._text(key)
-
-
-def _whole(number: int) -> int:
-    if number.bit_length() > _MOST_BITS:
-        raise BadOption(f"an argument holds a whole number of more than {_MOST_BITS:,} bits")
-    return number

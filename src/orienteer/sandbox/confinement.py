@@ -1,8 +1,8 @@
-"""What a process gives up, for good, before it runs what nobody has read: files, network, processes, memory.
+"""A process gives up, for good, what untrusted code must not have: files, network, processes, memory.
 
-It imports nothing of the package: a worker loads it as a file of its own, and starts fast. Each function takes one
-thing from the process that calls it and tells whether the system let it: who started the process decides whether that
-is enough. All of it is the kernel's work, by system calls; nothing here is a rule of Python's that Python could undo.
+This file imports nothing of the package, so that a worker can load it by itself and start fast. Each function takes
+away one ability of the calling process and tells whether the system allowed that; the parent process decides whether
+it is enough. All of it is done by the kernel, through system calls: Python code cannot undo it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import TypeAlias
 _RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446  # the system calls of Landlock, the same on all processors
 _NO_NEW_PRIVILEGES, _SECCOMP, _DUMPABLE = 38, 22, 4  # for prctl
 EXECUTE, READ_FILE, READ_FOLDER = 1 << 0, 1 << 2, 1 << 3
-"""What `keep_files` may leave."""
-_ACTIONS = (0, 13, 14, 15, 15, 16)  # on files, that each version of Landlock can refuse; later ones as the last
-_WITH_NETWORK, _WITH_SCOPES = 4, 6  # the versions that refuse TCP, and signals and abstract sockets out of the domain
+"""The rights that `keep_files` may leave."""
+_ACTIONS = (0, 13, 14, 15, 15, 16)  # how many actions on files each version of Landlock can refuse; later ones: as 5
+_WITH_NETWORK, _WITH_SCOPES = 4, 6  # the first versions to refuse TCP; to refuse signals and abstract sockets outside
 
 
 def landlock_version() -> int:
@@ -35,9 +35,9 @@ def landlock_version() -> int:
 
 
 def keep_files(left: Iterable[tuple[Path, int]]) -> bool:
-    """Leave this thread some files and folders, each for reading, and nothing else: no file, TCP, or signal outside.
+    """Leave this thread the given files and folders, each with its rights, and no other file, no TCP, no signal.
 
-    Every thread and process that it starts later is held too.
+    Every thread and process that it starts later is bound too. Tells whether the system enforces it.
     """
     version = landlock_version()
     if version == 0:
@@ -63,7 +63,7 @@ def keep_files(left: Iterable[tuple[Path, int]]) -> bool:
 
 
 def _lists_all() -> bool:
-    """Tell whether the topmost folder can be read: then a kernel that plays Landlock says what it does not do."""
+    """Tell whether the root folder can be read: then a kernel that imitates Landlock does not enforce it."""
     try:
         os.close(os.open(os.sep, os.O_RDONLY))
     except PermissionError:
@@ -84,8 +84,8 @@ def _allow(system: ctypes.CDLL, rules: int, place: Path, allowed: int) -> None:
 # ------------------------------------------------------------------------------------------------ system calls: seccomp
 
 
-# What computing, printing into a pipe and importing modules take, by name and number (x86-64, arm64): whatever is not
-# here is refused: sockets, new processes and threads, programs, signals to anybody, every change of a file or a limit.
+# Computing, printing into a pipe and importing modules need these calls. Everything else is refused: sockets, new
+# processes and threads, programs, signals to anybody, every change of a file or a limit.
 CALLS = {
     **{"read": (0, 63), "write": (1, 64), "lseek": (8, 62), "pread64": (17, 67), "readv": (19, 65)},
     **{"futex": (202, 98), "mmap": (9, 222), "munmap": (11, 215), "mprotect": (10, 226), "mremap": (25, 216)},
@@ -104,7 +104,7 @@ CALLS = {
 }
 """The system calls that are left, with their numbers on x86-64 and arm64; None where a processor has no such call."""
 OPENAT, FCNTL, CLOSE = (257, 56), (72, 25), (3, 57)
-"""Three that are left in part: opening for reading, what concerns a descriptor alone, and closing all but one."""
+"""Three calls that are left in part: opening for reading, commands on one descriptor, closing all but one."""
 LAUNCHING = {
     **{"execve": (59, 221), "clone": (56, 220), "clone3": (435, 435), "vfork": (58, None), "fork": (57, None)},
     **{"wait4": (61, 260), "waitid": (247, 95), "pidfd_open": (434, 434), "dup2": (33, None), "dup3": (292, 24)},
@@ -112,30 +112,31 @@ LAUNCHING = {
     **{"epoll_wait": (232, None), "epoll_pwait": (281, 22), "ioctl": (16, 29), "prctl": (157, 167)},
     **{"arch_prctl": (158, None), "set_tid_address": (218, 96), "close_range": (436, 436), "membarrier": (324, 283)},
 }
-"""What starting a program takes more, for who starts it (the client of monty, in Rust) and for the program itself."""
+"""The calls that starting a program needs besides: those of its starter (monty's client, in Rust) and its own."""
 PRLIMIT, WRITE = (302, 261), (1, 64)
-"""Two that are then left in part: asking for a limit, and writing so much at once."""
+"""Two calls that are then left in part: reading a limit, and writing a bounded number of bytes at once."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC
 _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC: no signals, no locks
 _SET_FLAGS = 4  # F_SETFL: a pipe that does not wait
 _Step: TypeAlias = tuple[int, int, int, int]
-_LOAD, _IF_EQUAL, _IF_ABOVE, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06  # of the kernel's filter language
+_LOAD, _IF_EQUAL, _IF_ABOVE, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06  # opcodes of the kernel's filters
 _ALLOWED: _Step = (_RETURN, 0, 0, 0x7FFF0000)
 _REFUSED: _Step = (_RETURN, 0, 0, 0x00050000 | 13)  # the call fails with EACCES
 _NUMBER, _PROCESSOR, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32  # where a filter finds a call's number and arguments
 
 
 def filter_calls(*, opens: bool, lifeline: int) -> bool:
-    """Leave this process the system calls that computing takes, and opening files for reading or not.
+    """Leave this process the system calls for computing and, with `opens`, opening files for reading.
 
-    All others fail with `PermissionError`, and so does closing the pipe that it ends with (`workers.tie`).
+    All other calls fail with `PermissionError`, and so does closing the lifeline, the pipe that it ends with
+    (`workers.tie`). Tells whether the kernel enforces it.
     """
     return _filtered(filter_program(opens=opens, lifeline=lifeline))
 
 
 def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
-    """Return the filter in the kernel's form, eight bytes a step; None for a processor whose calls are not known."""
+    """Return the filter in the kernel's form, eight bytes for each step; None for an unknown processor."""
     if not _is_known():
         return None
     column, processor = _MACHINES[platform.machine()]
@@ -146,9 +147,9 @@ def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
 
 
 def filter_launch(*, longest: int) -> bool:
-    """Leave this thread the calls that computing takes, and those that starting a program takes: for both of them.
+    """Leave this thread, and the program that it starts, the calls for computing and for starting a program.
 
-    Neither may write more than `longest` bytes at once.
+    Neither may write more than `longest` bytes at once. Tells whether the kernel enforces it.
     """
     return _filtered(launch_program(longest=longest))
 
@@ -164,7 +165,7 @@ def launch_program(*, longest: int) -> bytes | None:
     steps += [(_IF_EQUAL, 0, 6, WRITE[column]), (_LOAD, 0, 0, _THIRD + 4), (_IF_EQUAL, 0, 3, 0), (_LOAD, 0, 0, _THIRD)]
     steps += [(_IF_ABOVE, 1, 0, longest), _ALLOWED, _REFUSED]
     steps += [(_IF_EQUAL, 0, 6, limit), (_LOAD, 0, 0, _THIRD + 4), (_IF_EQUAL, 0, 3, 0), (_LOAD, 0, 0, _THIRD)]
-    steps += [(_IF_EQUAL, 0, 1, 0), _ALLOWED, _REFUSED]  # limits are asked for, and not set
+    steps += [(_IF_EQUAL, 0, 1, 0), _ALLOWED, _REFUSED]  # limits may be read, not set
     return _packed([*steps, *_reading(column), *_commands(column, (*_DESCRIPTOR_COMMANDS, _SET_FLAGS)), _REFUSED])
 
 
@@ -177,7 +178,7 @@ def _begun(processor: int) -> list[_Step]:
 
 
 def _left(column: int, calls: Mapping[str, tuple[int | None, int | None]]) -> Iterator[_Step]:
-    """Yield the steps that let some calls pass."""
+    """Yield the steps that allow some calls."""
     for numbers in calls.values():
         if (number := numbers[column]) is not None:
             yield (_IF_EQUAL, 0, 1, number)
@@ -185,16 +186,16 @@ def _left(column: int, calls: Mapping[str, tuple[int | None, int | None]]) -> It
 
 
 def _reading(column: int) -> list[_Step]:
-    """Return the steps that let files be opened for reading."""
+    """Return the steps that allow opening files for reading."""
     opening = [(_IF_EQUAL, 0, 4, OPENAT[column]), (_LOAD, 0, 0, _THIRD), (_IF_ANY_BIT, 0, 1, _WRITING)]
     return [*opening, _REFUSED, _ALLOWED]
 
 
 def _commands(column: int, commands: Sequence[int]) -> list[_Step]:
-    """Return the steps that let some commands on a descriptor pass."""
+    """Return the steps that allow some commands on a descriptor."""
     most = len(commands)
     steps = [(_IF_EQUAL, 0, most + 3, FCNTL[column]), (_LOAD, 0, 0, _SECOND)]
-    steps += [(_IF_EQUAL, most - place, 0, one) for place, one in enumerate(commands)]
+    steps += [(_IF_EQUAL, most - place, 0, command) for place, command in enumerate(commands)]
     return [*steps, _REFUSED, _ALLOWED]
 
 
@@ -203,7 +204,7 @@ def _packed(steps: Iterable[_Step]) -> bytes:
 
 
 def _filtered(program: bytes | None) -> bool:
-    """Have the kernel hold this thread to a filter, if there is one; tell whether it does."""
+    """Have the kernel enforce a filter on this thread; tell whether it does."""
     if program is None:
         return False
 
@@ -212,15 +213,15 @@ def _filtered(program: bytes | None) -> bool:
 
     system = _system()
     system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    told = Program(len(program) // 8, program)
-    return bool(system.prctl(_SECCOMP, 2, ctypes.byref(told), 0, 0) == 0)
+    filter_ = Program(len(program) // 8, program)
+    return bool(system.prctl(_SECCOMP, 2, ctypes.byref(filter_), 0, 0) == 0)
 
 
 # -------------------------------------------------------------------------------------------------------- user, network
 
 
 def leave_network() -> bool:
-    """Move this process to a network of its own that holds nothing. Only who administers the system may, as a rule."""
+    """Move this process to a new, empty network; tell whether it did. As a rule only an administrator may."""
     if not sys.platform.startswith("linux"):
         return False
     system = _system()
@@ -229,15 +230,15 @@ def leave_network() -> bool:
 
 
 def change_user(probes: Sequence[Path]) -> bool:
-    """Make the superuser's process one of a user who owns nothing and shares nothing, if that one can read the probes.
+    """Turn the superuser's process into one of a user who owns nothing, if that user can read the probes.
 
-    Tells whether it did: nobody but the superuser can. Where it did not, the superuser has lost every privilege but the
-    name's.
+    Tells whether it did; only the superuser can. Where it did not, the superuser's process keeps the superuser's id but
+    has lost every privilege.
     """
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return False
     _bind_privileges()
-    user = (1 << 30) + os.getpid()  # no account has it; the limit on processes counts by user
+    user = (1 << 30) + os.getpid()  # an id without an account; one for each process, since limits count by user
     changed = _reads_as(user, probes) and _changed_to(user)
     drop_privileges()
     _system().prctl(_DUMPABLE, 0, 0, 0, 0)
@@ -245,7 +246,7 @@ def change_user(probes: Sequence[Path]) -> bool:
 
 
 def drop_privileges() -> None:
-    """Take from this thread, and from what it starts, every privilege of the superuser's but the name's."""
+    """Take every privilege of the superuser from this thread and from all that it starts; it keeps its user id."""
     _bind_privileges()
     system = _system()
     system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
@@ -254,17 +255,17 @@ def drop_privileges() -> None:
 
 
 def _bind_privileges() -> None:
-    """Let no program that this thread starts have a privilege; only who has all of them may say so."""
+    """Deny every privilege to the programs that this thread starts. Only the superuser can do this."""
     system = _system()
     bounding, capabilities = 24, range(64)
-    for one in capabilities:
-        system.prctl(bounding, one, 0, 0, 0)
+    for capability in capabilities:
+        system.prctl(bounding, capability, 0, 0, 0)
 
 
 def _reads_as(user: int, probes: Sequence[Path]) -> bool:
     try:
         os.seteuid(user)
-    except OSError:  # a container, as a rule, that has no such user
+    except OSError:  # usually a container without such a user
         return False
     try:
         return all(any(probe.iterdir()) for probe in probes)
@@ -288,19 +289,22 @@ def _changed_to(user: int) -> bool:
 
 
 def limit_writing() -> bool:
-    """Let no byte be written into any file. A pipe is none."""
+    """Forbid writing to any file; pipes stay open. Tells whether the system enforces it."""
     if sys.platform == "win32":
         return False
     import resource
 
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write then fails, in place of ending the process
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write then fails instead of ending the process
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     return True
 
 
 def limit_memory(more: int, *, begun: int = 0) -> bool:
-    """Bound this process's address space to what it has now, or is said to have where nobody knows, and more bytes."""
+    """Limit this process's address space to its present size and `more` bytes; tell whether the system enforces it.
+
+    `begun` is taken as the present size where the system does not tell it.
+    """
     if sys.platform == "win32":
         return False
     import resource
@@ -310,13 +314,13 @@ def limit_memory(more: int, *, begun: int = 0) -> bool:
         begun = int(statistics.read_text().split()[0]) * resource.getpagesize()
     try:
         resource.setrlimit(resource.RLIMIT_AS, (begun + more, begun + more))
-    except (ValueError, OSError):  # a system that knows the limit and refuses to set it
+    except (ValueError, OSError):  # a system that has the limit and refuses to set it
         return False
     return True
 
 
 def limit_processes() -> bool:
-    """Let no process and no thread be started. It does not bind the superuser: tells whether it binds this one."""
+    """Forbid new processes and threads; tell whether this process is bound by it: the superuser is not."""
     if sys.platform == "win32":
         return False
     import resource
@@ -326,7 +330,7 @@ def limit_processes() -> bool:
 
 
 def limit_use(seconds: int, descriptors: int) -> None:
-    """Bound the time on the processor, and the descriptors that are open at once."""
+    """Limit the processor time, in seconds, and the number of open descriptors."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -334,9 +338,9 @@ def limit_use(seconds: int, descriptors: int) -> None:
 
 
 def end_with(lifeline: int) -> None:
-    """Have a thread end this process when the other end of a pipe closes: when who started it has died.
+    """Start a thread that ends this process when the other end of a pipe closes, because its parent has died.
 
-    On Linux the kernel sees to that, at the parent's word (`workers.tie`); Windows hands down no pipe.
+    On Linux the kernel does this at the parent's request (`workers.tie`); on Windows a child inherits no pipe.
     """
     if sys.platform.startswith("linux") or sys.platform == "win32":
         return
@@ -353,11 +357,12 @@ def end_with(lifeline: int) -> None:
 
 
 def shut(*, memory: int, left: Iterable[tuple[Path, int]], probes: Sequence[Path]) -> dict[str, bool]:
-    """Give up all but the files that are left, and system calls: which of those go depends on who calls.
+    """Give up memory, network, user, writing, processes, and all files but `left`; the caller filters system calls.
 
-    Returns what holds, by name. `probes` are folders that the process must be able to read as another user.
+    Returns for each wall, by name, whether the system enforces it. `probes` are folders that the process must be able
+    to read as another user.
     """
-    held = {
+    walls = {
         "memory": limit_memory(memory),
         "own network": leave_network(),
         "own user": change_user(probes),
@@ -365,8 +370,8 @@ def shut(*, memory: int, left: Iterable[tuple[Path, int]], probes: Sequence[Path
         "process limit": limit_processes(),
     }
     os.chdir(os.sep)
-    held["landlock"] = keep_files(left)
-    return held
+    walls["landlock"] = keep_files(left)
+    return walls
 
 
 def _system() -> ctypes.CDLL:

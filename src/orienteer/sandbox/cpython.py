@@ -1,4 +1,4 @@
-"""The second tier: the whole of CPython, in a process that has locked itself down before it sees any code."""
+"""The second tier: the whole of CPython, in a process that locks itself down before it sees any code."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pathlib import Path
 from orienteer.errors import Error, UnsafeSandbox
 from orienteer.records import JsonValue
 from orienteer.sandbox.callback import serve
-from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
-from orienteer.sandbox.pipe import Broken, Ended, Pipe, TooLate
-from orienteer.sandbox.printout import Printed
+from orienteer.sandbox.interpreter import Functions, Limits, RunResult, Tier
+from orienteer.sandbox.pipe import DeadlinePassed, Pipe, PipeClosed, PipeError
+from orienteer.sandbox.printout import Printout
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _START = 30.0  # seconds
 _LOST = "what earlier code defined is lost"
-_LONGEST = 4 << 20  # bytes of a message: the arguments of a call, as a rule
-_ERROR_CHARACTERS = 4_000
-_MARK = 200  # characters that the line takes which says what was left out, and more
-_GRACE = 0.5  # seconds in which code that ran too long may still give what it had printed
+_LONGEST = 4 << 20  # bytes of a message: room for the arguments of a call, which `callback` bounds
+_ERROR_CHARACTERS = 4_000  # twice the worker's own bound
+_MARK = 200  # characters: more than the line has that says how much was left out
+_GRACE = 0.5  # seconds in which code that ran too long may still send what it has printed
 _OPTIONS = (*PYTHON, "-s", "-S")
-_PACKAGES = ("numpy",)  # what code may import beside the standard library, where it is installed
+_PACKAGES = ("numpy",)  # may be imported beside the standard library, where installed
 _SECCOMP = "seccomp (Linux on x86-64 and arm64)"
-_SIDES = {  # what must be held, the walls of which one is enough, and what would do on a system without
+_SIDES = {  # each side to close: the walls of which one is enough, and the remedy for a system without any
     "files": ({"landlock", "no opening", "own user"}, f"{_SECCOMP}, or Landlock (Linux 5.13)"),
     "changes of files": ({"seccomp", "own user"}, _SECCOMP),
     "the network": ({"seccomp", "own network"}, f"{_SECCOMP}, or the right to make a network"),
@@ -39,7 +39,7 @@ _SIDES = {  # what must be held, the walls of which one is enough, and what woul
 
 
 class CPythonInterpreter:
-    """Runs code in a process of its own, which is started with the first run and started again when it was lost."""
+    """Runs code in a process of its own. The first run starts it; a run after a loss starts another one."""
 
     def __init__(self, functions: Functions, limits: Limits) -> None:
         self._functions, self._limits = functions, limits
@@ -48,28 +48,28 @@ class CPythonInterpreter:
 
     @property
     def tier(self) -> Tier:
-        """Which tier it is, for the trajectory."""
+        """Return `cpython`, for the trajectory."""
         return "cpython"
 
     @property
     def held(self) -> frozenset[str]:
-        """What holds the process that runs now, by name; nothing where none runs."""
+        """Return the names of the walls around the running process; empty where none runs."""
         return frozenset() if self._worker is None else self._worker.held
 
     @property
     def process(self) -> int | None:
-        """The id of the process that runs now, if one does."""
+        """Return the id of the running process; None where none runs."""
         return None if self._worker is None else self._worker.popen.pid
 
-    def run(self, code: str) -> Ran:
-        """Run code; its faults come back in what it gave.
+    def run(self, code: str) -> RunResult:
+        """Run code; its own faults come back in the result.
 
-        Raises `UnsafeSandbox` where this system cannot hold it, and whatever a function raises that is no `Error`.
+        Raises `UnsafeSandbox` where this system cannot contain it, and whatever a function raises that is no `Error`.
         """
         if self._worker is not None and not self._worker.is_ours:
-            return self._lost(Broken("it works for the process that this one was forked from"), 0.0)
+            return self._lost(PipeError("it works for the process that this one was forked from"), 0.0)
         if self._worker is not None and self._worker.pipe.has_more():
-            return self._lost(Ended("it wrote where it may not, after its last run"), 0.0)
+            return self._lost(PipeClosed("it wrote where it may not, after its last run"), 0.0)
         if self._worker is None:
             self._worker = _Worker(self._functions, self._limits)
         self._runs += 1
@@ -79,11 +79,11 @@ class CPythonInterpreter:
             worker.go_on()
             worker.pipe.send({"run": self._runs, "code": _sound(code)}, deadline)
             ended = self._served(worker.pipe, deadline)
-            worker.pause()  # whatever the code has left behind does not run until the next run does
+            worker.pause()  # nothing that the code left behind runs before the next run
             return self._ran(ended, time.monotonic() - begun)
-        except (Broken, TooLate) as fault:
+        except (PipeError, DeadlinePassed) as fault:
             return self._lost(fault, time.monotonic() - begun)
-        except BaseException:  # a function of ours broke, or somebody wants to stop: the code must not go on
+        except BaseException:  # one of our functions broke, or somebody interrupts: the code must not go on
             self.close()
             raise
 
@@ -94,13 +94,13 @@ class CPythonInterpreter:
             worker.end()
 
     def _served(self, pipe: Pipe, deadline: float) -> Mapping[str, JsonValue]:
-        """Answer the calls that code makes until it ends. Raises `Broken`, `TooLate`."""
+        """Answer the calls that code makes until it ends. Raises `PipeError`, `DeadlinePassed`."""
         calls = 0
         while True:
             message = pipe.receive(deadline)
             if "call" not in message:
                 if message.get("ended") != self._runs:
-                    raise Broken("it answered for another run")
+                    raise PipeError("it answered for another run")
                 return message
             calls += 1
             pipe.send(self._answer(message, calls), deadline)
@@ -108,9 +108,9 @@ class CPythonInterpreter:
     def _answer(self, message: Mapping[str, JsonValue], calls: int) -> Mapping[str, JsonValue]:
         name, positional, named = message["call"], message.get("positional"), message.get("named")
         if not isinstance(name, str) or not isinstance(positional, list) or not isinstance(named, dict):
-            raise Broken("it called something in a form that is none")
+            raise PipeError("it called something in a form that is none")
         if name not in self._functions:
-            raise Broken("it called a function that it was not given")
+            raise PipeError("it called a function that it was not given")
         if calls > self._limits.calls:
             return {"error": f"this run has made {self._limits.calls} calls, and may make no more"}
         try:
@@ -118,22 +118,22 @@ class CPythonInterpreter:
         except Error as error:
             return {"error": str(error)}
 
-    def _ran(self, ended: Mapping[str, JsonValue], seconds: float) -> Ran:
-        """Return what a run says that it gave, held to the limits once more: code may have said it itself.
+    def _ran(self, ended: Mapping[str, JsonValue], seconds: float) -> RunResult:
+        """Read the result of a run, cut to the limits once more: the code may have written the message itself.
 
-        Raises `Broken` where it says nothing of the kind.
+        Raises `PipeError` for a message of another form.
         """
-        said, left_out, error, missing = (ended.get(name) for name in ("printed", "left_out", "error", "missing"))
-        if not isinstance(said, str) or not isinstance(left_out, int):
-            raise Broken("it answered in a form that is none")
-        printed = Printed(self._limits.output_characters + _MARK)
-        printed.add(_sound(said))
-        kept = printed.kept()
-        ran = Ran(
-            printed=kept.text,
+        text, left_out, error, missing = (ended.get(name) for name in ("printed", "left_out", "error", "missing"))
+        if not isinstance(text, str) or not isinstance(left_out, int):
+            raise PipeError("it answered in a form that is none")
+        printed = Printout(self._limits.output_characters + _MARK)
+        printed.add(_sound(text))
+        excerpt = printed.excerpt()
+        ran = RunResult(
+            printed=excerpt.text,
             error=_sound(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else None,
             missing=_sound(missing)[:_MARK] if isinstance(missing, str) else None,
-            left_out=min(max(left_out, 0), sys.maxsize) + kept.left_out,
+            left_out=min(max(left_out, 0), sys.maxsize) + excerpt.left_out,
             seconds=seconds,
         )
         if not ended.get("full"):
@@ -141,44 +141,44 @@ class CPythonInterpreter:
         self.close()
         return replace(ran, error=f"{ran.error or 'MemoryError'}; {_LOST}", is_lost=True)
 
-    def _lost(self, fault: Broken | TooLate, seconds: float) -> Ran:
-        """End the process, and return what is said of a run that it did not survive."""
+    def _lost(self, fault: PipeError | DeadlinePassed, seconds: float) -> RunResult:
+        """End the process, and return the result of a run that it did not survive."""
         assert self._worker is not None
         printed, left_out = "", 0
-        if isinstance(fault, TooLate):
+        if isinstance(fault, DeadlinePassed):
             error = f"TimeoutError: the code took longer than {self._limits.seconds:g} s and was stopped; {_LOST}"
             printed, left_out = self._printed_before(self._worker)
         else:
             error = f"the interpreter broke: {self._worker.cause(fault)}; {_LOST}"
         self.close()
-        return Ran(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
+        return RunResult(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
 
     def _printed_before(self, worker: _Worker) -> tuple[str, int]:
-        """Return what code had printed that ran for too long, if it lets itself be interrupted, and what is cut off."""
+        """Interrupt code that ran too long; return what it had printed and how much was left out, if it yields."""
         worker.popen.send_signal(signal.SIGINT)
         try:
             ran = self._ran(worker.pipe.receive(time.monotonic() + _GRACE), 0.0)
-        except (Broken, TooLate):
+        except (PipeError, DeadlinePassed):
             return "", 0
         return ran.printed, ran.left_out
 
 
 class _Worker(Worker):
-    """The process, and what holds it."""
+    """The process that runs the code, and its walls."""
 
     def __init__(self, functions: Functions, limits: Limits) -> None:
-        """Start it and have it lock itself down. Raises `UnsafeSandbox` where that is not enough."""
+        """Start it and wait until it has locked itself down. Raises `UnsafeSandbox` where that is not enough."""
         if not sys.platform.startswith("linux"):
             raise UnsafeSandbox(_refusal("Nothing here holds the whole of CPython: it needs Linux"))
-        told = {
+        settings = {
             "memory": limits.memory_mb << 20,
             "characters": limits.output_characters,
             "functions": list(functions),
-            "packages": {name: found for name in _PACKAGES if (found := _folder(name)) is not None},
+            "packages": {name: folder for name in _PACKAGES if (folder := _folder(name)) is not None},
         }
         longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
         try:
-            super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(told)], longest=longest)
+            super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(settings)], longest=longest)
             self.held = self.ready(_START)
         except (OSError, NotReady) as error:
             raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({error})")) from error
@@ -187,9 +187,9 @@ class _Worker(Worker):
             raise UnsafeSandbox(_refusal(refusal))
 
 
-def unheld(held: Collection[str]) -> str | None:
-    """Return what a process that is held by some walls could still reach, and what would hold it; None for nothing."""
-    open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(held)]
+def unheld(names: Collection[str]) -> str | None:
+    """Return what a process inside these walls could still reach, and what would stop it; None for nothing."""
+    open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(names)]
     return f"Nothing here holds a model's code from {'; '.join(open_sides)}" if open_sides else None
 
 
@@ -199,10 +199,10 @@ def _refusal(reason: str) -> str:
 
 def _folder(package: str) -> str | None:
     """Return the folder of an installed package."""
-    found = find_spec(package)
-    return str(Path(found.origin).parent) if found is not None and found.origin is not None else None
+    spec = find_spec(package)
+    return str(Path(spec.origin).parent) if spec is not None and spec.origin is not None else None
 
 
 def _sound(text: str) -> str:
-    """Return a text that can be encoded: code may hold, or print, half a surrogate pair."""
+    """Return a text that can be encoded: code may print lone surrogates, which become question marks."""
     return text.encode(errors="replace").decode()

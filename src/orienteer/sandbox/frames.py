@@ -1,6 +1,7 @@
-"""A worker's end of its pipes: messages that come and go, each as four bytes of length and what it holds.
+"""A worker's end of its pipes: each message is four bytes of length, then the content.
 
-It imports nothing of the package: workers load it as a file of its own, and start fast. The parent's end is `pipe`.
+This file imports nothing of the package, so that workers can load it by itself and start fast. `pipe` is the parent's
+end.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from typing import BinaryIO, NamedTuple
 
 
 class Streams(NamedTuple):
-    """Where requests come from, and answers go to."""
+    """The pipe of the requests and the pipe of the answers."""
 
     requests: BinaryIO
     answers: BinaryIO
 
 
 def take_streams() -> Streams:
-    """Return the pipes that were standard input and output, which lead nowhere from now on.
+    """Take over standard input and output as pipes; both lead nowhere from now on.
 
-    Whatever a library prints must not stand between answers.
+    A library that prints would break the messages otherwise.
     """
     streams = Streams(os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0))
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -30,15 +31,15 @@ def take_streams() -> Streams:
     return streams
 
 
-def send(stream: BinaryIO, data: bytes) -> None:
+def send(stream: BinaryIO, message: bytes) -> None:
     """Send a message."""
-    left = memoryview(struct.pack("!I", len(data)) + data)
+    left = memoryview(struct.pack("!I", len(message)) + message)
     while left:
         left = left[stream.write(left) :]
 
 
 def receive(stream: BinaryIO) -> bytes | None:
-    """Return the next message; None where no more will come."""
+    """Return the next message; None after the last one."""
     head = _read(stream, 4)
     return _read(stream, struct.unpack("!I", head)[0]) if len(head) == 4 else None
 

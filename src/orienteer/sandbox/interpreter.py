@@ -1,4 +1,4 @@
-"""The seam between who runs a model's Python and what it runs in."""
+"""The seam between the caller who runs a model's Python and the interpreter that it runs in."""
 
 from __future__ import annotations
 
@@ -10,50 +10,50 @@ from orienteer.records import JsonValue
 
 Tier: TypeAlias = Literal["monty", "cpython"]
 Functions: TypeAlias = Mapping[str, Callable[..., JsonValue]]
-"""What the code may call, by name. They run in our own process: an `Error` of ours becomes an exception in the code,
-with its message; anything else they raise is a bug and is raised by `run`."""
+"""The functions that the code may call, by name. They run in our own process. An `Error` that one raises becomes an
+exception in the code, with its message; any other exception is a bug, and `run` raises it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one run of code may take."""
+    """The limits of one run of code."""
 
     seconds: float = 20.0
-    """Wall time of a run, its calls of functions included; what runs longer is killed, and its state is lost."""
+    """Wall time of a run, its calls of functions included. A run that takes longer is killed, and its state is lost."""
     memory_mb: int = 512
     """Memory of the code."""
     output_characters: int = 8_000
-    """Characters of printed text that are kept: the first and the last of them, and how many were left out."""
+    """Characters of printed text that come back: the first and the last of them, with the number left out."""
     calls: int = 500
     """Calls of functions in a run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What a run of code gave."""
+class RunResult:
+    """The result of a run of code."""
 
     printed: str
-    """Standard output, cut to the limit, with a line in its place that says how much was left out."""
+    """Standard output, cut to the limit; a line in the gap says how much was left out."""
     error: str | None = None
-    """What the code died of, with the line where it did, as its author should read it; None where it ended well."""
+    """The error that ended the code, with its line, written for the code's author; None where the code ended well."""
     missing: str | None = None
-    """What this tier lacks that the code asked for, in a few words; None where it was no such thing."""
+    """The feature that the code asked for and this tier lacks, in a few words; None where nothing is lacking."""
     is_lost: bool = False
-    """Whether the state of earlier runs is gone: the process was killed, or died."""
+    """Whether the state of earlier runs is gone because the process was killed or died."""
     left_out: int = 0
-    """Characters of printed text that were not kept."""
+    """Characters of printed text that were left out."""
     seconds: float = 0.0
 
 
 class Interpreter(Protocol):
-    """Python that keeps its state from run to run until it is closed. Not shared among threads."""
+    """A Python that keeps its state from run to run until it is closed. One thread only."""
 
     @property
     def tier(self) -> Tier:
-        """Which tier it is, for the trajectory."""
+        """Return the name of the tier, for the trajectory."""
 
-    def run(self, code: str) -> Ran:
-        """Run code; its faults come back in what it gave, ours propagate. Raises `MissingExtra`, `UnsafeSandbox`."""
+    def run(self, code: str) -> RunResult:
+        """Run code; its errors come back in the result, ours propagate. Raises `MissingExtra`, `UnsafeSandbox`."""
 
     def close(self) -> None:
-        """End it: its process, its folder, its state. Closing twice is no fault."""
+        """End its process and its state. Closing twice does no harm."""

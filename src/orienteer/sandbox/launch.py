@@ -1,7 +1,7 @@
-"""A program that another's library starts, held all the same: the thread that starts it has given up everything before.
+"""Confines a program that somebody else's library starts: the thread that starts it gives up everything first.
 
-What a thread has given up by the kernel's walls, the programs that it starts have given up too; the other threads keep
-it. So a thread is made for this alone, and ends when the program runs.
+The kernel binds a program to what its starting thread has given up, and leaves the other threads alone. So a thread is
+made only for this, and ends when the program runs.
 """
 
 from __future__ import annotations
@@ -18,47 +18,48 @@ from orienteer.sandbox import confinement, readable_files
 
 T = TypeVar("T")
 
-_LOADERS = ("/lib64/ld-*.so*", "/lib/ld-*.so*", "/lib/*-linux-gnu/ld-*.so*")  # they start whatever is not in one piece
+_LOADERS = ("/lib64/ld-*.so*", "/lib/ld-*.so*", "/lib/*-linux-gnu/ld-*.so*")  # start programs with shared libraries
 _PROGRAM = confinement.READ_FILE | confinement.EXECUTE
 
 
 def launched(start: Callable[[], T], program: Path, *, longest: int) -> tuple[T, frozenset[str]]:
-    """Return what `start` gives, and by name what holds the program that it starts: what this system can do of it.
+    """Call `start`; return its result, and the names of the walls around the program that it starts.
 
-    The program opens itself and shared libraries, for reading, and nothing else; has no network and no signals; starts
-    nothing; and writes at most `longest` bytes at once. Raises what `start` raises.
+    The program can open itself and shared libraries for reading, and nothing else. It has no network, sends no signals,
+    starts nothing, and writes at most `longest` bytes at once, as far as this system can enforce that. Raises what
+    `start` raises.
     """
     if not sys.platform.startswith("linux"):
         return start(), frozenset()
     left = _left(program)
-    given: list[T] = []
-    failed: list[BaseException] = []
-    held: set[str] = set()
+    results: list[T] = []
+    errors: list[BaseException] = []
+    walls: set[str] = set()
 
     def run() -> None:
         try:
             confinement.drop_privileges()
             if confinement.keep_files(left):
-                held.add("landlock")
+                walls.add("landlock")
             if confinement.filter_launch(longest=longest):
-                held.add("seccomp")
-            given.append(start())
-        except BaseException as error:  # noqa: BLE001  # whoever waits for the thread raises it
-            failed.append(error)
+                walls.add("seccomp")
+            results.append(start())
+        except BaseException as error:  # noqa: BLE001  # the waiting caller raises it
+            errors.append(error)
 
     with _UNCOLLECTED:
         thread = threading.Thread(target=run)
         thread.start()
         thread.join()
-    if failed:
-        raise failed[0]
-    return given[0], frozenset(held)
+    if errors:
+        raise errors[0]
+    return results[0], frozenset(walls)
 
 
-class _Uncollected:
-    """Time without garbage collection: it would run in such a thread, too, which can end and remove nothing.
+class _CollectionPause:
+    """A time without garbage collection, which must not run in a confined thread: that one can free no resource.
 
-    Several threads may be in it; who leaves last lets it run again.
+    Several threads may be inside; the last one to leave turns the collection on again.
     """
 
     def __init__(self) -> None:
@@ -80,11 +81,11 @@ class _Uncollected:
                 gc.enable()
 
 
-_UNCOLLECTED = _Uncollected()
+_UNCOLLECTED = _CollectionPause()
 
 
 @cache
 def _left(program: Path) -> tuple[tuple[Path, int], ...]:
     """Return the files that a program needs to start."""
-    loaders = {one for pattern in _LOADERS for one in Path("/").glob(pattern[1:])}
-    return (*readable_files.of_system(), *((one, _PROGRAM) for one in (program, *loaders)))
+    loaders = {loader for pattern in _LOADERS for loader in Path("/").glob(pattern[1:])}
+    return (*readable_files.of_system(), *((path, _PROGRAM) for path in (program, *loaders)))

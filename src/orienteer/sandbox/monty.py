@@ -1,10 +1,9 @@
-"""The first tier: pydantic-monty, a Python interpreter of its own that has no way out, in a worker process.
+"""The first tier: pydantic-monty, an interpreter for Python without a way to the system, in a worker process.
 
-The worker is the boundary beside the interpreter: an abort inside it is a signal that ends its process, so it never
-runs in ours. It has no environment, no files and no mounts; whatever would reach the system is answered with its own
-refusal. Memory and time are bounded inside, and a clock of ours kills the worker where it overstays. On Linux the
-kernel holds it too, should code ever break out of the interpreter (`launching`), and kills it when this process ends;
-nowhere does it run between runs.
+The process is a second boundary: an abort of the interpreter ends its process, so it never runs in ours. It has no
+environment, no files and no mounts; it refuses every call to the system by itself. It bounds memory and time inside,
+and our clock kills the worker where it takes too long. On Linux the kernel confines the worker as well, should code
+ever break out of the interpreter (`launch`), and kills it when this process ends. The worker never runs between runs.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.errors import Error, MissingExtra, UnsafeSandbox
 from orienteer.sandbox.callback import serve
-from orienteer.sandbox.interpreter import Functions, Limits, Ran, Tier
+from orienteer.sandbox.interpreter import Functions, Limits, RunResult, Tier
 from orienteer.sandbox.launch import launched
-from orienteer.sandbox.monty_errors import missing, told
-from orienteer.sandbox.printout import Printed
+from orienteer.sandbox.monty_errors import describe, missing
+from orienteer.sandbox.printout import Printout
 from orienteer.sandbox.workers import tie
 
 if TYPE_CHECKING:
@@ -40,22 +39,22 @@ if TYPE_CHECKING:
     )
     from pydantic_monty import SyncSnapshot as Snapshot
 
-_ENDLESS = 1_000_000_000  # round trips in a session: the calls of each run are counted here
-_DEEPEST = 500  # calls in calls
-_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL, and its SIGTERM is one
-_PAUSE = getattr(signal, "SIGSTOP", _KILL)  # Windows has neither, and sends none
+_ENDLESS = 1_000_000_000  # round trips in a session: no limit, since `_CodeRun` counts the calls of each run
+_DEEPEST = 500  # nested calls: half of CPython's own limit
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM kills
+_PAUSE = getattr(signal, "SIGSTOP", _KILL)  # Windows has no such signal, and `_signal` sends none there
 _GO_ON = getattr(signal, "SIGCONT", _KILL)
-_VALUELESS = "\nNone"  # what code ends with, so that the value of its last line never crosses into our process
+_VALUELESS = "\nNone"  # ends the code, so that the value of its last line never crosses into our process
 _LOST = "what earlier code defined is lost"
-_PROBE = "'x' * (4 << 20)\nNone"  # without so much room nothing can be run
-_LEFT_BEHIND: list[ExitStack] = []  # of the process that this one was forked from: nothing of it may end here
-_PROCESSES: dict[str, int] = {}  # the one that ran code first: the library has threads, which no forked one has
+_PROBE = "'x' * (4 << 20)\nNone"  # code that needs 4 MB: with less, nothing can be run
+_LEFT_BEHIND: list[ExitStack] = []  # resources of the process that this one was forked from: must not be closed here
+_PROCESSES: dict[str, int] = {}  # the process that ran code first: a forked one lacks the library's threads
 _MEGABYTE = 1 << 20
-_LONGEST = 16 * _MEGABYTE  # bytes that the worker may write at once: a message, if it is honest; text of a call is less
+_LONGEST = 16 * _MEGABYTE  # bytes that the worker may write at once: one message; the text of a call is shorter
 
 
 class _Failure(NamedTuple):
-    """How a run ended that did not end well."""
+    """The error of a run that did not end well."""
 
     error: str
     missing: str | None = None
@@ -72,71 +71,71 @@ class MontyInterpreter:
         except ImportError as error:
             raise MissingExtra("code in the sandbox monty", "sandbox") from error
         self._functions, self._limits = functions, limits
-        self._held = ExitStack()
+        self._resources = ExitStack()
         self._session: MontySession | None = None
         self._walls: frozenset[str] = frozenset()
         self._aside: ThreadPoolExecutor | None = None
         self._owner = os.getpid()
-        weakref.finalize(self, _close, self._held, self._owner)
+        weakref.finalize(self, _close, self._resources, self._owner)
 
     @property
     def tier(self) -> Tier:
-        """The first."""
+        """Return `monty`, for the trajectory."""
         return "monty"
 
     @property
     def held(self) -> frozenset[str]:
-        """What the kernel holds the worker by that is there now, by name; nothing where none is."""
+        """Return the names of the kernel's walls around the worker; empty where none runs."""
         return frozenset() if self._session is None else self._walls
 
-    def run(self, code: str) -> Ran:
-        """Run code within the limits' wall time and at most one call of a function more."""
-        printed = Printed(self._limits.output_characters)
+    def run(self, code: str) -> RunResult:
+        """Run code for at most the limit of seconds and the rest of one call of a function."""
+        printed = Printout(self._limits.output_characters)
         started = time.monotonic()
         try:
             failure = self._failure(code, printed)
-        except BaseException:  # a bug of a function, or an interrupt: the worker waits for an answer that never comes
+        except BaseException:  # a bug in a function, or an interrupt: the worker would wait for an answer forever
             self.close()
             raise
         if failure is not None and failure.is_lost:
             self.close()
         else:
             _signal(self._session, _PAUSE)
-        kept = printed.kept()
-        return Ran(
-            printed=kept.text,
+        excerpt = printed.excerpt()
+        return RunResult(
+            printed=excerpt.text,
             error=None if failure is None else failure.error,
             missing=None if failure is None else failure.missing,
             is_lost=failure is not None and failure.is_lost,
-            left_out=kept.left_out,
+            left_out=excerpt.left_out,
             seconds=time.monotonic() - started,
         )
 
     def close(self) -> None:
-        """End the worker. The next run starts another one, which knows nothing."""
+        """End the worker. The next run starts another one, without state."""
         self._session = self._aside = None
-        _close(self._held, self._owner)
+        _close(self._resources, self._owner)
 
-    def _failure(self, code: str, printed: Printed) -> _Failure | None:
+    def _failure(self, code: str, printed: Printout) -> _Failure | None:
         from pydantic_monty import MontySyntaxError
 
         try:
             return self._ended(code + _VALUELESS, printed)
         except MontySyntaxError:
-            # What ends the code could be what is complained of; what was written is wrong by itself as well.
+            # The complaint may be about our last line: run the code as it was written, which is wrong as well.
             try:
                 return self._ended(code, printed)
             except MontySyntaxError as error:
-                return _Failure(told(error))
+                return _Failure(describe(error))
 
-    def _ended(self, code: str, printed: Printed) -> _Failure | None:
-        """Return how code failed; None where it did not. Raises `MontySyntaxError`, and what a function does."""
+    def _ended(self, code: str, printed: Printout) -> _Failure | None:
+        """Run code and return its failure; None without one. Raises `MontySyntaxError`, and what a function raises."""
         from pydantic_monty import MontyCrashedError, MontyRuntimeError
 
         session = self._started()
         assert self._aside is not None
         watch = _Watch(session.worker_pid, self._limits.seconds)
-        run = _Run(self._functions, self._limits.calls, self._aside, watch)
+        run = _CodeRun(self._functions, self._limits.calls, self._aside, watch)
         is_over = False
         try:
             run.drive(partial(session.feed_start, code, print_callback=lambda _, text: printed.add(text)))
@@ -156,14 +155,14 @@ class MontyInterpreter:
         return _Failure(f"TimeoutError: the code took longer than {seconds:g} s and was stopped; {_LOST}", is_lost=True)
 
     def _started(self) -> MontySession:
-        """Return the session in which the state is, of a worker that is started where there is none."""
+        """Return the session that has the state; start a worker where there is none. Raises `UnsafeSandbox`."""
         if _PROCESSES.setdefault("first", os.getpid()) != os.getpid():
             raise UnsafeSandbox(
                 "the sandbox monty does not start in a process that was forked from one where it has run: start "
                 "processes by spawn, or choose the tier cpython"
             )
         if self._session is None:
-            self._aside = self._held.enter_context(ThreadPoolExecutor(1, "monty"))
+            self._aside = self._resources.enter_context(ThreadPoolExecutor(1, "monty"))
             try:
                 self._session, walls = self._checked_out()
             except (OSError, RuntimeError) as error:
@@ -171,17 +170,17 @@ class MontyInterpreter:
                     f"the sandbox monty does not start: {error}; install it again: pip install 'orienteer[sandbox]'"
                 ) from error
             self._walls = walls | _confine(self._session.worker_pid)
-            self._held.callback(_signal, self._session, _GO_ON)  # or it could not hear that it is to end
+            self._resources.callback(_signal, self._session, _GO_ON)  # a paused worker would not end when told to
         _signal(self._session, _GO_ON)
         return self._session
 
     def _checked_out(self) -> tuple[MontySession, frozenset[str]]:
-        """Return a session of a worker that is held, by what, and that ends with this process."""
+        """Start a confined worker that ends with this process; return its session and the names of its walls."""
         from pydantic_monty import Monty
         from pydantic_monty._binary import find_monty_binary
 
         program = Path(find_monty_binary())
-        pool = self._held.enter_context(Monty(binary_path=program, min_processes=0, max_processes=1))
+        pool = self._resources.enter_context(Monty(binary_path=program, min_processes=0, max_processes=1))
         checkout = pool.checkout(
             limits={
                 "max_feed_duration_secs": self._limits.seconds,
@@ -189,15 +188,15 @@ class MontyInterpreter:
                 "max_recursion_depth": _DEEPEST,
                 "max_suspensions": _ENDLESS,
             },
-            # Nothing is waited for, and what is drawn at random is drawn again when a trajectory is replayed.
+            # Sleeping takes no time, and random numbers repeat when a trajectory is replayed.
             os_policy={"sleep": "zero", "random_start": {"seed": 0}},
         )
         theirs, ours = os.pipe()
-        self._held.callback(os.close, ours)
+        self._resources.callback(os.close, ours)
         try:
             os.set_inheritable(theirs, True)
             session, walls = launched(checkout.__enter__, program, longest=_LONGEST)
-            self._held.push(checkout)
+            self._resources.push(checkout)
             if session.worker_pid is not None and tie(session.worker_pid, theirs):
                 walls |= {"lifeline"}
         finally:
@@ -205,7 +204,7 @@ class MontyInterpreter:
         return session, walls
 
 
-class _Run:
+class _CodeRun:
     """One run of code, from suspension to suspension."""
 
     def __init__(self, functions: Functions, calls: int, aside: ThreadPoolExecutor, watch: _Watch) -> None:
@@ -213,7 +212,7 @@ class _Run:
         self._made = 0
 
     def drive(self, begin: Callable[[], Snapshot]) -> None:
-        """Answer what the code asks for until it ends. Raises its errors, and whatever is a bug of a function."""
+        """Answer the code's calls until it ends. Raises its errors, and the bugs of functions."""
         from pydantic_monty import FunctionSnapshot, FutureSnapshot, MontyComplete, NameLookupSnapshot
 
         go_on: Callable[[], Snapshot]
@@ -226,14 +225,14 @@ class _Run:
                 is_os = paused.is_os_function
                 go_on = paused.resume_not_handled if is_os else partial(paused.resume, self._answer(paused))
             else:
-                assert isinstance(paused, FutureSnapshot)  # no function gives a future, so nobody can wait for one
+                assert isinstance(paused, FutureSnapshot)  # no function returns a future, so none can be awaited
                 go_on = partial(
-                    paused.resume, {one: _refusal("nothing to wait for") for one in paused.pending_call_ids}
+                    paused.resume, {call_id: _refusal("nothing to wait for") for call_id in paused.pending_call_ids}
                 )
             paused = self._waited(go_on)
 
     def _waited(self, go_on: Callable[[], Snapshot]) -> Snapshot:
-        """Let the code run to its next suspension, in another thread: this one could not be interrupted meanwhile."""
+        """Let the code run to its next suspension, in another thread: this one stays open to interrupts."""
         waiting = self._aside.submit(go_on)
         try:
             return waiting.result()
@@ -242,7 +241,7 @@ class _Run:
                 self._watch.kill()
 
     def _answer(self, paused: FunctionSnapshot) -> ExternalReturnValue | ExternalExceptionData:
-        """Call a function for the code; return what it gives, or its complaint."""
+        """Call a function for the code; return its result or its error."""
         name = str(paused.function_name)
         if name not in self._functions:
             return {"exc_type": "NameError", "message": f"name {name!r} is not defined"}
@@ -267,10 +266,10 @@ class _Watch:
         self._timer.start()
 
     def end(self) -> None:
-        """Let the worker live, unless it is dead: from here on it is not killed."""
+        """Stop watching: from here on the worker is not killed."""
         with self._turn:
             self._worker = None
-        self._timer.cancel()  # its thread ends when it comes to it: waiting for that takes longer than most code does
+        self._timer.cancel()  # its thread ends a little later: waiting for that takes longer than most code does
 
     def kill(self) -> None:
         """Kill the worker now, unless its run has ended."""
@@ -280,45 +279,45 @@ class _Watch:
             self.has_fired = True
             try:
                 os.kill(self._worker, _KILL)
-            except ProcessLookupError:  # it has died by itself, and the run tells so
+            except ProcessLookupError:  # it has died by itself; the run reports that
                 return
 
 
-def _close(held: ExitStack, owner: int) -> None:
-    """Close what a process holds, in that process: one that was forked later has none of the threads that it takes."""
+def _close(resources: ExitStack, owner: int) -> None:
+    """Close resources in the process that opened them: a process that was forked later lacks the threads for it."""
     if os.getpid() == owner:
-        held.close()
+        resources.close()
     else:
-        _LEFT_BEHIND.append(held.pop_all())
+        _LEFT_BEHIND.append(resources.pop_all())
 
 
 def _failed(session: MontySession, error: MontyRuntimeError) -> _Failure:
-    """Return what code died of, and whether its state is gone, or leaves no memory to run more and has to go."""
+    """Return the failure of code. Its state is lost if the worker died, or if it leaves no memory for another run."""
     from pydantic_monty import MontyCrashedError, MontyRuntimeError
 
-    is_lost = session.worker_pid is None  # it died of what it was stopped for
+    is_lost = session.worker_pid is None  # the worker died while the code was stopped
     if isinstance(error.exception(), MemoryError) and not is_lost:
         try:
             session.feed_start(_PROBE)
         except (MontyRuntimeError, MontyCrashedError):
             is_lost = True
-    return _Failure(f"{told(error)}; {_LOST}" if is_lost else told(error), missing(error), is_lost)
+    return _Failure(f"{describe(error)}; {_LOST}" if is_lost else describe(error), missing(error), is_lost)
 
 
 def _signal(session: MontySession | None, number: signal.Signals) -> None:
-    """Send a worker a signal, where there is a worker, and signals."""
+    """Send a worker a signal; do nothing without a worker, or on Windows."""
     if session is None or session.worker_pid is None or sys.platform == "win32":
         return
     try:
         os.kill(session.worker_pid, number)
-    except ProcessLookupError:  # it has died by itself, and the next run tells so
+    except ProcessLookupError:  # it has died by itself; the next run reports that
         return
 
 
 def _confine(worker: int | None) -> frozenset[str]:
-    """Let a worker open, write and start nothing more: it has its pipes, and code needs no more of the system.
+    """Forbid a worker to open, write and start anything: it has its pipes, and code needs nothing else.
 
-    Returns the name of what holds it by then; none where the system does not let it.
+    Returns the name of this wall; nothing where the system does not allow it.
     """
     if sys.platform != "linux" or worker is None:
         return frozenset()
@@ -333,7 +332,7 @@ def _confine(worker: int | None) -> frozenset[str]:
 
 
 def _stub(name: str) -> Callable[[], None]:
-    """Return what stands for a function where code names it without calling it; a call goes by the name."""
+    """Return a placeholder for a function that code names without calling it; calls go by the name."""
 
     def stub() -> None: ...
 

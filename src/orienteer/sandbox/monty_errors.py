@@ -1,4 +1,4 @@
-"""What the first tier's code died of, in words for its author, and what of Python that tier lacks."""
+"""Errors of the first tier's code, written for the code's author, and the features of Python that the tier lacks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pydantic_monty import Frame, MontyRuntimeError, MontySyntaxError
 
+# An error goes to a model: these bound what it reads.
 _LONGEST_MESSAGE = 2_000  # characters
-_LONGEST_LINE = 160
+_LONGEST_LINE = 160  # characters of a line of code
 _MOST_FRAMES = 6
 
 _UNSUPPORTED = re.compile(r"does not (?:yet )?support (?:the )?(.+)")
@@ -24,8 +25,8 @@ _NO_GENERATOR = "'list' object is not an iterator"
 _IN_CALLBACK = "cannot suspend in this synchronous context"
 
 
-def told(error: MontyRuntimeError | MontySyntaxError) -> str:
-    """Return an error with the lines that led to it, the outermost first, each as its author wrote it."""
+def describe(error: MontyRuntimeError | MontySyntaxError) -> str:
+    """Return an error with the lines of code that led to it, the outermost first."""
     frames = error.traceback()
     lines = [_line(frame, frames[0].filename) for frame in frames]
     if len(lines) > _MOST_FRAMES:
@@ -35,6 +36,7 @@ def told(error: MontyRuntimeError | MontySyntaxError) -> str:
 
 
 def _line(frame: Frame, current: str) -> str:
+    """Return a frame as one line: `line 3 of earlier code, in f: return x / 0`."""
     within = f", in {frame.function_name}" if frame.function_name not in (None, "<module>") else ""
     earlier = "" if frame.filename == current else " of earlier code"
     source = f": {_cut(frame.source_line.strip(), _LONGEST_LINE)}" if frame.source_line else ""
@@ -46,10 +48,10 @@ def _cut(text: str, characters: int) -> str:
 
 
 def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
-    """Return what of Python the code asked for and this tier lacks; None where all of Python would fail as well.
+    """Return the feature of Python that the code asked for and this tier lacks; None where CPython would fail as well.
 
-    It goes by the words of the interpreter's errors, for it has no other sign. Code that raises such an error itself is
-    taken at its word: then the second tier tells it the same.
+    The wording of the interpreter's error is the only sign. Code that raises such an error itself is believed: the
+    second tier then shows it the same error.
     """
     raised, message = type(error.exception()), error.display("msg")[:_LONGEST_MESSAGE]
     if raised is NotImplementedError:
@@ -66,6 +68,7 @@ def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
 
 
 def _instance(message: str) -> str | None:
+    """Return the type that this tier cannot make, or cannot step through; None where the code is wrong."""
     if message == _NO_GENERATOR:
         return "generator expressions beside lists: `next(iter([...]))` does what next() on one would"
     match = _NO_INSTANCE.match(message)
@@ -82,7 +85,7 @@ def _unsupported(message: str) -> str | None:
 
 
 def _member(message: str) -> str | None:
-    """Return the attribute that the real module or type has; None where it is the code that is wrong."""
+    """Return the attribute that CPython's module or type has; None where the code is wrong."""
     if match := _NO_MEMBER.match(message):
         return f"{match[1]}.{match[2]}"
     match = _NO_METHOD.match(message)

@@ -1,4 +1,4 @@
-"""Messages to and from a process that is not trusted: each has a deadline and a largest size, and must be JSON."""
+"""Messages to and from an untrusted process: each has a deadline and a largest size, and must be JSON."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from orienteer.records import JsonValue
 _PART = 1 << 16  # bytes, as many as a pipe holds
 
 
-class Broken(Exception):
-    """The other end says what it may not; the message says what."""
+class PipeError(Exception):
+    """The other end has broken the protocol; the message says how."""
 
 
-class Ended(Broken):
+class PipeClosed(PipeError):
     """The other end is gone."""
 
 
-class TooLate(Exception):
+class DeadlinePassed(Exception):
     """The deadline has passed."""
 
 
 class Pipe:
-    """Two pipes to a process, one each way. Nothing that it sends, or does not send, holds this end past a deadline."""
+    """Two pipes to a process, one for each direction. Whatever it sends or withholds, this end keeps its deadlines."""
 
     def __init__(self, to: IO[bytes], of: IO[bytes], *, longest: int, kill: Callable[[], None]) -> None:
         self._to, self._of, self._longest, self._kill = to.fileno(), of.fileno(), longest, kill
@@ -40,41 +40,41 @@ class Pipe:
             os.set_blocking(self._of, False)
 
     def send(self, content: Mapping[str, JsonValue], deadline: float) -> None:
-        """Send a message. Raises `Broken`, `TooLate`."""
+        """Send a message. Raises `PipeError`, `DeadlinePassed`."""
         self.send_bytes(json.dumps(content).encode(), deadline)
 
-    def send_bytes(self, data: bytes, deadline: float) -> None:
-        """Send bytes as they are, of a message or of a file, behind their number. Raises `Broken`, `TooLate`."""
-        left = memoryview(struct.pack("!I", len(data)) + data)
+    def send_bytes(self, message: bytes, deadline: float) -> None:
+        """Send the bytes of a message or a file, after their number. Raises `PipeError`, `DeadlinePassed`."""
+        left = memoryview(struct.pack("!I", len(message)) + message)
         with self._until(deadline):
             while left:
                 try:
                     left = left[self._write(left, deadline) :]
                 except BlockingIOError:
                     continue
-                except OSError as error:  # Windows says that a pipe is broken in words of its own
-                    raise Ended("it ended") from error
+                except OSError as error:  # Windows has an error of its own for a broken pipe
+                    raise PipeClosed("it ended") from error
 
     def receive(self, deadline: float) -> dict[str, JsonValue]:
-        """Return the next message. Raises `Broken`, `TooLate`."""
+        """Return the next message. Raises `PipeError`, `DeadlinePassed`."""
         try:
             content = json.loads(self.receive_bytes(deadline))
         except (ValueError, RecursionError) as error:
-            raise Broken("it sent what is no message") from error
+            raise PipeError("it sent what is no message") from error
         if not isinstance(content, dict):
-            raise Broken("it sent what is no message")
+            raise PipeError("it sent what is no message")
         return content
 
     def receive_bytes(self, deadline: float) -> bytearray:
-        """Return the next message unread. Raises `Broken`, `TooLate`."""
+        """Return the next message as bytes. Raises `PipeError`, `DeadlinePassed`."""
         with self._until(deadline):
             size = struct.unpack("!I", self._read(4, deadline))[0]
             if size > self._longest:
-                raise Broken(f"it sent a message of more than {self._longest:,} bytes")
+                raise PipeError(f"it sent a message of more than {self._longest:,} bytes")
             return self._read(size, deadline)
 
     def has_more(self) -> bool:
-        """Tell whether something waits to be read: a message, or that the other end is gone."""
+        """Tell whether a message can be read, or the other end is gone."""
         return is_ready(self._of, select.POLLIN, 0)
 
     def _read(self, size: int, deadline: float) -> bytearray:
@@ -84,18 +84,19 @@ class Pipe:
                 _wait(self._of, select.POLLIN, deadline)
             part = os.read(self._of, min(size - len(parts), _PART))
             if not part:
-                raise Ended("it ended")
+                raise PipeClosed("it ended")
             parts += part
         return parts
 
-    def _write(self, data: memoryview, deadline: float) -> int:
+    def _write(self, message: memoryview, deadline: float) -> int:
+        """Write a part of a message; return how many bytes. Raises `DeadlinePassed`."""
         if sys.platform != "win32":
             _wait(self._to, select.POLLOUT, deadline)
-        return os.write(self._to, data[:_PART])
+        return os.write(self._to, message[:_PART])
 
     @contextmanager
     def _until(self, deadline: float) -> Iterator[None]:
-        """Keep to a deadline on Windows, where pipes cannot be waited for: the process is killed, and its pipes end."""
+        """Keep to a deadline on Windows, where pipes cannot be polled: killing the process closes its pipes."""
         if sys.platform != "win32":
             yield
             return
@@ -110,24 +111,24 @@ class Pipe:
         timer.start()
         try:
             yield
-        except Ended:
+        except PipeClosed:
             if is_late.is_set():
-                raise TooLate from None
+                raise DeadlinePassed from None
             raise
         finally:
             timer.cancel()
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:
-    """Wait until a pipe can be read or written. Raises `TooLate`."""
+    """Wait until a pipe can be read or written. Raises `DeadlinePassed`."""
     while (left := deadline - time.monotonic()) > 0:
         if is_ready(descriptor, event, left):
             return
-    raise TooLate
+    raise DeadlinePassed
 
 
 def is_ready(descriptor: int, event: int, seconds: float) -> bool:
-    """Wait until a pipe can be read or written, for some seconds; tell whether it can."""
-    poll = select.poll()  # select() knows no descriptors beyond 1,023, and a server may have as many
+    """Wait at most so many seconds until a pipe can be read or written; tell whether it can."""
+    poll = select.poll()  # select() takes no descriptor above 1,023, and a server may have as many
     poll.register(descriptor, event)
     return bool(poll.poll(seconds * 1000))

@@ -1,25 +1,25 @@
-"""Printed text under a bound: its beginning and its end, and how much stood between.
+"""Printed text under a bound: its beginning, its end, and the number of characters between them.
 
-It imports nothing of the package: the second tier's worker loads it as a file of its own.
+This file imports nothing of the package: the second tier's worker loads it by itself.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-_LONGEST_WORD = 500  # characters: longer ones are no ids, and a half says as much as the whole
+_LONGEST_WORD = 500  # characters: a longer word is no id, and half of it says as much as the whole
 
 
-class Kept(NamedTuple):
-    """What is kept of a text."""
+class Excerpt(NamedTuple):
+    """The beginning and the end of a text."""
 
     text: str
     left_out: int
-    """Characters that are not in it."""
+    """Characters of the text that are not in the excerpt."""
 
 
-class Printed:
-    """Takes text piece by piece and keeps no more than the bound, however much comes."""
+class Printout:
+    """Takes text piece by piece and holds at most `characters` of it, however much comes."""
 
     def __init__(self, characters: int) -> None:
         self._tail_room = characters // 2
@@ -28,31 +28,31 @@ class Printed:
         self._characters = 0
 
     def add(self, text: str) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         self._characters += len(text)
         room = self._head_room - len(self._head)
         self._head += text[:room]
         if (rest := text[room:]) and self._tail_room:
             self._tail = (self._tail + rest)[-self._tail_room :]
 
-    def kept(self) -> Kept:
-        """Return what was kept of all that came."""
-        return kept(self._head, self._tail, self._characters - len(self._head) - len(self._tail))
+    def excerpt(self) -> Excerpt:
+        """Return the excerpt of all text so far."""
+        return excerpt(self._head, self._tail, self._characters - len(self._head) - len(self._tail))
 
 
-def kept(head: str, tail: str, left_out: int) -> Kept:
-    """Return a beginning and an end with a line between them that says how many characters are left out.
+def excerpt(head: str, tail: str, left_out: int) -> Excerpt:
+    """Join a beginning and an end; a line between them says how many characters are left out.
 
-    What the gap has cut in two goes as well: half an id would look like another one.
+    Words at the gap that were cut in two are left out as well: half an id would look like another id.
     """
     if not left_out:
-        return Kept(head + tail, 0)
+        return Excerpt(head + tail, 0)
     whole_head, whole_tail = _to_last_blank(head), _to_last_blank(tail[::-1])[::-1]
     left_out += len(head) - len(whole_head) + len(tail) - len(whole_tail)
-    return Kept(f"{whole_head}\n... {left_out:,} characters left out ...\n{whole_tail}", left_out)
+    return Excerpt(f"{whole_head}\n... {left_out:,} characters left out ...\n{whole_tail}", left_out)
 
 
 def _to_last_blank(text: str) -> str:
-    """Return a text up to its last blank; all of it where that would leave nothing, or cut off a great deal."""
+    """Return a text up to its last blank; the whole text where that would leave nothing or cut off a long word."""
     at = max(text.rfind(blank, max(0, len(text) - _LONGEST_WORD)) for blank in " \n\t")
     return text[:at] if at > 0 else text

@@ -1,7 +1,8 @@
-"""What a process that opens nothing else may still have to read: the standard library, and the system's libraries.
+"""The files that a confined process must still be able to read: the standard library and the system's libraries.
 
-Each file and folder is named by itself. A right to read a folder holds for all that lies beneath it, and beside the
-standard library lies what else is installed. It imports one file of the package: workers load it as a file of its own.
+Each file and folder is listed separately: a right to read a folder covers everything beneath it, and other installed
+packages lie beside the standard library. This file imports one file of the package, so that workers can load it by
+itself.
 """
 
 from __future__ import annotations
@@ -21,27 +22,27 @@ else:
 _SHARED_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 _NAMES_OF_LIBRARIES = "/etc/ld.so.cache"
 COMPILED = "lib-dynload"
-"""The folder of the modules that are compiled."""
+"""The folder of the compiled modules."""
 _BYTECODE = "__pycache__"
-_BUNDLED = "ensurepip"  # holds packages that are not the standard library's
-_BUILT = "_sysconfigdata"  # and the name of a system: how this Python was built
+_BUNDLED = "ensurepip"  # holds packages that are not of the standard library
+_BUILT = "_sysconfigdata"  # the module that says how this Python was built; its name continues with the system's
 
 FILE, FOLDER = confinement.READ_FILE, confinement.READ_FILE | confinement.READ_FOLDER
 
 
 def of_python() -> Iterator[tuple[Path, int]]:
-    """Yield what importing modules of the standard library takes, and the shared libraries that they load.
+    """Yield the files of the standard library, and the shared libraries that its modules load.
 
-    The folder that it is imported from cannot be listed any more: the names in it are looked up before.
+    A confined process can no longer list the library's folder; so the finders read its names now.
     """
-    PathFinder.find_spec("a module that is not there")  # every finder reads the names in its folder, and keeps them
+    PathFinder.find_spec("a module that is not there")  # every finder reads and caches the names in its folder
     names = sys.stdlib_module_names - {_BUNDLED}
     library = Path(os.__file__).parent
     yield library / _BYTECODE, FILE
-    for one in library.iterdir():
-        name = one.name.partition(".")[0]
+    for path in library.iterdir():
+        name = path.name.partition(".")[0]
         if name in names or name.startswith(_BUILT):
-            yield one, FOLDER if one.is_dir() else FILE
+            yield path, FOLDER if path.is_dir() else FILE
     for place in map(Path, sys.path):
         if place.name == COMPILED:
             yield place, FOLDER
@@ -51,26 +52,26 @@ def of_python() -> Iterator[tuple[Path, int]]:
 
 
 def of_system() -> Iterator[tuple[Path, int]]:
-    """Yield the shared libraries of the system, and of Python where they lie beside it."""
+    """Yield the shared libraries of the system, and Python's own where they lie in its folder."""
     triplet = getattr(sys.implementation, "_multiarch", "")
-    folders = {Path(one).resolve() for one in (*_SHARED_LIBRARIES, sys.base_exec_prefix + "/lib")}
+    folders = {Path(path).resolve() for path in (*_SHARED_LIBRARIES, sys.base_exec_prefix + "/lib")}
     for folder in folders:
         if triplet and (folder / triplet).is_dir():
             yield folder / triplet, FILE
-        for one in folder.glob("*.so*") if _is_folder(folder) else ():
-            yield one, FILE
+        for library in folder.glob("*.so*") if _is_folder(folder) else ():
+            yield library, FILE
     yield Path(_NAMES_OF_LIBRARIES), FILE
 
 
 def _is_folder(place: Path) -> bool:
     try:
         return place.is_dir()
-    except PermissionError:  # it is for who started this process, and that is another user now
+    except PermissionError:  # only the user who started this process may read it, and that is another user now
         return False
 
 
 def of_package(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the folder of a package, and the one beside it that holds its shared libraries."""
-    for one in (folder, folder.with_name(f"{folder.name}.libs")):
-        if _is_folder(one):
-            yield one, FOLDER
+    """Yield the folder of a package, and the folder of its shared libraries beside it."""
+    for path in (folder, folder.with_name(f"{folder.name}.libs")):
+        if _is_folder(path):
+            yield path, FOLDER

@@ -1,9 +1,9 @@
-"""The second tier's own process: it locks itself down, then runs code, and keeps its state from run to run.
+"""The second tier's process: it locks itself down, then runs code, and keeps its state from run to run.
 
-Run as a script with two arguments: what to hold to as JSON (memory, output, functions, what may be imported), and the
-number of the pipe that ends with its parent. Requests come on standard input and answers go to standard output, each as
-four bytes of length and JSON. It imports nothing of the package. Code that runs here can take this program apart and
-say whatever it likes on its pipe: nothing here is a wall, `confining` is, and the parent believes nothing.
+It runs as a script with two arguments: its settings as JSON (memory, output, functions, packages), and the number of
+its end of the lifeline. Requests come on standard input and answers go to standard output, each as four bytes of length
+and JSON. It imports nothing of the package. The code can take this program apart and write anything to its pipe: this
+file is no wall, `confinement` is, and the parent believes nothing that it reads.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from orienteer.sandbox import confinement, frames, readable_files
-    from orienteer.sandbox.printout import Printed
+    from orienteer.sandbox.printout import Printout
 else:
     sys.path.insert(0, str(Path(__file__).parent))
     import confinement
     import frames
     import readable_files
-    from printout import Printed
+    from printout import Printout
 
     del sys.path[0]
 
-_DESCRIPTORS = 64
-_PROCESSOR_SECONDS = 3_600  # of all runs together: the last bound, where nobody is left to watch
-_ROOM = 4 << 20  # bytes, without which nothing can be run
-_FRAMES = 6  # of the code, that an error shows
+_DESCRIPTORS = 64  # open at once: a few for the pipes and for imports
+_PROCESSOR_SECONDS = 3_600  # of all runs together: the last bound, should nobody be left to watch
+_ROOM = 4 << 20  # bytes: with less, nothing can be run
+_FRAMES = 6  # lines of code that an error shows
 _LINE_CHARACTERS = 160
-_ERROR_CHARACTERS = 2_000  # of what an error says
-_LOADED = (  # what there is where no file may be opened at all, because nothing else would keep code from any
+_ERROR_CHARACTERS = 2_000  # of an error's message
+_LOADED = (  # modules for a system without Landlock: no file can be opened there later, so nothing can be imported
     *("ast", "base64", "bisect", "calendar", "cmath", "collections.abc", "contextlib", "copy", "csv", "dataclasses"),
     *("datetime", "decimal", "difflib", "enum", "fractions", "functools", "graphlib", "hashlib", "heapq", "html"),
     *("itertools", "json", "math", "operator", "pprint", "random", "re", "statistics", "string", "textwrap", "time"),
@@ -53,50 +53,50 @@ _LOADED = (  # what there is where no file may be opened at all, because nothing
 
 def main() -> None:
     """Answer requests until there are no more."""
-    told: dict[str, Any] = json.loads(sys.argv[1])  # Any: JSON
+    settings: dict[str, Any] = json.loads(sys.argv[1])  # Any: JSON
     lifeline = int(sys.argv[2])
     requests, answers = frames.take_streams()
-    packages = {name: Path(folder) for name, folder in told["packages"].items()}
+    packages = {name: Path(folder) for name, folder in settings["packages"].items()}
     sys.meta_path.append(_Packages(packages))
     sys.argv = [""]
-    random.seed(0)  # what code draws at random it draws again when a trajectory is replayed
-    _send(answers, {"ready": _locked_down(told["memory"], lifeline, packages)})
-    session = Session(requests, answers, told["functions"], told["characters"])
+    random.seed(0)  # random numbers repeat when a trajectory is replayed
+    _send(answers, {"ready": _locked_down(settings["memory"], lifeline, packages)})
+    session = CodeSession(requests, answers, settings["functions"], settings["characters"])
     while (request := _receive(requests)) is not None:
         session.run(request["run"], request["code"])
-    os._exit(0)  # what the code has registered for the end does not run
+    os._exit(0)  # exit handlers of the code do not run
 
 
 def _locked_down(memory: int, lifeline: int, packages: Mapping[str, Path]) -> list[str]:
-    """Give up what code must not have; return what is held, by name."""
-    held = confinement.shut(memory=memory, left=_readable(packages), probes=[Path(os.__file__).parent])
+    """Give up what code must not have; return the names of the walls that hold."""
+    walls = confinement.shut(memory=memory, left=_readable(packages), probes=[Path(os.__file__).parent])
     confinement.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
-    if not held["landlock"]:
+    if not walls["landlock"]:
         _load((*_LOADED, *packages))
-        sys.path.clear()  # what is not loaded is not there
-    held["seccomp"] = confinement.filter_calls(opens=held["landlock"], lifeline=lifeline)
-    held["no opening"] = held["seccomp"] and not held["landlock"]
-    return [name for name, holds in held.items() if holds]
+        sys.path.clear()  # nothing else can be imported
+    walls["seccomp"] = confinement.filter_calls(opens=walls["landlock"], lifeline=lifeline)
+    walls["no opening"] = walls["seccomp"] and not walls["landlock"]
+    return [name for name, holds in walls.items() if holds]
 
 
 def _load(modules: Iterable[str]) -> None:
-    """Import what code may want, while files can be opened."""
+    """Import modules that code may want, while files can still be opened."""
     for name in modules:
         try:
             importlib.import_module(name)
-        except ImportError:  # this Python is without it, or it was built for another
+        except ImportError:  # this Python lacks it, or it was built for another one
             continue
 
 
 def _readable(packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:
-    """Yield what importing needs: the standard library, and some packages."""
+    """Yield the files that imports need: the standard library and some packages."""
     yield from readable_files.of_python()
     for folder in packages.values():
         yield from readable_files.of_package(folder)
 
 
 class _Packages(importlib.abc.MetaPathFinder):
-    """Finds the packages beside the standard library that code may import, by their folders."""
+    """Finds the packages that code may import beside the standard library, by their folders."""
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         self._folders = folders
@@ -104,7 +104,7 @@ class _Packages(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return where a package is; None for all others."""
+        """Return where a package is; None for any other module."""
         folder = self._folders.get(name)
         if folder is None:
             return None
@@ -115,8 +115,8 @@ class _Packages(importlib.abc.MetaPathFinder):
 # ----------------------------------------------------------------------------------------------------------------- runs
 
 
-class Session:
-    """Code that is run piece by piece, in one namespace."""
+class CodeSession:
+    """Runs code piece by piece in one namespace."""
 
     def __init__(self, requests: BinaryIO, answers: BinaryIO, functions: Sequence[str], characters: int) -> None:
         self._requests, self._answers, self._characters = requests, answers, characters
@@ -124,37 +124,43 @@ class Session:
         self._names.update({name: self._calling(name) for name in functions})
 
     def run(self, number: int, code: str) -> None:
-        """Run code and send what it printed and died of."""
-        printed = Printed(self._characters)
+        """Run code; send what it printed and the error that ended it."""
+        printed = Printout(self._characters)
         source = f"<code {number}>"
         linecache.cache[source] = (len(code), None, code.splitlines(keepends=True), source)
         before = sys.stdout, sys.stderr
-        sys.stdout = sys.stderr = _Stream(printed)
+        sys.stdout = sys.stderr = _PrintStream(printed)
         try:
             error, missing = self._died_of(code, source)
         finally:
             sys.stdout, sys.stderr = before
-        said = printed.kept()
-        ended = {"ended": number, "printed": said.text, "left_out": said.left_out, "error": error, "missing": missing}
+        excerpt = printed.excerpt()
+        ended = {
+            "ended": number,
+            "printed": excerpt.text,
+            "left_out": excerpt.left_out,
+            "error": error,
+            "missing": missing,
+        }
         _send(self._answers, {**ended, "full": _is_full()})
 
     def _died_of(self, code: str, source: str) -> tuple[str | None, str | None]:
-        """Return the error that code ended with, and what it lacked."""
+        """Run code; return the error that ended it, and the module that it lacked."""
         try:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent's last word before it kills
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent interrupts before it kills
             exec(compile(code, source, "exec", dont_inherit=True), self._names)
         except SystemExit as error:
             return (None, None) if error.code in (None, 0) else (f"SystemExit: {error.code!r}"[:200], None)
         except ModuleNotFoundError as error:
-            return _told(error, source), f"module {str(error.name)[:100]}"
-        except BaseException as error:  # noqa: BLE001  # whatever the code raises is the code's, and told to its author
-            return _told(error, source), None
+            return _describe(error, source), f"module {str(error.name)[:100]}"
+        except BaseException as error:  # noqa: BLE001  # whatever the code raises is reported to its author
+            return _describe(error, source), None
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return None, None
 
     def _calling(self, name: str) -> Callable[..., Any]:  # Any: JSON
-        """Return a function of the code's that has the parent call the real one."""
+        """Return a function for the code that has the parent call the real one."""
 
         def call(*positional: Any, **named: Any) -> Any:  # Any: what code gives; JSON
             _send(self._answers, {"call": name, "positional": positional, "named": named})
@@ -170,7 +176,7 @@ class Session:
 
 
 def _is_full() -> bool:
-    """Tell whether what the code keeps leaves no memory to run more."""
+    """Tell whether the code's state leaves no memory for another run."""
     try:
         bytearray(_ROOM)
     except MemoryError:
@@ -178,41 +184,42 @@ def _is_full() -> bool:
     return False
 
 
-class _Stream(io.TextIOBase):
-    """Standard output, and standard error, of the code."""
+class _PrintStream(io.TextIOBase):
+    """Standard output and standard error of the code."""
 
-    def __init__(self, kept: Printed) -> None:
-        self._kept = kept
+    def __init__(self, printed: Printout) -> None:
+        self._printed = printed
 
     def writable(self) -> bool:
-        """Say that it can be written to."""
+        """Return True: it can be written to."""
         return True
 
     def write(self, text: str) -> int:
-        """Keep of a text what there is room for."""
-        self._kept.add(text)
+        """Add a text to the printout."""
+        self._printed.add(text)
         return len(text)
 
 
-def _told(error: BaseException, current: str) -> str:
-    """Return an error with the lines of code that led to it, the outermost first, as the first tier does."""
+def _describe(error: BaseException, current: str) -> str:
+    """Return an error with the lines of code that led to it, the outermost first, in the first tier's form."""
     try:
-        found = traceback.TracebackException.from_exception(error)
-        lines = [_line(one, current) for one in found.stack if one.filename.startswith("<code ")]
+        trace = traceback.TracebackException.from_exception(error)
+        lines = [_line(frame, current) for frame in trace.stack if frame.filename.startswith("<code ")]
         if len(lines) > _FRAMES:
             half = _FRAMES // 2
             lines = [*lines[:half], f"... {len(lines) - _FRAMES} more ...", *lines[-half:]]
         if isinstance(error, SyntaxError) and error.filename == current:
             lines.append(f"line {error.lineno}: {str(error.text).strip()[:_LINE_CHARACTERS]}")
-            said = f"{type(error).__name__}: {error.msg}"
+            message = f"{type(error).__name__}: {error.msg}"
         else:
-            said = "".join(found.format_exception_only()).rstrip()
+            message = "".join(trace.format_exception_only()).rstrip()
     except (MemoryError, RecursionError):
         return type(error).__name__
-    return "\n".join([*lines, said if len(said) <= _ERROR_CHARACTERS else f"{said[:_ERROR_CHARACTERS]} ..."])
+    return "\n".join([*lines, message if len(message) <= _ERROR_CHARACTERS else f"{message[:_ERROR_CHARACTERS]} ..."])
 
 
 def _line(frame: traceback.FrameSummary, current: str) -> str:
+    """Return a frame as one line: `line 3 of earlier code, in f: return x / 0`."""
     earlier = "" if frame.filename == current else " of earlier code"
     within = "" if frame.name == "<module>" else f", in {frame.name}"
     source = f": {frame.line[:_LINE_CHARACTERS]}" if frame.line else ""
@@ -223,7 +230,7 @@ def _line(frame: traceback.FrameSummary, current: str) -> str:
 
 
 def _plain(value: Any) -> Any:  # Any: what code gives
-    """Return what JSON knows for what it does not: numbers of numpy, sets."""
+    """Return a set as a list, and numpy's numbers and arrays as Python's; JSON takes neither. Raises `TypeError`."""
     if isinstance(value, set | frozenset):
         return list(value)
     if hasattr(value, "tolist"):
@@ -236,10 +243,10 @@ def _send(stream: BinaryIO, content: Mapping[str, Any]) -> None:  # Any: JSON
 
 
 def _receive(stream: BinaryIO) -> dict[str, Any] | None:  # Any: JSON
-    data = frames.receive(stream)
-    if data is None:
+    message = frames.receive(stream)
+    if message is None:
         return None
-    content: dict[str, Any] = json.loads(data)  # Any: JSON
+    content: dict[str, Any] = json.loads(message)  # Any: JSON
     return content
 
 

@@ -1,9 +1,9 @@
-"""Processes that work for this one: how each is started, held still, and ended; its walls are its own (`confining`).
+"""Worker processes: how each is started, paused and ended. A worker builds its own walls (`confinement`).
 
-A worker has an environment of its own, without keys and without a home, no open file but its pipes, and ends with this
-process, however that ends: it holds one end of a pipe, the lifeline, and the kernel kills it when the other one closes.
-That is the process's own end and not a thread's, so workers may be started from any. On macOS a thread of the worker
-watches instead (`confining.end_with`); on Windows nothing does, and a worker ends with the request that it works on.
+A worker has an environment without keys and without a home, and no open file but its pipes. It ends with this process,
+however that ends: it holds one end of a pipe, the lifeline, and the kernel kills it when the other end closes. The
+other end belongs to the process, not to a thread, so any thread may start workers. On macOS a thread of the worker
+watches the lifeline instead (`confinement.end_with`). On Windows nothing does: a worker ends after its request.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orienteer.sandbox.pipe import Broken, Ended, Pipe, TooLate
+from orienteer.sandbox.pipe import DeadlinePassed, Pipe, PipeClosed, PipeError
 
 PYTHON = ("-P", "-B", "-X", "utf8")
-"""How Python is started: what lies in the working directory is no part of us, and nothing is written beside code."""
-_ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets in one order, so that runs repeat
-_KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # where Python itself may lie
-_KEPT_ON_WINDOWS = ("SYSTEMROOT", "PATH")  # without which no library is found there
-_DYING = 0.2  # seconds that a process may take to be gone once its pipe is
+"""Python's options: nothing is imported from the working directory, and no bytecode is written."""
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets have one order, so that runs repeat
+_INHERITED = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # Python's own library may lie there
+_INHERITED_ON_WINDOWS = ("SYSTEMROOT", "PATH")  # no library is found there without them
+_DYING = 0.2  # seconds that a process may take to end after its pipe has closed
 _SET_SIGNAL = 10  # F_SETSIG of fcntl, which Python names from 3.13 on
 
 
 class NotReady(Exception):
-    """A worker did not come so far that it could be asked; the message says why."""
+    """A worker did not become ready for requests; the message says why."""
 
     def __init__(self, why: str, *, extra: str | None = None) -> None:
         super().__init__(why)
         self.extra = extra
-        """The extra that it lacks, where it is that."""
+        """The extra that the worker lacks, if that is the reason."""
 
 
 class Worker:
-    """One process and its pipes. Not shared among threads."""
+    """One process and its pipes. One thread only."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Worker:
         environment: Mapping[str, str] | None = None,
         folder: Path = Path(os.sep),
     ) -> None:
-        """Start it, with the number of its end of the lifeline as its last argument. Raises `OSError`."""
+        """Start the process; its last argument is the number of its end of the lifeline. Raises `OSError`."""
         theirs, ours = os.pipe()
         try:
             self.popen = subprocess.Popen(
@@ -75,7 +75,7 @@ class Worker:
         self.pipe = Pipe(self.popen.stdin, self.popen.stdout, longest=longest, kill=self.popen.kill)
 
     def ready(self, seconds: float) -> frozenset[str]:
-        """Return what holds it, by name, as it says when it can be asked. Raises `NotReady`, and has ended it then."""
+        """Wait until the worker is ready; return the names of its walls. Ends it and raises `NotReady` otherwise."""
         try:
             return self._held(seconds)
         except BaseException:
@@ -84,29 +84,29 @@ class Worker:
 
     def _held(self, seconds: float) -> frozenset[str]:
         try:
-            said = self.pipe.receive(time.monotonic() + seconds)
-        except TooLate as fault:
+            message = self.pipe.receive(time.monotonic() + seconds)
+        except DeadlinePassed as fault:
             raise NotReady(f"it was not ready after {seconds:g} s") from fault
-        except Broken as fault:
+        except PipeError as fault:
             raise NotReady(self.cause(fault)) from fault
-        if isinstance(extra := said.get("extra"), str):
+        if isinstance(extra := message.get("extra"), str):
             raise NotReady(f"it lacks the extra {extra}", extra=extra)
-        if not isinstance(ready := said.get("ready"), list):
+        if not isinstance(ready := message.get("ready"), list):
             raise NotReady("it did not say what holds it")
         return frozenset(map(str, ready)) | ({"lifeline"} if self.is_tied else set())
 
     @property
     def is_ours(self) -> bool:
-        """Tell whether this process started it: one that was forked later would read the answers of the other."""
+        """Tell whether this process started it: a process forked later would read the other's answers."""
         return self._owner == os.getpid()
 
     @property
     def is_running(self) -> bool:
-        """Tell whether it is there to be asked."""
+        """Tell whether it can take a request."""
         return self.is_ours and self.popen.poll() is None
 
     def pause(self) -> None:
-        """Let it do nothing until it is to go on. On Windows it only waits."""
+        """Stop it until `go_on`. On Windows it only waits for its next request."""
         if sys.platform != "win32":
             self.popen.send_signal(signal.SIGSTOP)
 
@@ -115,9 +115,9 @@ class Worker:
         if sys.platform != "win32":
             self.popen.send_signal(signal.SIGCONT)
 
-    def cause(self, fault: Broken) -> str:
-        """Return what it died of, where it is gone by itself, or else what it did wrong. To be asked before its end."""
-        if not isinstance(fault, Ended):
+    def cause(self, fault: PipeError) -> str:
+        """Return why it died, or, if it is still there, what it did wrong. To be called before `end`."""
+        if not isinstance(fault, PipeClosed):
             return str(fault)
         try:
             code = self.popen.wait(_DYING)
@@ -126,24 +126,24 @@ class Worker:
         return f"it died of {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
 
     def end(self) -> None:
-        """Kill it and all that belongs to it. Ending twice is no fault."""
+        """Kill it and all its processes. Ending twice does no harm."""
         self._end()
 
 
 def packages() -> dict[str, str]:
-    """Return the settings by which a worker finds the packages that this process finds, wherever it is started."""
-    kept = {"PYTHONUSERBASE": site.getuserbase()}
+    """Return the environment variables by which a worker finds the same packages as this process, in any folder."""
+    settings = {"PYTHONUSERBASE": site.getuserbase()}
     if "PYTHONHOME" in os.environ:
-        kept["PYTHONHOME"] = os.environ["PYTHONHOME"]
-    if folders := [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]:
-        kept["PYTHONPATH"] = os.pathsep.join(str(Path(one).absolute()) for one in folders)
-    return kept
+        settings["PYTHONHOME"] = os.environ["PYTHONHOME"]
+    if folders := [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]:
+        settings["PYTHONPATH"] = os.pathsep.join(str(Path(folder).absolute()) for folder in folders)
+    return settings
 
 
 def tie(process: int, lifeline: int) -> bool:
-    """Have the kernel kill a process when the other end of a pipe closes, whose one end it holds; tell whether it does.
+    """Have the kernel kill a process when the other end of its lifeline closes; tell whether the kernel will.
 
-    Nothing is asked of the process, and nothing that it may do undoes it as long as it keeps its end open.
+    The process does not have to cooperate, and cannot undo it as long as its end of the pipe is open.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -153,14 +153,15 @@ def tie(process: int, lifeline: int) -> bool:
         fcntl.fcntl(lifeline, _SET_SIGNAL, signal.SIGKILL)
         fcntl.fcntl(lifeline, fcntl.F_SETOWN, process)
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-    except OSError:  # another kernel that plays Linux
+    except OSError:  # another kernel that imitates Linux
         return False
     return True
 
 
 def _environment() -> dict[str, str]:
-    kept = (*_KEPT, *_KEPT_ON_WINDOWS) if sys.platform == "win32" else _KEPT
-    return _ENVIRONMENT | {name: os.environ[name] for name in kept if name in os.environ}
+    """Return the variables that every worker has: no keys, no home."""
+    names = (*_INHERITED, *_INHERITED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
+    return _ENVIRONMENT | {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _end(popen: subprocess.Popen[bytes], lifeline: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from orienteer.cypher.table import Bounds
 from orienteer.errors import QueryStopped
 from orienteer.records import JsonValue
-from orienteer.sandbox.pipe import Broken, TooLate
+from orienteer.sandbox.pipe import DeadlinePassed, PipeError
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
 
 _PROGRAM = Path(__file__).with_name("worker.py")
@@ -48,10 +48,10 @@ class Process:
         try:
             worker.pipe.send(request, deadline)
             answer = _answer(worker.pipe.receive(deadline))
-        except TooLate as fault:
+        except DeadlinePassed as fault:
             self.close()
             raise QueryStopped(_too_long(seconds)) from fault
-        except Broken as fault:
+        except PipeError as fault:
             cause = worker.cause(fault)
             self.close()
             raise QueryStopped(_broken(cause)) from fault
@@ -93,11 +93,11 @@ class Process:
 
 
 def _answer(message: Mapping[str, Any]) -> Answer:  # Any: JSON
-    """Return a message as an answer. Raises `Broken` where it is none: the engine may be broken by what it reads."""
+    """Return a message as an answer. Raises `PipeError` where it is none: the engine may be broken by what it reads."""
     rows, total, error = message.get("rows", []), message.get("total", 0), message.get("error")
     is_table = isinstance(rows, list) and all(isinstance(row, list) for row in rows) and isinstance(total, int)
     if not is_table or not (error is None or isinstance(error, str)):
-        raise Broken("it answered in a form that is none")
+        raise PipeError("it answered in a form that is none")
     return Answer(rows, total, error)
 
 

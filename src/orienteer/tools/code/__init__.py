@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from orienteer.errors import MissingExtra, UnsafeSandbox
 from orienteer.records import JsonValue, Observation, ToolSpec
-from orienteer.sandbox.interpreter import Interpreter, Ran, Tier
+from orienteer.sandbox.interpreter import Interpreter, RunResult, Tier
 from orienteer.sandbox.tiers import Choice, open_interpreter
 from orienteer.tools import arguments as given
 from orienteer.tools.code.config import CodeConfig
@@ -108,13 +108,13 @@ class CodeInterpreter:
         self._opened.append(open_interpreter(tier, {"cypher": self._served.cypher}, self.config.limits))
         self._opened[-1].run("")
 
-    def _run(self, code: str) -> Ran:
+    def _run(self, code: str) -> RunResult:
         self._served.begin(self.config.seconds)
         ran = self._opened[-1].run(code)
         self._earlier = [] if ran.is_lost else [*self._earlier, _Earlier(code, ran.error is None)]
         return ran
 
-    def _moved(self, code: str, before: Ran, notes: list[str]) -> Ran:
+    def _moved(self, code: str, before: RunResult, notes: list[str]) -> RunResult:
         """Return what code gives in the second tier, once the code that made the state has run there as well."""
         earlier = self._earlier[:-1]
         try:
@@ -133,7 +133,7 @@ class CodeInterpreter:
             notes.append(_NOT_AGAIN)
         return ran
 
-    def _reply(self, ran: Ran, notes: list[str]) -> Observation:
+    def _reply(self, ran: RunResult, notes: list[str]) -> Observation:
         if not self._has_told_tier:
             notes.append(f"The code ran in the sandbox {self.tier}.")
             self._has_told_tier = True
@@ -150,7 +150,7 @@ def _unfenced(code: str) -> str:
     return "\n".join(["", *lines[:-1]]) if is_fenced else code
 
 
-def _kind(ran: Ran) -> str | None:
+def _kind(ran: RunResult) -> str | None:
     """Return what kind of error a run ended in; None where it ended well."""
     if ran.is_lost:
         return "CodeStopped"

@@ -14,7 +14,7 @@ from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place,
 from orienteer.ingest.documents.read.converter import LONGEST, OF_SUFFIX
 from orienteer.ingest.documents.read.files import File
 from orienteer.records import Record
-from orienteer.sandbox.pipe import Broken, Ended, TooLate
+from orienteer.sandbox.pipe import DeadlinePassed, PipeClosed, PipeError
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
 
 MOST_BYTES = 1 << 30
@@ -86,7 +86,7 @@ class Converter:
         worker = self._started(kind, suffix)
         try:
             read = self._converted(worker, file, suffix)
-        except (Broken, TooLate) as fault:
+        except (PipeError, DeadlinePassed) as fault:
             self._end(kind)
             raise BadInput(self._told(fault)) from fault
         except BaseException:  # half of the file is sent, or its answer is still to come
@@ -100,7 +100,7 @@ class Converter:
         )
 
     def _converted(self, worker: Worker, file: File, suffix: str) -> _Read | _Refused:
-        """Return what a process makes of a file. Raises `Broken`, `TooLate`, and `BadInput` where it cannot be sent."""
+        """Return a process's answer for a file. Raises `PipeError`, `DeadlinePassed`, and `BadInput` on sending."""
         deadline = time.monotonic() + self._seconds
         worker.pipe.send_bytes(suffix.encode(), deadline)
         for part in _parts(file):
@@ -110,12 +110,12 @@ class Converter:
         try:
             return _REPLY.validate_json(message, strict=True)
         except ValidationError as error:
-            raise Broken("it answered in a form that is none") from error
+            raise PipeError("it answered in a form that is none") from error
 
-    def _told(self, fault: Broken | TooLate) -> str:
-        if isinstance(fault, TooLate):
+    def _told(self, fault: PipeError | DeadlinePassed) -> str:
+        if isinstance(fault, DeadlinePassed):
             return f"takes more than {self._seconds:g} s to convert: raise seconds, or save it again"
-        if isinstance(fault, Ended):
+        if isinstance(fault, PipeClosed):
             return "its conversion died, as of too much memory or a fault in a library: save it again"
         return f"its conversion broke ({fault}): save it again"
 
