@@ -14,8 +14,8 @@ from orienteer.errors import BadQuery
 
 _COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")
 _QUANTIFIERS = frozenset({"ANY", "ALL", "NONE", "SINGLE"})
-_MOST_ITEMS = 1_000  # of a list
-_MOST_REPEATED = 50  # parts of an operand that is written twice: in one another such operands double each time
+_MOST_ITEMS = 1_000  # of a list in the text: longer ones are passed as parameters
+_MOST_REPEATED = 50  # parts of an operand that is written twice: nested ones double each time
 
 
 def read_expression(reader: Reader) -> Expression:
@@ -27,7 +27,7 @@ def read_expression(reader: Reader) -> Expression:
 def _joined(
     reader: Reader, below: Callable[[Reader], Expression], words: tuple[str, ...] = (), signs: tuple[str, ...] = ()
 ) -> Expression:
-    """Return operands joined by operators of one precedence, from left to right."""
+    """Read operands joined by operators of one precedence, from left to right; `below` reads the operands."""
     left = below(reader)
     while reader.is_word(*words) or reader.is_sign(*signs):
         operator = reader.next().value.upper()
@@ -36,14 +36,17 @@ def _joined(
 
 
 def _or(reader: Reader) -> Expression:
+    """Read conditions joined by OR, which binds least."""
     return _joined(reader, _xor, ("OR",))
 
 
 def _xor(reader: Reader) -> Expression:
+    """Read conditions joined by XOR."""
     return _joined(reader, _and, ("XOR",))
 
 
 def _and(reader: Reader) -> Expression:
+    """Read conditions joined by AND."""
     return _joined(reader, _not, ("AND",))
 
 
@@ -55,18 +58,18 @@ def _not(reader: Reader) -> Expression:
 
 
 def _comparison(reader: Reader) -> Expression:
-    """Read `a < b`, and `a < b < c`, which means `a < b AND b < c`. Raises `BadQuery` where `b` is long."""
+    """Read `a < b`, or `a < b < c`, which means `a < b AND b < c`. Raises `BadQuery` where `b` is long."""
     left = _predicate(reader)
-    found: Expression | None = None
+    chain: Expression | None = None
     while reader.is_sign(*_COMPARISONS):
         operator = reader.next().value.replace("!=", "<>")
         right = _predicate(reader)
         compared = syntax.Binary(operator, left, right)
-        if found is not None:
+        if chain is not None:
             _check_repeated(left, "a < b < c repeats b", "a < b AND b < c")
-        found = compared if found is None else syntax.Binary("AND", found, compared)
+        chain = compared if chain is None else syntax.Binary("AND", chain, compared)
         left = right
-    return left if found is None else found
+    return left if chain is None else chain
 
 
 def _check_repeated(expression: Expression, what: str, instead: str) -> None:
@@ -94,14 +97,17 @@ def _predicate(reader: Reader) -> Expression:
 
 
 def _sum(reader: Reader) -> Expression:
+    """Read operands joined by + and -."""
     return _joined(reader, _product, signs=("+", "-"))
 
 
 def _product(reader: Reader) -> Expression:
+    """Read operands joined by * / %."""
     return _joined(reader, _power, signs=("*", "/", "%"))
 
 
 def _power(reader: Reader) -> Expression:
+    """Read operands joined by ^, which binds closest."""
     return _joined(reader, _signed, signs=("^",))
 
 
@@ -118,18 +124,18 @@ def _signed(reader: Reader) -> Expression:
 
 
 def _postfix(reader: Reader) -> Expression:
-    found = _atom(reader)
+    expression = _atom(reader)
     while True:
         if reader.takes("."):
-            found = syntax.Property(found, reader.name("property"))
+            expression = syntax.Property(expression, reader.name("property"))
         elif reader.takes("["):
-            found = _item(reader, found)
-        elif reader.is_sign(":") and isinstance(found, syntax.Variable):
-            found = syntax.HasType(found.name, node_labels(reader))
-        elif reader.is_sign("{") and isinstance(found, syntax.Variable):
-            found = _map_projection(reader, found)
+            expression = _item(reader, expression)
+        elif reader.is_sign(":") and isinstance(expression, syntax.Variable):
+            expression = syntax.HasType(expression.name, node_labels(reader))
+        elif reader.is_sign("{") and isinstance(expression, syntax.Variable):
+            expression = _map_projection(reader, expression)
         else:
-            return found
+            return expression
 
 
 def _item(reader: Reader, base: Expression) -> Expression:
@@ -215,7 +221,7 @@ def _worded(reader: Reader) -> Expression:
 
 
 def _is_dotted_call(reader: Reader) -> bool:
-    """Tell whether `apoc.text.join(` comes next, which only looks like properties of a variable."""
+    """Tell whether a dotted call such as `apoc.text.join(` comes next; it only looks like properties of a variable."""
     ahead = 1
     while reader.is_sign(".", ahead=ahead):
         ahead += 2
@@ -291,7 +297,7 @@ def _case(reader: Reader) -> Expression:
 
 
 def _subquery(reader: Reader) -> Expression:
-    kind = cast(Literal["EXISTS", "COUNT"], reader.next().value.upper())  # the caller has looked
+    kind = cast(Literal["EXISTS", "COUNT"], reader.next().value.upper())  # the caller has checked the word
     reader.expect("{", f"after {kind}")
     reader.takes_word("MATCH")
     paths = read_paths(reader, read_expression)
@@ -339,5 +345,5 @@ def _quantifier(reader: Reader, kind: str) -> Expression:
     reader.expect_word("WHERE", f"in {kind}(...)")
     where = read_expression(reader)
     reader.expect(")", f"after {kind}(...")
-    kinds = cast(Literal["any", "all", "none", "single"], kind)  # the caller has looked
+    kinds = cast(Literal["any", "all", "none", "single"], kind)  # the caller has checked the word
     return syntax.Quantifier(kinds, variable, source, where)

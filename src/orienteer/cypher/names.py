@@ -1,8 +1,9 @@
-"""One name map: types and properties by whatever name a query gives them, to what they are called in the copy.
+"""The name map: from the names of types and properties in a query to their names in the engine's copy.
 
-The engine takes `Gene` and `gene` for one name, and keeps node types and edge types in one space; here they are told
-apart. A type is named by its code, its label, another word for it, or any of these without regard to case, spaces and
-signs; an edge type also together with the types that it joins: `DISEASE_DOWNREGULATES_GENE`.
+For example `DISEASE_DOWNREGULATES_GENE` names the edge type `downregulates` between diseases and genes. A query may
+name a type by its code, its label, another word for it, or any of these in another case, with other spaces and signs.
+The engine takes `Gene` and `gene` for the same name, and has one space of names for node and edge types; the map keeps
+them apart.
 """
 
 from __future__ import annotations
@@ -15,147 +16,151 @@ from orienteer.cypher.view import View
 from orienteer.errors import UnknownProperty, UnknownType, nearest
 from orienteer.records import Record, Schema, Triple
 
-_MOST_SHOWN = 30
-_OWN = ("id", "name")  # what every node has
+_MOST_SHOWN = 30  # names that an error lists
+_OWN = ("id", "name")  # properties of every node
 _KINDS = {"text": TEXT, "integer": INTEGER, "float": FLOAT, "boolean": BOOLEAN}
 
 
 class Column(Record):
-    """A property that was copied."""
+    """A property in the copy."""
 
     column: str
-    """What it is called in the copy."""
+    """Its name in the copy."""
     kind: str
     """text, integer, float or boolean, or a list of these: `text[]`."""
     types: tuple[str, ...]
-    """The node types, or edge types, of which some have it."""
+    """The node types, or edge types, with a node or edge that has it."""
 
     @property
     def value_kind(self) -> Kind:
-        """What its values are."""
+        """Return the kind of its values."""
         return list_of(_KINDS[self.kind[:-2]]) if self.kind.endswith("[]") else _KINDS[self.kind]
 
 
 class Catalog(Record):
-    """What a copy holds, and under which names."""
+    """The contents of a copy, with their names there."""
 
     version: int
     engine: str
-    """The engine and its version: another one makes the copy anew."""
+    """The engine and its version: another engine makes the copy again."""
     node_tables: dict[str, str]
     edge_tables: dict[str, str]
     table_numbers: dict[str, str]
-    """Node type by the engine's number of its table."""
+    """The engine's number of each node table, with its node type."""
     node_columns: dict[str, Column]
     edge_columns: dict[str, Column]
     left_out: dict[str, str]
     """Properties that were not copied, each with the reason."""
     edge_left_out: dict[str, str]
     loops: dict[str, int] = {}
-    """Edges from a node to itself by type; they are not copied."""
+    """How many edges of each type go from a node to itself; they are not copied."""
 
 
 def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """Return a name for each that the engine can tell from all others: its own where that can be."""
-    used = {one.casefold() for one in taken}
-    found: dict[str, str] = {}
+    """Return a name for each that the engine can tell from all others: the same name where possible."""
+    used = {name.casefold() for name in taken}
+    by_name: dict[str, str] = {}
     for name in names:
         other, number = name, 2
-        is_plain = name.isprintable() and not set("`.") & set(name)  # what stands before a dot it takes for a database
+        is_plain = name.isprintable() and not set("`.") & set(
+            name
+        )  # the engine takes a word before a dot for a database
         if not name or name.startswith("_") or len(name) > 100 or not is_plain:
-            other = f"x{len(found)}"
+            other = f"x{len(by_name)}"
         stem = other
         while other.casefold() in used or other.upper().casefold() in used:
             other, number = f"{stem}~{number}", number + 1
         used |= {other.casefold(), other.upper().casefold()}
-        found[name] = other
-    return found
+        by_name[name] = other
+    return by_name
 
 
 class Names:
     """Looks names up in a graph's schema and in its copy's catalog."""
 
     view: View | None = None
-    """The view that gives the names; None where the graph has its own."""
+    """The view that gives the names; None for the graph's own names."""
 
     def __init__(self, schema: Schema, catalog: Catalog) -> None:
         self.schema, self.catalog = schema, catalog
         self.triples = tuple(schema.edges)
         self.undirected = schema.symmetric
-        """Edge types whose edges fit a pattern whichever way its arrow points."""
+        """Edge types whose edges match an arrow in either direction."""
 
     def called(self, type_name: str) -> str:
-        """Return what results call a type."""
+        """Return the name of a type in results."""
         return type_name
 
     def identifier(self, node: Value) -> str:
-        """Return the id of a node as the engine takes it."""
+        """Return the engine's expression for the id of a node."""
         return f"{node.text}.id"
 
     # ---------------------------------------------------------------------------------------------------- types
 
     def node_types(self, name: str) -> frozenset[str]:
         """Return the node types that a name means. Raises `UnknownType`."""
-        found = _look_up(name, self._node_words)
-        if not found:
+        types = _look_up(name, self._node_words)
+        if not types:
             raise self._unknown("node type", name, list(self.schema.node_types))
-        return found
+        return types
 
     def edge_triples(self, name: str) -> frozenset[Triple]:
-        """Return the kinds of edge that a name means; one that names end types means those only.
+        """Return the triples that a name means; a name with end types means only the triples between these.
 
         Raises `UnknownType`.
         """
         if types := _look_up(name, self._edge_words):
-            return frozenset(one for one in self.triples if one.type in types)
-        found = self._joining.get(_bare(name), frozenset())
-        if not found:
+            return frozenset(triple for triple in self.triples if triple.type in types)
+        triples = self._joining.get(_bare(name), frozenset())
+        if not triples:
             raise self._unknown("edge type", name, list(self.schema.edge_types), self._joined_words())
-        return found
+        return triples
 
     @cached_property
     def _node_words(self) -> list[Mapping[str, frozenset[str]]]:
+        """Return the node types by each name that a query may give them."""
         return self._words(self.schema.node_types)
 
     @cached_property
     def _edge_words(self) -> list[Mapping[str, frozenset[str]]]:
+        """Return the edge types by each name that a query may give them."""
         return self._words(self.schema.edge_types)
 
     def _words(self, types: Iterable[str]) -> list[Mapping[str, frozenset[str]]]:
-        """Return what names mean, the closest reading first."""
+        """Return the types by name on three levels: as written, in any case, and without spaces and signs."""
         schema = self.schema
         exact, folded, bare = (dict[str, set[str]]() for _ in range(3))
-        for one in types:
-            exact.setdefault(one, set()).add(one)
-            for word in (one, schema.label(one)):
-                folded.setdefault(word.casefold(), set()).add(one)
-            for word in (one, schema.label(one), *schema.also_called.get(one, ())):
+        for type_name in types:
+            exact.setdefault(type_name, set()).add(type_name)
+            for word in (type_name, schema.label(type_name)):
+                folded.setdefault(word.casefold(), set()).add(type_name)
+            for word in (type_name, schema.label(type_name), *schema.also_called.get(type_name, ())):
                 if key := _bare(word):
-                    bare.setdefault(key, set()).add(one)
-        return [{word: frozenset(found) for word, found in level.items()} for level in (exact, folded, bare)]
+                    bare.setdefault(key, set()).add(type_name)
+        return [{word: frozenset(meant) for word, meant in level.items()} for level in (exact, folded, bare)]
 
     @cached_property
     def _joining(self) -> Mapping[str, frozenset[Triple]]:
-        found: dict[str, set[Triple]] = {}
+        joined: dict[str, set[Triple]] = {}
         for triple in self.triples:
-            sources, words, targets = (self._called(one) for one in (triple.source, triple.type, triple.target))
+            sources, words, targets = (
+                {name, self.schema.label(name), *self.schema.also_called.get(name, ())}
+                for name in (triple.source, triple.type, triple.target)
+            )
             for source in sources:
                 for word in words:
                     for target in targets:
-                        found.setdefault(_bare(f"{source}{word}{target}"), set()).add(triple)
-        return {word: frozenset(triples) for word, triples in found.items()}
-
-    def _called(self, name: str) -> set[str]:
-        return {name, self.schema.label(name), *self.schema.also_called.get(name, ())}
+                        joined.setdefault(_bare(f"{source}{word}{target}"), set()).add(triple)
+        return {word: frozenset(triples) for word, triples in joined.items()}
 
     def _joined_words(self) -> list[str]:
-        """Edge types with the types that they join, as a query may name them."""
+        """Return the names of edge types that contain their end types, for the hints of an error."""
         label = self.schema.label
-        return ["_".join(map(label, (one.source, one.type, one.target))).upper() for one in self.triples]
+        return ["_".join(map(label, (triple.source, triple.type, triple.target))).upper() for triple in self.triples]
 
-    def _unknown(self, what: str, name: str, known: list[str], further: Sequence[str] = ()) -> UnknownType:
-        readable = list(dict.fromkeys(self.schema.label(one) for one in known))
-        near = _near(name, [*readable, *known, *further])
+    def _unknown(self, what: str, name: str, names: list[str], further: Sequence[str] = ()) -> UnknownType:
+        readable = list(dict.fromkeys(self.schema.label(word) for word in names))
+        near = _near(name, [*readable, *names, *further])
         hint = f" Near: {', '.join(near)}." if near else ""
         more = ", ..." if len(readable) > _MOST_SHOWN else ""
         return UnknownType(f"No {what} {name!r}.{hint} In this graph: {', '.join(readable[:_MOST_SHOWN])}{more}.", near)
@@ -173,9 +178,9 @@ class Names:
     def _column(
         self, what: str, key: str, types: frozenset[str], columns: Mapping[str, Column], left_out: Mapping[str, str]
     ) -> Column:
-        known = _known(key, columns)
-        if known is not None:
-            column = columns[known]
+        own = _known(key, columns)
+        if own is not None:
+            column = columns[own]
             if not types & set(column.types):
                 raise UnknownProperty(
                     f"No {what} of {self._list(types)} has the property {key!r}: "
@@ -194,7 +199,7 @@ class Names:
         raise UnknownProperty(f"No {what} has a property {key!r}.{hint} {has} For words of a text use search.", near)
 
     def _properties(self, what: str, types: frozenset[str], columns: Mapping[str, Column]) -> list[str]:
-        """Return the properties of some types, with those that every node has."""
+        """Return the properties of some types, and for nodes those that every node has."""
         own = [*_OWN] if what == "node" else []
         return own + [name for name, column in columns.items() if types & set(column.types) and name not in own]
 
@@ -203,7 +208,7 @@ class Names:
         return f"{self._list(types)} has: {has}."
 
     def _list(self, types: Collection[str]) -> str:
-        shown = [self.schema.label(one) for one in sorted(types)]
+        shown = [self.schema.label(type_name) for type_name in sorted(types)]
         return ", ".join(dict.fromkeys(shown[:6])) + (", ..." if len(shown) > 6 else "")
 
 
@@ -214,24 +219,24 @@ def _look_up(name: str, levels: list[Mapping[str, frozenset[str]]]) -> frozenset
     return frozenset()
 
 
-def _near(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that look most like one, whatever joins their words; each meaning once."""
+def _near(name: str, names: Iterable[str]) -> list[str]:
+    """Return at most three names that look most like a name; of names that differ only in signs, the first."""
     spaced: dict[str, str] = {}
-    for one in known:
-        spaced.setdefault(one.replace("_", " "), one)
-    found: dict[str, str] = {}
-    for one in nearest(name.replace("_", " "), spaced, most=6):
-        found.setdefault(_bare(one), spaced[one])
-    return list(found.values())[:3]
+    for word in names:
+        spaced.setdefault(word.replace("_", " "), word)
+    meanings: dict[str, str] = {}
+    for word in nearest(name.replace("_", " "), spaced, most=6):
+        meanings.setdefault(_bare(word), spaced[word])
+    return list(meanings.values())[:3]
 
 
-def _known(key: str, known: Mapping[str, object]) -> str | None:
-    if key in known:
+def _known(key: str, names: Mapping[str, object]) -> str | None:
+    if key in names:
         return key
-    same = [one for one in known if one.casefold() == key.casefold()]
+    same = [word for word in names if word.casefold() == key.casefold()]
     return same[0] if len(same) == 1 else None
 
 
 def _bare(name: str) -> str:
     """Return a name without case, spaces and signs."""
-    return "".join(one for one in name.casefold() if one.isalnum())
+    return "".join(character for character in name.casefold() if character.isalnum())

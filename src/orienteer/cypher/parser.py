@@ -1,4 +1,4 @@
-"""The guard: one statement of reading clauses as a tree. What is not listed here is refused, whatever it is called."""
+"""The guard: it reads one statement of reading clauses as a tree. Everything that is not listed here is refused."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from orienteer.cypher.token_reader import Reader
 from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
 
-MOST_CLAUSES = 20
+MOST_CLAUSES = 20  # of a statement: a bound on the engine's planning
 TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"
 _BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN"
 _WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DROP", "ALTER", "FOREACH", "INSERT"})
 
 
-@lru_cache(maxsize=256)  # with parameters one statement is asked many times
+@lru_cache(maxsize=256)  # a statement with parameters is asked many times
 def parse(text: str, view: View | None = None) -> Statement:
-    """Return a statement as a tree. Raises `BadQuery` for everything that is not one reading statement."""
+    """Return a statement as a tree. Raises `BadQuery` for anything but one reading statement."""
     try:
         return _statement(text, view)
-    except RecursionError:  # bounds hold it long before, but who asks may be deep in calls himself
+    except RecursionError:  # other bounds come long before, but the caller may be deep in calls
         raise BadQuery(TOO_DEEP) from None
 
 
@@ -49,17 +49,12 @@ def _statement(text: str, view: View | None) -> Statement:
         raise _no_clause(reader)
     if len(all_) > 1:
         raise BadQuery("UNION and UNION ALL cannot be mixed: use one of them throughout")
-    if len(queries) > 1:
-        _check_union(queries)
+    names = [[item.name for item in query[-1].items] for query in queries if isinstance(query[-1], Projection)]
+    if any(columns != names[0] for columns in names):
+        raise BadQuery(f"the parts of a UNION return different columns, {names}: name them alike with AS")
     if sum(map(len, queries)) > MOST_CLAUSES:
         raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
     return Statement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view)
-
-
-def _check_union(queries: list[tuple[Clause, ...]]) -> None:
-    names = [[item.name for item in query[-1].items] for query in queries if isinstance(query[-1], Projection)]
-    if any(one != names[0] for one in names):
-        raise BadQuery(f"the parts of a UNION return different columns, {names}: name them alike with AS")
 
 
 def _query(reader: Reader) -> tuple[Clause, ...]:

@@ -1,4 +1,4 @@
-"""Patterns of nodes and edges, as the parser reads them."""
+"""The parser's part for patterns of nodes and edges."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from orienteer.cypher.syntax import Direction, EdgePattern, Expression, Hops, No
 from orienteer.cypher.token_reader import Reader
 from orienteer.errors import BadQuery
 
-MOST_HOPS = 4  # edges of one variable-length pattern: further apart, everything is connected to everything
-MOST_EDGES = 8  # of the patterns of one clause, each counted with its most hops; planning more takes an engine seconds
+MOST_HOPS = 4  # edges of a variable-length pattern: at a larger distance, everything is connected to everything
+MOST_EDGES = 8  # in a clause, a variable-length one counted with its most hops: planning more takes an engine seconds
 _SHORTEST: dict[str, Literal["SHORTEST", "ALL SHORTEST"]] = {
     "shortestpath": "SHORTEST",
     "allshortestpaths": "ALL SHORTEST",
@@ -20,7 +20,7 @@ _ReadExpression = Callable[[Reader], Expression]
 
 
 def read_paths(reader: Reader, read: _ReadExpression) -> tuple[PathPattern, ...]:
-    """Return the paths of a clause. Raises `BadQuery`, also where they have more edges than an engine plans in time."""
+    """Return the paths of a clause. Raises `BadQuery`, also for more edges than an engine plans in time."""
     paths = [read_path(reader, read)]
     while reader.takes(","):
         paths.append(read_path(reader, read))
@@ -94,13 +94,13 @@ def _edge(reader: Reader, read: _ReadExpression) -> EdgePattern:
 
 
 def node_labels(reader: Reader) -> tuple[str, ...]:
-    """Read `:A|B`, in a view also `:A:domain`: the types of which a node has one, none where it may have any.
+    """Read `:A|B`, in a view also `:A:domain`; return the alternative types, empty for any type.
 
     Raises `BadQuery` for more labels than a node has.
     """
-    found: list[list[str]] = []
-    while reader.takes(":") or (found and reader.takes("|")):
-        if found:
+    alternatives: list[list[str]] = []
+    while reader.takes(":") or (alternatives and reader.takes("|")):
+        if alternatives:
             reader.takes(":")
         _refuse_signs(reader, "node type")
         together = [reader.name("node type")]
@@ -108,21 +108,17 @@ def node_labels(reader: Reader) -> tuple[str, ...]:
             reader.next()
             _refuse_signs(reader, "node type")
             together.append(reader.name("node type"))
-        found.append([one for one in together if not is_domain(reader.domain, one)])
-        if len(found[-1]) > 1 or (len(together) > 1 and reader.domain is None) or reader.is_sign(":"):
-            raise BadQuery(_one_type(reader.domain))
-    types = [one for together in found for one in together]
-    return () if any(not together for together in found) else tuple(types)
+        alternatives.append([label for label in together if not is_domain(reader.domain, label)])
+        if len(alternatives[-1]) > 1 or (len(together) > 1 and reader.domain is None) or reader.is_sign(":"):
+            beside = f" beside the label {reader.domain}" if reader.domain is not None else ""
+            raise BadQuery(f"a node has one type here{beside}, and node types are alternatives: write :A|B")
+    types = [label for together in alternatives for label in together]
+    return () if any(not together for together in alternatives) else tuple(types)
 
 
 def is_domain(domain: str | None, name: str) -> bool:
     """Tell whether a name is the label that every node has in a view."""
     return domain is not None and name.casefold() == domain.casefold()
-
-
-def _one_type(domain: str | None) -> str:
-    beside = f" beside the label {domain}" if domain is not None else ""
-    return f"a node has one type here{beside}, and node types are alternatives: write :A|B"
 
 
 def _refuse_signs(reader: Reader, what: str) -> None:
@@ -131,7 +127,7 @@ def _refuse_signs(reader: Reader, what: str) -> None:
 
 
 def _edge_types(reader: Reader) -> tuple[str, ...]:
-    """Read `:A|B`, `:A|:B` and `IS A`'s older forms; all are alternatives."""
+    """Read `:A|B` or the older `:A|:B`; return the alternative types."""
     types: list[str] = []
     while reader.takes(":") or (types and reader.takes("|")):
         if types:
@@ -152,7 +148,7 @@ def _hops(reader: Reader) -> Hops:
     if most is None:
         raise BadQuery(f"a pattern of any length is not supported: give the most hops, as in *1..{MOST_HOPS}")
     least = 1 if least is None else least
-    if not least:  # the engine loses the nodes that no edge of the pattern's types could reach
+    if not least:  # with *0 the engine loses nodes that no edge of the pattern's types could reach
         raise BadQuery(f"no hop at all, *0..{most}, is not supported: write *1..{max(most, 1)}, and UNION the start")
     if most > MOST_HOPS or least > most:
         raise BadQuery(f"*{least}..{most} is not supported: hops go from 1 to {MOST_HOPS}; for paths use `paths`")

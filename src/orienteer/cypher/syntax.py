@@ -1,4 +1,4 @@
-"""What a statement may hold, as data. What has no class here cannot reach the engine."""
+"""The parts of a statement, as data. A part without a class here cannot reach the engine."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import Literal, TypeAlias
 from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
 
-MOST_DEEP = 200  # operators in a chain and forms in one another: each takes up to 3 of the 1,000 calls Python nests
+MOST_DEEP = 200  # chained operators and nested forms: each takes up to 3 of the 1,000 calls that Python nests
 Direction: TypeAlias = Literal["out", "in", "both"]
 
 
 class Tree:
-    """What holds other parts of a statement, and knows how deep and how large it is: no form can go uncounted."""
+    """A part of a statement with parts of its own. Every such part is counted when it is made."""
 
     __slots__ = ("depth", "size")
     depth: int
-    """Parts in one another."""
+    """The levels of nesting."""
     size: int
-    """Parts in all; one that stands twice counts twice."""
+    """All parts; a part that occurs twice counts twice."""
 
     def __post_init__(self) -> None:
-        """Count. Raises `BadQuery` where a chain or a nesting is longer than is allowed."""
+        """Count depth and size. Raises `BadQuery` where a chain or a nesting is too long."""
         depth, size = _measured(tuple(getattr(self, name) for name in self.__slots__))
         if depth >= MOST_DEEP:
             raise BadQuery(
                 f"the query has more than {MOST_DEEP} operators in a chain or forms in one another: write x IN [a, b] "
                 "for x = a OR x = b, UNWIND and sum() for a + b, and name parts by WITH ... AS x"
             )
-        object.__setattr__(self, "depth", depth + 1)  # frozen, but not yet made
+        object.__setattr__(self, "depth", depth + 1)  # the record is frozen, but not complete yet
         object.__setattr__(self, "size", size + 1)
 
 
 def measured(part: object) -> tuple[int, int]:
-    """Return how deep and how large a part of a statement is; leaves are neither."""
+    """Return the depth and the size of a part of a statement; a leaf has 0 and 1."""
     return (part.depth, part.size) if isinstance(part, Tree) else (0, 1)
 
 
@@ -77,7 +77,7 @@ class Property(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Call(Tree):
-    """A function of the list, its name in lower case."""
+    """A call of a function that is listed; its name is in lower case."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -111,14 +111,14 @@ class ListOf(Tree):
 
 @dataclass(frozen=True, slots=True)
 class MapOf(Tree):
-    """`{a: 1}`, also what `n {.a, b: 1}` means."""
+    """`{a: 1}`; `n {.a, b: 1}` is read as `{a: n.a, b: 1}`."""
 
     items: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Item(Tree):
-    """`list[at]`, from 0, negative ones from the end."""
+    """`list[at]`: places count from 0, negative ones from the end."""
 
     base: Expression
     at: Expression
@@ -126,7 +126,7 @@ class Item(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Slice(Tree):
-    """`list[begin..end]`, from 0, the end left out."""
+    """`list[begin..end]`: from 0, without the end."""
 
     base: Expression
     begin: int | None
@@ -135,7 +135,7 @@ class Slice(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Case(Tree):
-    """`CASE WHEN a THEN b ... ELSE c END`; one with a subject has a comparison with it in each condition."""
+    """`CASE WHEN a THEN b ... ELSE c END`; `CASE x WHEN 1` is read as `CASE WHEN x = 1`."""
 
     whens: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression | None
@@ -163,7 +163,7 @@ class Quantifier(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Subquery(Tree):
-    """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is an EXISTS."""
+    """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is read as EXISTS."""
 
     kind: Literal["EXISTS", "COUNT"]
     paths: tuple[PathPattern, ...]
@@ -176,7 +176,7 @@ class HasType:
 
     variable: str
     types: tuple[str, ...]
-    """None where only the label is named that every node has in a view."""
+    """Empty where the condition names only the domain label, which every node has in a view."""
 
 
 Expression: TypeAlias = (
@@ -229,7 +229,7 @@ class EdgePattern(Tree):
 
 @dataclass(frozen=True, slots=True)
 class PathPattern(Tree):
-    """`p = (a)-[r]-(b)`, nodes and edges in turn."""
+    """`p = (a)-[r]-(b)`: nodes and edges in turn."""
 
     variable: str | None
     nodes: tuple[NodePattern, ...]
@@ -261,7 +261,7 @@ class Unwind:
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """`expression AS name`; the name is the expression's own text where none is given."""
+    """`expression AS name`; without AS, the name is the expression's own text."""
 
     expression: Expression
     name: str
@@ -302,4 +302,4 @@ class Statement:
     """UNION ALL."""
     parameters: frozenset[str]
     view: View | None = None
-    """How the graph is to look; None for the graph as it is."""
+    """The view that gives the names; None for the graph's own."""

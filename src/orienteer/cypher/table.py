@@ -1,4 +1,4 @@
-"""What a query gives back."""
+"""The answer to a query, and its bounds."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Table(Record):
     columns: tuple[str, ...]
     rows: tuple[tuple[JsonValue, ...], ...]
     total: int
-    """How many rows the query has, shown or not."""
+    """How many rows the query has, including those that are not here."""
     truncated: bool
-    """There are more rows than are here: the limit, or the characters allowed, were reached."""
+    """There are more rows than these: the limit of rows or of characters was reached."""
     notes: tuple[str, ...] = ()
-    """What was read otherwise than it was written."""
+    """Where the query was read in another way than it was written."""
 
 
 class Bounds(NamedTuple):
-    """What an answer may take at the most."""
+    """The bounds of an answer."""
 
     rows: int
     characters: int

@@ -1,4 +1,4 @@
-"""A statement's text as tokens: strings, names in backticks and comments are understood, all else is refused."""
+"""A statement's text becomes tokens: texts, names, words, numbers and signs; anything else is refused."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.errors import BadQuery
 
-LONGEST = 8_000  # characters of a statement
-MOST_TOKENS = 3_000
+LONGEST = 8_000  # characters of a statement: long lists are passed as parameters
+MOST_TOKENS = 3_000  # of a statement: a bound on the time of the guard
 Kind: TypeAlias = Literal["text", "name", "word", "parameter", "integer", "float", "sign", "end"]
 
 _SPACE = re.compile(r"(?:[ \t\r\n\f\v]|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
@@ -22,26 +22,26 @@ _SIGN = re.compile(r"<>|<=|>=|=~|\.\.|!=|\|\||[-+*/%^=<>(){}\[\],.:|&!]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'", '"': '"', "`": "`"}
 _LARGEST = 2**63 - 1
-_MOST_DIGITS = 100  # of a whole number, zeros before it counted: Python refuses to read those of thousands
+_MOST_DIGITS = 100  # of a whole number, leading zeros included: Python refuses to read thousands of digits
 
 
 class Token(NamedTuple):
-    """A piece of a statement, and where it stands."""
+    """A piece of a statement with its place."""
 
     kind: Kind
     value: str
-    """Of texts and names what they mean, escapes resolved; else as written."""
+    """The meaning of a text or a name, without quotes and escapes; anything else as written."""
     start: int
     end: int
 
     @property
     def shown(self) -> str:
-        """The token as an error shows it."""
+        """Return the token as an error shows it."""
         return "the end" if self.kind == "end" else repr(self.value[:40])
 
 
 def tokenize(text: str) -> list[Token]:
-    """Return the tokens of a statement, the last of kind `end`. Raises `BadQuery` for what is no Cypher."""
+    """Return the tokens of a statement, the last of kind `end`. Raises `BadQuery` for text that is not Cypher."""
     if len(text) > LONGEST:
         raise BadQuery(
             f"the query has {len(text):,} characters: {LONGEST:,} are allowed; pass long lists as parameters"
@@ -49,10 +49,10 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     at = 0
     while at < len(text):
-        if found := _SPACE.match(text, at):
-            at = found.end()
+        if space := _SPACE.match(text, at):
+            at = space.end()
             continue
-        # `match`, whose end is looked at: `fullmatch` would try every way to share the spaces out.
+        # `match` and a look at its end, since `fullmatch` would try every way to distribute the spaces.
         if text[at] == ";" and (ending := _ENDING.match(text, at)) and ending.end() == len(text):
             break
         token = _token(text, at)
@@ -65,25 +65,26 @@ def tokenize(text: str) -> list[Token]:
 
 
 def _token(text: str, at: int) -> Token:
-    if found := _TEXT.match(text, at):
-        return Token("text", _unescaped(found[0][1:-1]), at, found.end())
-    if found := _NAME.match(text, at):
-        return Token("name", _plain(found[0][1:-1].replace("``", "`")), at, found.end())
+    if match := _TEXT.match(text, at):
+        return Token("text", _unescaped(match[0][1:-1]), at, match.end())
+    if match := _NAME.match(text, at):
+        return Token("name", _plain(match[0][1:-1].replace("``", "`")), at, match.end())
     if text[at] == "$":
-        found = _WORD.match(text, at + 1) or re.compile(r"\d+", re.ASCII).match(text, at + 1)
-        if found is None:
+        match = _WORD.match(text, at + 1) or re.compile(r"\d+", re.ASCII).match(text, at + 1)
+        if match is None:
             raise BadQuery(f"{text[at : at + 20]!r} is no parameter: write $name")
-        return Token("parameter", found[0], at, found.end())
-    if found := _WORD.match(text, at):
-        return _word(found[0], at)
-    if found := _NUMBER.match(text, at):
-        return _number(text, found[0], at)
-    if not text.startswith("/*", at) and (found := _SIGN.match(text, at)):
-        return Token("sign", found[0], at, found.end())
+        return Token("parameter", match[0], at, match.end())
+    if match := _WORD.match(text, at):
+        return _word(match[0], at)
+    if match := _NUMBER.match(text, at):
+        return _number(text, match[0], at)
+    if not text.startswith("/*", at) and (match := _SIGN.match(text, at)):
+        return Token("sign", match[0], at, match.end())
     raise _refused(text, at)
 
 
 def _word(word: str, at: int) -> Token:
+    """Return a word as a token. Raises `BadQuery` for letters that only look like ASCII."""
     if not word.isascii() and unicodedata.normalize("NFKC", word).isascii():
         # Full-width and other look-alike letters: an engine might fold them into a clause's name, or might not.
         raise BadQuery(f"{word!r} holds letters that only look like a to z: write them plainly, or in backticks")
@@ -112,8 +113,8 @@ def _refused(text: str, at: int) -> BadQuery:
 
 
 def _unescaped(text: str) -> str:
-    def meant(found: re.Match[str]) -> str:
-        escape = found[1]
+    def meant(match: re.Match[str]) -> str:
+        escape = match[1]
         if len(escape) > 1:
             return _character(int(escape[1:], 16))
         if escape not in _ESCAPED:
@@ -124,15 +125,16 @@ def _unescaped(text: str) -> str:
 
 
 def _character(code: int) -> str:
+    """Return the character of an escape's number. Raises `BadQuery` for a number without one."""
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
         raise BadQuery(f"\\u{code:04x} is no character: write the character itself")
     return chr(code)
 
 
 def _plain(text: str) -> str:
-    """Return a text as it is. Raises `BadQuery` where it holds a NUL, at which an engine in C may take it to end."""
+    """Return a text unchanged. Raises `BadQuery` for a lone surrogate, or a NUL, which ends a text for code in C."""
     if "\0" in text:
         raise BadQuery("a text or a name holds the character U+0000: leave it out")
-    if any(0xD800 <= ord(one) < 0xE000 for one in text):
+    if any(0xD800 <= ord(character) < 0xE000 for character in text):
         raise BadQuery("a text or a name holds half a surrogate pair: leave it out")
     return text

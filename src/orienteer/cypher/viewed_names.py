@@ -1,4 +1,4 @@
-"""The names of a graph in a view: what a statement says of types and ids, for the engine."""
+"""The name map of a view: from the types and ids of a statement in a view to the engine's copy."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from orienteer.records import Schema
 
 
 class ViewedNames(Names):
-    """Looks up the names of a view; those that types have in the graph itself mean the same."""
+    """Looks up the names of a view; the graph's own names of types work too."""
 
     def __init__(self, schema: Schema, catalog: Catalog, view: View, identifiers: Identifiers) -> None:
-        """Raise `BadOption` where the domain label is a node type, `UnknownType` for a directed type that is none."""
+        """Raises `BadOption` for a domain label that is a node type, `UnknownType` for an unknown directed type."""
         super().__init__(viewed_schema(schema, view), catalog)
         self.view, self._identifiers = view, identifiers
-        directed = {triple.type for one in view.directed for triple in self.edge_triples(one)}
+        directed = {triple.type for name in view.directed for triple in self.edge_triples(name)}
         self.undirected = (frozenset(schema.edge_types) - directed) | schema.symmetric
 
     def node_types(self, name: str) -> frozenset[str]:
-        """Return the node types that a name means. Raises `UnknownType`, for the domain's label too."""
+        """Return the node types that a name means. Raises `UnknownType`, also for the domain label."""
         try:
             return super().node_types(name)
         except UnknownType:
@@ -34,28 +34,28 @@ class ViewedNames(Names):
             ) from None
 
     def called(self, type_name: str) -> str:
-        """Return what results call a type: with underscores, an edge type with the types that it joins."""
+        """Return the name of a type in results: with underscores, an edge type with its end types."""
         return self.schema.label(type_name)
 
     def _joined_words(self) -> list[str]:
-        return []  # the names of a view have the types in them
+        return []  # a view's names of edge types contain the end types already
 
     def identifier(self, node: Value) -> str:
-        """Return the id of a node as the engine takes it: its property, else what its id has behind the type."""
-        types, known = node.kind.types or frozenset(self.schema.node_types), self._identifiers
-        column = self.catalog.node_columns.get(known.property) if known.property is not None else None
+        """Return the engine's expression for a node's id in the view: its property, else its id without the type."""
+        types, identifiers = node.kind.types or frozenset(self.schema.node_types), self._identifiers
+        column = self.catalog.node_columns.get(identifiers.property) if identifiers.property is not None else None
         if column is None or not types & set(column.types):
             return self._behind_type(node.text, types)
-        given = f"{node.text}.{quoted(column.column)}"
-        rest = types - known.complete
-        return f"coalesce({given}, {self._behind_type(node.text, rest)})" if rest else given
+        text = f"{node.text}.{quoted(column.column)}"
+        rest = types - identifiers.complete
+        return f"coalesce({text}, {self._behind_type(node.text, rest)})" if rest else text
 
     def _behind_type(self, node: str, types: Iterable[str]) -> str:
         cases = []
-        for one in sorted(types):
-            if prefix := self._identifiers.prefixes.get(one):
-                table = rendered(self.catalog.node_tables[one])
-                # The engine's substring counts what is seen as one character, and its patterns lose a backslash of two.
+        for node_type in sorted(types):
+            if prefix := self._identifiers.prefixes.get(node_type):
+                table = rendered(self.catalog.node_tables[node_type])
+                # No substring(): the engine counts grapheme clusters there. Its patterns lose one of two backslashes.
                 begins = "^" + re.escape(prefix).replace("\\\\", r"\x5C")
                 rest = f"regexp_replace({node}.id, {rendered(begins)}, '')"
                 cases.append(f"WHEN label({node}) = {table} THEN {rest}")

@@ -1,4 +1,4 @@
-"""Sums and other arithmetic for the engine: null where an operand is, and texts joined."""
+"""Sums and other arithmetic for the engine: null with a null operand, and texts joined by +."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ LIST_ADVICE = "UNWIND the list first, as in UNWIND nodes(p) AS x WITH x WHERE to
 
 
 def total(operands: Iterable[Value], *, may_join_texts: bool) -> Value:
-    """Return operands added from left to right; once one is a text, what follows is one too. Raises `BadQuery`."""
-    found, *others = operands
+    """Add operands from left to right; from the first text on, the sum is a text. Raises `BadQuery`."""
+    left, *others = operands
     parts: list[Value] = []
     for value in others:
-        if {found.kind.name, value.kind.name} & {"list", "null"} or not (found.kind.is_text or value.kind.is_text):
-            found, parts = calculated("+", found, value), []
+        if {left.kind.name, value.kind.name} & {"list", "null"} or not (left.kind.is_text or value.kind.is_text):
+            left, parts = calculated("+", left, value), []
             continue
         if not may_join_texts:
             raise BadQuery(f"texts cannot be joined inside [ ] or any(): {LIST_ADVICE}")
-        parts = [*(parts or [_as_text(found)]), _as_text(value)]
-        found = Value("", TEXT)  # what the parts make is written at the end, at once
-    return Value(texts.sum_of(parts), TEXT) if parts else found
+        parts = [*(parts or [_as_text(left)]), _as_text(value)]
+        left = Value("", TEXT)  # a placeholder: the parts are joined at the end
+    return Value(texts.sum_of(parts), TEXT) if parts else left
 
 
 def _as_text(value: Value) -> Value:
@@ -32,7 +32,7 @@ def _as_text(value: Value) -> Value:
 
 
 def calculated(operator: str, left: Value, right: Value) -> Value:
-    """Return `left operator right` of numbers, or of two lists. Raises `BadQuery` for what cannot be reckoned with."""
+    """Return `left operator right` for numbers or two lists. Raises `BadQuery` for other values."""
     kinds = (left.kind, right.kind)
     if any(kind.name == "null" for kind in kinds):
         return Value("NULL", NULL)
@@ -44,5 +44,5 @@ def calculated(operator: str, left: Value, right: Value) -> Value:
         check_kind(operator, value, "number")
     if operator == "^":
         return Value(f"({left.text} ^ {right.text})", FLOAT)
-    kind = common(list(kinds), operator) if all(one.is_number for one in kinds) else UNKNOWN
+    kind = common(list(kinds), operator) if all(kind.is_number for kind in kinds) else UNKNOWN
     return Value(f"({left.text} {operator} {right.text})", kind)

@@ -1,7 +1,7 @@
-"""The derived database: layout B, a table a node type and one an edge type, made of the graph's own arrays.
+"""The derived database: a table for each node type and each edge type, made from the graph's own arrays.
 
-What is copied: every node with id and name, every edge but loops, and each property that can be, whole: one kind of
-value throughout, none longer than 200 characters. Texts stay where the search finds them.
+It holds every node with id and name, every edge except loops, and each property whose values are all of one kind and
+at most 200 characters long. Longer texts are left to the search.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
 
 VERSION = 1
 DATABASE, CATALOG = "cypher.lbug", "catalog.json"
-LONGEST_VALUE = 200  # characters: a property whose longest value is longer is left to the search, whole
-_OWN = ("id", "name")  # what every node has, whatever its properties are called
-_POOL = 512 << 20  # bytes
-_EDGES_AT_ONCE = 2_000_000
+LONGEST_VALUE = 200  # characters: a property with a longer value is left to the search as a whole
+_OWN = ("id", "name")  # columns of every node; properties of these names are not copied
+_POOL = 512 << 20  # bytes of the engine's buffer while the copy is written
+_EDGES_AT_ONCE = 2_000_000  # copied in one statement: bounds the memory
 _TYPES = {"text": "STRING", "integer": "INT64", "float": "DOUBLE", "boolean": "BOOL"}
 _KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
 _LARGEST = 2**63
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk that is full
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the system's errors for a full disk
 
 
 class _Values(NamedTuple):
-    """A property of nodes or edges: where it stands, and what it is."""
+    """The values of a property of nodes or edges."""
 
-    places: NDArray[np.int64]
+    places: NDArray[np.int64]  # (values,): rows of nodes, or places in `_Edges`; ascending
     values: list[JsonValue]
     column: Column
 
 
 def engine() -> str:
-    """Return the engine with its version. Raises `MissingExtra` where it is not installed."""
+    """Return the engine's name and version. Raises `MissingExtra` where it is not installed."""
     try:
         return f"ladybug {metadata.version('ladybug')}"
     except metadata.PackageNotFoundError as error:
@@ -59,7 +59,7 @@ def engine() -> str:
 
 
 def write_copy(graph: Graph, folder: Path) -> None:
-    """Write the database and its catalog into a folder. Raises `MissingExtra`, and `OSError` of the disk."""
+    """Write the database and its catalog into a folder. Raises `MissingExtra`, and `OSError` for a full disk."""
     name = engine()
     try:
         import ladybug
@@ -82,18 +82,18 @@ def write_copy(graph: Graph, folder: Path) -> None:
 
 @contextmanager
 def _disk_trouble(file: Path) -> Iterator[None]:
-    """Give what the engine says of the disk as the error that the system has for it."""
+    """Turn the engine's errors about the disk into the system's errors."""
     try:
         yield
     except RuntimeError as error:
         if "IO exception" not in str(error):
             raise
-        number = next((one for one in _DISK if os.strerror(one) in str(error)), errno.EIO)
+        number = next((code for code in _DISK if os.strerror(code) in str(error)), errno.EIO)
         raise OSError(number, os.strerror(number), str(file)) from error
 
 
 def read_catalog(folder: Path) -> Catalog | None:
-    """Return a copy's catalog; None where there is none that this version, and this engine, can use.
+    """Return a copy's catalog; None where there is none for this version and this engine.
 
     Raises `NotAGraph` for damage.
     """
@@ -102,23 +102,25 @@ def read_catalog(folder: Path) -> Catalog | None:
         return None
     try:
         catalog = Catalog.model_validate_json((folder / CATALOG).read_bytes())
-        _ = [one.value_kind for columns in (catalog.node_columns, catalog.edge_columns) for one in columns.values()]
+        _ = [
+            column.value_kind for columns in (catalog.node_columns, catalog.edge_columns) for column in columns.values()
+        ]
         return catalog
     except (ValidationError, KeyError) as error:
         raise damaged(folder / CATALOG, error) from error
 
 
 class CopyAbout(NamedTuple):
-    """A copy as it lies there."""
+    """Facts about a copy on disk."""
 
     engine: str
     """The engine that made it, with its version."""
     is_stale: bool
-    """Another engine or another version is here now: the next statement makes it anew."""
+    """It was made by another engine or version: the next statement makes it again."""
     size: int
     """Bytes."""
     left_out: Mapping[str, str]
-    """Properties of nodes that are not in it, each with the reason."""
+    """Properties of nodes that are not in the copy, each with the reason."""
 
 
 def is_copy_new(path: Path) -> bool:
@@ -132,9 +134,9 @@ def is_copy_new(path: Path) -> bool:
 
 
 def about_copy(folder: Path) -> CopyAbout | None:
-    """Return what a copy says of itself, also where the engine is not installed.
+    """Return the facts about a copy, even where the engine is not installed.
 
-    None for a folder without one, or with one that cannot be read: it is made anew.
+    None for a folder without a readable copy: the next statement makes one.
     """
     try:
         size = (folder / DATABASE).stat().st_size
@@ -153,7 +155,7 @@ def about_copy(folder: Path) -> CopyAbout | None:
 
 
 class _Copy:
-    """One copy in the making."""
+    """Writes one copy."""
 
     def __init__(self, graph: Graph, connection: Any, pyarrow: Any, engine_name: str) -> None:  # Any: no types there
         self._graph, self._connection, self._arrow, self._engine = graph, connection, pyarrow, engine_name
@@ -176,8 +178,8 @@ class _Copy:
             node_tables=self._node_tables,
             edge_tables=self._edge_tables,
             table_numbers=self._table_numbers(),
-            node_columns={name: one.column for name, one in nodes.items()},
-            edge_columns={name: one.column for name, one in properties.items()},
+            node_columns={name: values.column for name, values in nodes.items()},
+            edge_columns={name: values.column for name, values in properties.items()},
             left_out=self._left_out,
             edge_left_out=self._edge_left_out,
             loops=loops,
@@ -187,64 +189,65 @@ class _Copy:
         return self._connection.execute(text, dict(parameters or {}))
 
     def _table_numbers(self) -> dict[str, str]:
-        """Return the node type of each number that the engine gives to a table."""
+        """Return the node type of each table by the engine's number."""
         result = self._run("CALL show_tables() RETURN id, name, type")
         types = {table: name for name, table in self._node_tables.items()}
-        found = {}
+        numbers = {}
         while result.has_next():
             number, name, kind = result.get_next()
             if kind == "NODE" and name in types:
-                found[str(number)] = types[name]
-        return found
+                numbers[str(number)] = types[name]
+        return numbers
 
     # ---------------------------------------------------------------------------------------------------- nodes
 
     def _node_properties(self) -> dict[str, _Values]:
         properties = self._graph.properties
-        kept: dict[str, _Values] = {}
+        by_name: dict[str, _Values] = {}
         names = [name for name in properties.names if name not in _OWN]
         columns = engine_names(names, taken=_OWN)
         for name in names:
             rows, raw = properties.column(name)
-            values = [json.loads(one) for one in raw]
+            values = [json.loads(text) for text in raw]
             kind, reason = _judge(values)
             if reason:
                 self._left_out[name] = reason
                 continue
-            types = [self._graph.types.nodes[one] for one in np.unique(self._graph.node_types[rows])]
-            kept[name] = _Values(
+            types = [self._graph.types.nodes[number] for number in np.unique(self._graph.node_types[rows])]
+            by_name[name] = _Values(
                 rows.astype(np.int64), values, Column(column=columns[name], kind=kind, types=tuple(types))
             )
-        return kept
+        return by_name
 
     def _write_nodes(self, properties: Mapping[str, _Values]) -> None:
         graph = self._graph
-        # One thread: an edge names its ends by their places, which must be those of the rows.
+        # One thread keeps the order of the rows: results name a node by its place in its table.
         self._connection.set_max_threads_for_exec(1)
         for number, node_type in enumerate(graph.types.nodes):
             rows = np.flatnonzero(graph.node_types == number)
-            own = [one for one in properties.values() if node_type in one.column.types]
-            declared = "".join(f", {quoted(one.column.column)} {_declared(one.column.kind)}" for one in own)
+            own = [values for values in properties.values() if node_type in values.column.types]
+            declared = "".join(f", {quoted(values.column.column)} {_declared(values.column.kind)}" for values in own)
             table = quoted(self._node_tables[node_type])
             self._run(f"CREATE NODE TABLE {table}(id STRING PRIMARY KEY, name STRING{declared})")
             columns = {
                 "id": self._ids.take(self._arrow.array(rows)),
                 "name": self._arrow.array([graph.names[row] for row in rows.tolist()], self._arrow.string()),
-                **{f"p{place}": self._column(one, rows) for place, one in enumerate(own)},
+                **{f"p{place}": self._column(values, rows) for place, values in enumerate(own)},
             }
             self._copy(f"COPY {table} FROM $rows", self._arrow.table(columns))
         self._connection.set_max_threads_for_exec(2)
 
-    def _column(self, one: _Values, places: NDArray[np.int64]) -> Any:  # Any: an Arrow array
-        """Return a property at some ascending places, null where it is not."""
-        at = one.places.searchsorted(places)
-        found = (at < len(one.places)) & (one.places[np.minimum(at, len(one.places) - 1)] == places)
+    def _column(self, source: _Values, places: NDArray[np.int64]) -> Any:  # Any: an Arrow array
+        """Return the values of a property at these ascending places, null where it has none."""
+        at = source.places.searchsorted(places)
+        is_there = (at < len(source.places)) & (source.places[np.minimum(at, len(source.places) - 1)] == places)
         values = [
-            one.values[place] if there else None for place, there in zip(at.tolist(), found.tolist(), strict=True)
+            source.values[place] if there else None for place, there in zip(at.tolist(), is_there.tolist(), strict=True)
         ]
-        return self._arrow.array(_converted(values, one.column.kind), self._arrow_type(one.column.kind))
+        return self._arrow.array(_converted(values, source.column.kind), self._arrow_type(source.column.kind))
 
     def _arrow_type(self, kind: str) -> Any:  # Any: an Arrow type
+        """Return Arrow's type for a column's kind."""
         arrow = self._arrow
         types = {"text": arrow.string(), "integer": arrow.int64(), "float": arrow.float64(), "boolean": arrow.bool_()}
         return arrow.list_(types[kind[:-2]]) if kind.endswith("[]") else types[kind]
@@ -256,7 +259,7 @@ class _Copy:
     # ---------------------------------------------------------------------------------------------------- edges
 
     def _edges(self) -> tuple[_Edges, dict[str, int]]:
-        """Return all edges but loops, and how many loops there are of each type."""
+        """Return all edges except loops, and the number of loops of each type that has any."""
         graph, adjacency = self._graph, self._graph.adjacency
         source = np.repeat(np.arange(len(graph), dtype=np.int32), np.diff(adjacency.indptr))
         goes = adjacency.kind & 1 == 0
@@ -269,25 +272,25 @@ class _Copy:
     def _edge_properties(self, edges: _Edges) -> dict[str, _Values]:
         if not self._graph.has_extras:
             return {}
-        found: dict[str, tuple[list[int], list[JsonValue]]] = {}
+        carriers: dict[str, tuple[list[int], list[JsonValue]]] = {}
         for place, at in enumerate(edges.at.tolist()):
             for name, value in _carried(self._graph.extras(at)):
-                places, values = found.setdefault(name, ([], []))
+                places, values = carriers.setdefault(name, ([], []))
                 places.append(place)
                 values.append(value)
-        kept: dict[str, _Values] = {}
-        columns = engine_names(found)
-        for name, (places, values) in found.items():
+        properties: dict[str, _Values] = {}
+        columns = engine_names(carriers)
+        for name, (places, values) in carriers.items():
             kind, reason = _judge(values)
             if reason:
                 self._edge_left_out[name] = reason
                 continue
-            types = [self._graph.types.edges[one] for one in np.unique(edges.type[places]).tolist()]
-            if name == "weight":  # an edge that says nothing weighs 1
+            types = [self._graph.types.edges[number] for number in np.unique(edges.type[places]).tolist()]
+            if name == "weight":  # an edge without a weight weighs 1
                 places, values = _completed(edges, places, values)
             column = Column(column=columns[name], kind=kind, types=tuple(types))
-            kept[name] = _Values(np.array(places, np.int64), values, column)
-        return kept
+            properties[name] = _Values(np.array(places, np.int64), values, column)
+        return properties
 
     def _write_edges(self, edges: _Edges, properties: Mapping[str, _Values]) -> None:
         graph = self._graph
@@ -295,23 +298,23 @@ class _Copy:
         for triple in graph.schema.edges:
             triples[triple.type].append(triple)
         for edge_type, joined in triples.items():
-            own = [one for one in properties.values() if edge_type in one.column.types]
-            declared = "".join(f", {quoted(one.column.column)} {_declared(one.column.kind)}" for one in own)
+            own = [values for values in properties.values() if edge_type in values.column.types]
+            declared = "".join(f", {quoted(values.column.column)} {_declared(values.column.kind)}" for values in own)
             pairs = ", ".join(
-                f"FROM {quoted(self._node_tables[one.source])} TO {quoted(self._node_tables[one.target])}"
-                for one in joined
+                f"FROM {quoted(self._node_tables[triple.source])} TO {quoted(self._node_tables[triple.target])}"
+                for triple in joined
             )
             table = quoted(self._edge_tables[edge_type])
             self._run(f"CREATE REL TABLE {table}({pairs}{declared})")
             for triple in joined:
-                source, target = (self._node_tables[one] for one in (triple.source, triple.target))
+                source, target = (self._node_tables[node_type] for node_type in (triple.source, triple.target))
                 copy = f"COPY {table} FROM $rows (from={rendered(source)}, to={rendered(target)})"
                 for part in self._parts(edges, triple):
                     self._copy(copy, self._edge_rows(edges, part, own))
 
     def _parts(self, edges: _Edges, triple: Triple) -> Iterator[NDArray[np.int64]]:
         types = self._graph.types
-        source, target = (types.nodes.index(one) for one in (triple.source, triple.target))
+        source, target = (types.nodes.index(node_type) for node_type in (triple.source, triple.target))
         node_types = self._graph.node_types
         of_type = edges.of_type(types.edges.index(triple.type))
         fits = (node_types[edges.source[of_type]] == source) & (node_types[edges.target[of_type]] == target)
@@ -322,44 +325,44 @@ class _Copy:
         columns = {
             "from": self._ids.take(self._arrow.array(edges.source[places])),
             "to": self._ids.take(self._arrow.array(edges.target[places])),
-            **{f"p{number}": self._column(one, places) for number, one in enumerate(own)},
+            **{f"p{number}": self._column(values, places) for number, values in enumerate(own)},
         }
         return self._arrow.table(columns)
 
 
 class _Edges(NamedTuple):
-    """All edges that are copied, as columns."""
+    """All edges that are copied, as aligned arrays of shape `(edges,)`."""
 
     at: NDArray[np.int64]
-    """Their places in the adjacency arrays."""
+    """The places of the edges in the adjacency arrays."""
     source: NDArray[np.int32]
     target: NDArray[np.int32]
     type: NDArray[Any]  # Any: one or two bytes
 
     def of_type(self, number: int) -> NDArray[np.int64]:
-        """Return the places of the edges of a type, ascending."""
+        """Return the places of the edges of a type: (n,) int64, ascending."""
         return np.flatnonzero(self.type == number)
 
 
 def _completed(edges: _Edges, places: list[int], values: list[JsonValue]) -> tuple[list[int], list[JsonValue]]:
-    """Return the weights of all edges of the types of which some have one."""
+    """Return the weights of all edges whose type has any weights: 1 for an edge without one."""
     weighed = dict(zip(places, values, strict=True))
     everywhere = np.flatnonzero(np.isin(edges.type, np.unique(edges.type[places]))).tolist()
     return everywhere, [weighed.get(place, 1.0) for place in everywhere]
 
 
 def _carried(extras: Mapping[str, Any]) -> Iterable[tuple[str, JsonValue]]:  # Any: JSON
-    """Return what an edge carries by name; its own properties come before its text and its weight."""
+    """Return an edge's text, weight and properties by name; of two with one name, the property."""
     carried = dict(extras)
     properties = carried.pop("properties", {})
     return {**carried, **properties}.items()
 
 
 def _judge(values: Sequence[JsonValue]) -> tuple[str, str]:
-    """Return the kind of all values, or why they are not copied."""
-    given = [value for value in values if value is not None]
-    is_list = {isinstance(value, list) for value in given}
-    items = [item for value in given for item in (value if isinstance(value, list) else (value,))]
+    """Return the kind of all values and an empty reason, or no kind and the reason why they are not copied."""
+    present = [value for value in values if value is not None]
+    is_list = {isinstance(value, list) for value in present}
+    items = [item for value in present for item in (value if isinstance(value, list) else (value,))]
     kinds = {type(item) for item in items}
     if reason := next(filter(None, map(_fault, items)), ""):
         return "", reason
@@ -377,7 +380,7 @@ def _judge(values: Sequence[JsonValue]) -> tuple[str, str]:
 
 
 def _fault(item: JsonValue) -> str:
-    """Return why a value cannot be copied, empty where it can."""
+    """Return why a value cannot be copied; empty where it can."""
     if type(item) not in _KINDS:
         return "it holds nested values"
     if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:
@@ -388,8 +391,9 @@ def _fault(item: JsonValue) -> str:
 
 
 def _converted(values: list[JsonValue], kind: str) -> list[Any]:  # Any: what Arrow takes
+    """Return values for Arrow: whole numbers among floats become floats."""
     if kind == "float":
-        return [None if one is None else float(one) for one in values if not isinstance(one, list | dict)]
+        return [None if number is None else float(number) for number in values if not isinstance(number, list | dict)]
     return values
 
 

@@ -1,4 +1,4 @@
-"""The engine: ladybug, over a copy of the graph, in a process of its own."""
+"""The engine: ladybug over a copy of the graph, in a process of its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _PIECE = "cypher"
-_PATIENCE = 600.0  # seconds that another process may take to make the copy
+_PATIENCE = 600.0  # seconds to wait for another process that makes the copy
 _ADVICE = "ask for less, with types in the pattern"
 
 
@@ -39,9 +39,9 @@ class Ladybug:
     """Answers statements over a graph. Safe to share among threads: they take turns."""
 
     def __init__(self, graph: Graph) -> None:
-        engine()  # raises where it is not installed, before anything is made
+        engine()  # raises where it is not installed, before any work is done
         self._turn = threading.Lock()
-        self._graph = weakref.ref(graph)  # who holds the other: a circle would keep the worker longer than the graph
+        self._graph = weakref.ref(graph)  # the graph holds this: a circle would keep the worker longer than the graph
         folder, catalog = _copy_of(graph, self)
         self.names = Names(graph.schema, catalog)
         self._viewed: dict[View | None, Results] = {None: Results(graph, self.names)}
@@ -50,7 +50,7 @@ class Ladybug:
         weakref.finalize(self, self.process.close)
 
     def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
-        """Return what a statement finds. Raises as `Cypher.query` does."""
+        """Return the answer to a statement. Raises what `Cypher.query` raises."""
         results = self._results(statement.view)
         written = written_for_engine(statement, results.names, parameters)
         with self._turn_within(bounds.seconds):
@@ -74,12 +74,12 @@ class Ladybug:
 
     @property
     def folder(self) -> Path:
-        """Where the copy lies."""
+        """Return the folder of the copy."""
         return self.process.file.parent
 
     @contextmanager
     def _turn_within(self, seconds: float) -> Iterator[None]:
-        """Take the turn. Raises `QueryStopped` where others keep it for longer than a query may take."""
+        """Wait for the turn and take it. Raises `QueryStopped` after so many seconds of waiting."""
         if not self._turn.acquire(timeout=seconds):
             raise QueryStopped(f"other queries kept the Cypher engine busy for {seconds:g} s: ask again")
         try:
@@ -88,19 +88,19 @@ class Ladybug:
             self._turn.release()
 
     def _asked(self, written: Rewritten, bounds: Bounds) -> Answer:
-        """Return what the engine answers. Raises `QueryStopped`, and `BadQuery` for what it complains of."""
+        """Return the engine's answer. Raises `QueryStopped`, and `BadQuery` for a complaint of the engine."""
         answer = self.process.ask(written.text, written.parameters, bounds)
         if answer.error is not None:
             raise _complaint(answer.error)
         return answer
 
     def _renew(self) -> None:
-        """Make the copy again where another process has published the graph anew and has taken it away."""
+        """Make the copy again if another process has published the graph anew and removed the copy."""
         if not self.process.is_running and not self.process.file.exists():
             self._take(_copy_of(self._held, self))
 
     def _made_anew(self) -> bool:
-        """Make a copy that is damaged anew, and tell whether it was: looked into once, when the engine first fails."""
+        """Make a damaged copy again; tell whether it was damaged. Checks once, at the engine's first failure."""
         if self._was_looked_into:
             return False
         self._was_looked_into = True
@@ -113,7 +113,7 @@ class Ladybug:
         return True
 
     def _take(self, copy: tuple[Path, Catalog]) -> None:
-        """Go on with another copy."""
+        """Switch to another copy."""
         folder, catalog = copy
         self.process.file = folder / DATABASE
         self.names = Names(self._held.schema, catalog)
@@ -131,7 +131,7 @@ class Ladybug:
             self.process.close()
 
     def _results(self, view: View | None) -> Results:
-        """Return what reads the engine's values, with the names of a view."""
+        """Return the reader of the engine's values, with the names of a view."""
         if view not in self._viewed:
             graph = self._held
             assert view is not None, "the graph's own names are there from the start"
@@ -142,16 +142,16 @@ class Ladybug:
 
 
 def _copy_of(graph: Graph, owner: Ladybug, *, but: Path | None = None) -> tuple[Path, Catalog]:
-    """Return the copy of a graph, but for a damaged one, made where there is none.
+    """Return the copy of a graph, and make it where there is none; `but` is a damaged copy to pass over.
 
-    One that cannot be published lives as long as its owner.
+    A copy that cannot be published beside the graph lives as long as its owner.
     """
 
     def read(folder: Path) -> tuple[Path, Catalog] | None:
         catalog = read_catalog(folder) if folder != but else None
         return None if catalog is None else (folder, catalog)
 
-    kept, _ = piece_or_made(
+    piece, _ = piece_or_made(
         graph.path,
         graph.manifest.generation,
         _PIECE,
@@ -159,8 +159,8 @@ def _copy_of(graph: Graph, owner: Ladybug, *, but: Path | None = None) -> tuple[
         write=lambda work: write_copy(graph, work),
         patience=_PATIENCE,
     )
-    if kept is not None:
-        return kept
+    if piece is not None:
+        return piece
     folder = Path(tempfile.mkdtemp(prefix="orienteer-cypher-"))
     weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     write_copy(graph, folder)
@@ -170,7 +170,7 @@ def _copy_of(graph: Graph, owner: Ladybug, *, but: Path | None = None) -> tuple[
 
 
 def _complaint(error: str) -> BadQuery | QueryStopped:
-    """Return the engine's complaint as an error; what it says of its own text helps nobody."""
+    """Return the engine's complaint as an error, by its first line: the rest is about the engine's own text."""
     if "out of memory" in error or "Buffer manager exception" in error or "bad_alloc" in error:
         return QueryStopped(f"the query needs more memory than it may have: {_ADVICE}")
     first = error.splitlines()[0].removesuffix(":")

@@ -1,4 +1,4 @@
-"""The functions that a query may call. Each is written with what the engine does right; no other name reaches it."""
+"""The functions that a query may call, each written in forms that the engine answers rightly. No other reaches it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from orienteer.cypher.ladybug.kinds import (
 )
 from orienteer.errors import BadQuery, nearest
 
-_WIDEST_RANGE = 10_000
-LAST = 2**31 - 1  # a place at the end of any list
-_WHOLE = r"^\s*\+?(-?[0-9]+)(?:\.[0-9]*)?\s*$"  # the engine's cast knows no plus sign and cuts nothing off
+_WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory
+LAST = 2**31 - 1  # a place beyond the end of any list
+_WHOLE = r"^\s*\+?(-?[0-9]+)(?:\.[0-9]*)?\s*$"  # the engine's cast takes no plus sign and no decimals
 _NOT_WHOLE = r"^\s*\+?(-?(?:\.[0-9]+|[0-9]+\.?[0-9]*[eE][+-]?[0-9]+|\.[0-9]+[eE][+-]?[0-9]+))\s*$"
 _FLOAT = r"^\s*\+?(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_MOST_DECIMALS = 15  # of round(): a float has no more
-_EXACT = 2**52  # from here on a float has no decimals
+_MOST_DECIMALS = 15  # of round(): a float has no more exact ones
+_EXACT = 2**52  # from here on, a float has no decimals
 _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
@@ -64,7 +64,7 @@ _INSTEAD = {
 
 
 def resolve(word: str) -> str:
-    """Return a function's one name. Raises `BadQuery` for one that is not listed, with what to write instead."""
+    """Return a function's canonical name. Raises `BadQuery` for an unlisted one, with the form to write instead."""
     name = word.casefold()
     name = _ALIASES.get(name, name)
     if name in _NAMES:
@@ -80,14 +80,14 @@ class _Function(NamedTuple):
     least: int
     most: int
     takes: tuple[str, ...]
-    """What each argument must be where it is known: text, number, or nothing in particular."""
+    """The kind that each argument must have, where its kind is known: `text` or `number`."""
     gives: Kind
     write: Callable[..., str]
-    """The call, of the arguments as values."""
+    """Writes the call from the arguments' values."""
 
 
 def _plain(form: str) -> Callable[..., str]:
-    return lambda *arguments: form.format(*(one.text for one in arguments))
+    return lambda *arguments: form.format(*(argument.text for argument in arguments))
 
 
 def _truncated(number: str) -> str:
@@ -116,9 +116,9 @@ _TABLE: Mapping[str, _Function] = {
 
 
 def call(name: str, arguments: Sequence[Value]) -> Value:
-    """Return a call of a function on plain values. Raises `BadQuery` for arguments that it does not take."""
-    if name != "coalesce" and any(one.kind.name == "null" for one in arguments):
-        return Value("NULL", NULL)  # so it is in Cypher; some of the engine's functions do not survive it
+    """Return a call of a function on plain values. Raises `BadQuery` for wrong arguments."""
+    if name != "coalesce" and any(argument.kind.name == "null" for argument in arguments):
+        return Value("NULL", NULL)  # as in Cypher; a null crashes some of the engine's functions
     if name in _TABLE:
         function = _TABLE[name]
         check_count(name, arguments, function.least, function.most)
@@ -130,14 +130,14 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
 
 
 def check_count(name: str, arguments: Sequence[object], least: int, most: int) -> None:
-    """Raise `BadQuery` where a function is given too few or too many arguments."""
+    """Raise `BadQuery` for too few or too many arguments."""
     if not least <= len(arguments) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
         raise BadQuery(f"{name}() takes {wanted} arguments, not {len(arguments)}")
 
 
 def check_kind(what: str, value: Value, wanted: str) -> None:
-    """Raise `BadQuery` where a value is known not to be a text, or a number."""
+    """Raise `BadQuery` for a value that is known to be of another kind than `text`, `number` and so on."""
     kind = value.kind
     if kind.name in ("", "null") or not wanted:
         return
@@ -149,7 +149,7 @@ def check_kind(what: str, value: Value, wanted: str) -> None:
 
 
 def check_graph_kind(what: str, value: Value, wanted: str) -> None:
-    """Raise `BadQuery` where a value is not known to be a node, an edge or a path: the engine may break on others."""
+    """Raise `BadQuery` unless a value is known to be a node, an edge or a path: other values may crash the engine."""
     if value.kind.name != wanted:
         raise BadQuery(
             f"{what} takes {'an' if wanted == 'edge' else 'a'} {wanted} of a pattern, not {value.kind.shown}"
@@ -181,8 +181,8 @@ def _to_integer(arguments: Sequence[Value]) -> Value:
     check_kind("toInteger", arguments[0], "text")
     text = f"cast({text}, 'STRING')"
     whole = f"cast({texts.matching(text, _WHOLE, 1)}, 'INT64')"
-    found = f"coalesce({whole}, {_truncated(_number(text, _NOT_WHOLE))})"
-    return Value(f"cast({found}, 'INT64')", INTEGER)  # the null of a constant would be a text
+    number = f"coalesce({whole}, {_truncated(_number(text, _NOT_WHOLE))})"
+    return Value(f"cast({number}, 'INT64')", INTEGER)  # the null of a constant would be a text
 
 
 def _number(text: str, pattern: str) -> str:
@@ -223,18 +223,19 @@ def _to_boolean(arguments: Sequence[Value]) -> Value:
 
 
 def _coalesce(arguments: Sequence[Value]) -> Value:
+    """Write coalesce() without literal nulls; the kinds of the others must go together."""
     check_count("coalesce", arguments, 1, 20)
-    kind = common([one.kind for one in arguments], "coalesce()")
-    given = [one.text for one in arguments if one.kind.name != "null"]
-    return Value(f"coalesce({', '.join(given)})", kind) if given else arguments[0]
+    kind = common([argument.kind for argument in arguments], "coalesce()")
+    candidates = [argument.text for argument in arguments if argument.kind.name != "null"]
+    return Value(f"coalesce({', '.join(candidates)})", kind) if candidates else arguments[0]
 
 
 def _range(arguments: Sequence[Value]) -> Value:
     check_count("range", arguments, 2, 3)
-    given = [one.known for one in (*arguments, Value("1", INTEGER, 1))[:3]]
-    if not all(type(one) is int for one in given):
+    bounds = [argument.known for argument in (*arguments, Value("1", INTEGER, 1))[:3]]
+    if not all(type(bound) is int for bound in bounds):
         raise BadQuery("range() takes whole numbers as they are, as in range(0, 10)")
-    begin, end, step = (int(one or 0) for one in given)
+    begin, end, step = (int(bound or 0) for bound in bounds)
     if not step:
         raise BadQuery("range() goes in steps of 1 or more, or of -1 or less, not of 0")
     if abs(end - begin) > _WIDEST_RANGE * abs(step):
@@ -248,9 +249,9 @@ def _date(arguments: Sequence[Value]) -> Value:
     if kind.name == "date":
         return arguments[0]
     check_kind("date", arguments[0], "text")
-    known = arguments[0].known
-    if isinstance(known, str) and not re.fullmatch(_DATE, known):
-        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {known[:40]!r}")
+    literal = arguments[0].known
+    if isinstance(literal, str) and not re.fullmatch(_DATE, literal):
+        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {literal[:40]!r}")
     return Value(f"date({texts.matching(text, _DATE)})", DATE)
 
 
@@ -263,6 +264,7 @@ def _size(arguments: Sequence[Value]) -> Value:
 
 
 def _is_empty(arguments: Sequence[Value]) -> Value:
+    """Write isEmpty() of a text or a list."""
     check_count("isEmpty", arguments, 1, 1)
     if arguments[0].kind.is_text:
         return Value(texts.is_empty(arguments[0].text), BOOLEAN)
@@ -270,6 +272,7 @@ def _is_empty(arguments: Sequence[Value]) -> Value:
 
 
 def _reverse(arguments: Sequence[Value]) -> Value:
+    """Write reverse() of a text or a list."""
     check_count("reverse", arguments, 1, 1)
     if arguments[0].kind.name == "list":
         return Value(f"list_reverse({arguments[0].text})", arguments[0].kind)
@@ -278,7 +281,7 @@ def _reverse(arguments: Sequence[Value]) -> Value:
 
 
 def item(source: Value, at: Value) -> Value:
-    """Return one item of a list by its place from 0, from the end below 0; null where the list is not that long."""
+    """Return the item of a list at a place: from 0, negative ones from the end, null outside the list."""
     check_kind("a place in brackets", source, "list")
     check_kind("a place in a list", at, "integer")
     if type(at.known) is int:
@@ -290,23 +293,26 @@ def item(source: Value, at: Value) -> Value:
 
 
 def _first(items: str, source: Value, place: int = 1) -> Value:
-    # The engine fails for the first item of an empty list, but not for that of none.
+    # The engine fails on an item of an empty list, but not on one of null.
     return Value(f"list_extract(nullif({items}, []), {place})", source.kind.item or UNKNOWN)
 
 
 def _head(arguments: Sequence[Value]) -> Value:
+    """Write head(): the first item of a list, null for an empty one."""
     check_count("head", arguments, 1, 1)
     check_kind("head", arguments[0], "list")
     return _first(arguments[0].text, arguments[0])
 
 
 def _last(arguments: Sequence[Value]) -> Value:
+    """Write last(): the last item of a list, null for an empty one."""
     check_count("last", arguments, 1, 1)
     check_kind("last", arguments[0], "list")
     return _first(arguments[0].text, arguments[0], -1)
 
 
 def _tail(arguments: Sequence[Value]) -> Value:
+    """Write tail(): a list without its first item."""
     check_count("tail", arguments, 1, 1)
     check_kind("tail", arguments[0], "list")
     return Value(f"list_slice({arguments[0].text}, 2, {LAST})", arguments[0].kind)

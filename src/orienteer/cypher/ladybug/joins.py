@@ -1,9 +1,9 @@
-"""The patterns of a clause for the engine, with the order to join their edges in: those it takes itself lose rows.
+"""The patterns of a clause for the engine, with an order for its joins: the engine's own order loses rows.
 
-Left to itself ladybug 0.22 walks several edges in one go. There it leaves the rows of an edge narrowed to the last one
-that the next edge was walked from: a condition on these rows, or a further edge, then reads one row in place of all.
-With a hint each edge is read on its own and joined by the nodes that it shares with what is there, and conditions come
-after the join. (Hints are the engine's own word, not Cypher's.)
+Without a hint, ladybug 0.22 walks several edges in one go. It then leaves the rows of an edge narrowed to the last row
+that the next edge was walked from, so that a condition on these rows, or a further edge, reads one row instead of all.
+With a hint, the engine reads each edge separately, joins it by the nodes that it shares with the rows so far, and
+checks conditions after the join. (HINT is the engine's own word, not Cypher's.)
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.kinds import Value
 from orienteer.cypher.syntax import Expression
 
-_KNOWN_BEFORE = 10.0  # nodes that a clause before has found, where nothing says how many
-_NAMED = 3.0  # nodes of one name
-_OF_EQUAL = 0.05  # share of the nodes that have one value of a property
-_FEW = 0.01  # share of the nodes at one end: below it an edge is read from the other
+# Guesses that order the joins: a bad one costs time, never a row.
+_KNOWN_BEFORE = 10.0  # nodes that a variable of an earlier clause stands for
+_NAMED = 3.0  # nodes of the same name
+_OF_EQUAL = 0.05  # share of the nodes with the same value of a property
+_FEW = 0.01  # share of the nodes at one end below which an edge is read from the other end
 UNSURE = (
     "a condition inside OPTIONAL MATCH, EXISTS or COUNT of several edges reads what was known before: "
     "the engine loses rows of some of these; to be sure match first and compare behind a WITH"
 )
 NAME = re.compile(r"\bv\d+\b")
 """A variable in the engine's text."""
-_READS_ENDS = re.compile(r"\b(struct_extract|rels|nodes)\(")  # what reads the nodes at the ends of an edge as well
+_READS_ENDS = re.compile(r"\b(struct_extract|rels|nodes)\(")  # calls that read the nodes at an edge's ends as well
 
 
 class Fit(NamedTuple):
-    """A node of a pattern."""
+    """The estimates for a node of a pattern."""
 
     size: float
-    """How many nodes may fit it, as its type and conditions tell."""
+    """How many nodes may match it, by its types and conditions."""
     total: float
-    """How many there are of its types."""
+    """How many nodes have its types."""
 
 
 class Way(NamedTuple):
@@ -49,38 +50,38 @@ class Way(NamedTuple):
     """How many edges a node at its start has, on average."""
     backward: float
     is_long: bool
-    """Of variable length."""
+    """It has a variable length."""
     is_narrowed: bool
-    """Its nodes are of fewer types than its edge type joins."""
+    """Its nodes have fewer types than its edge type joins."""
 
 
 class Drawn(NamedTuple):
-    """A path as the engine takes it."""
+    """A path in the engine's text."""
 
     text: str
     names: frozenset[str]
-    """Its nodes, its edges and its own."""
+    """The variables of its nodes, its edges and itself."""
 
 
 class Matched(NamedTuple):
-    """Patterns as the engine takes them, and what there is to join."""
+    """The patterns of a clause in the engine's text, and the edges to join."""
 
     paths: Sequence[Drawn]
     conditions: list[str]
     variables: dict[str, Value]
-    """Those that the patterns introduce."""
+    """The variables that the patterns introduce."""
     narrowed: dict[str, Value]
-    """Those that were known before, with the types that are left to them."""
+    """The earlier variables in the patterns, with their remaining types."""
     nodes: Mapping[str, Fit]
     ways: Sequence[Way]
     apart: Sequence[tuple[Way, Way]]
-    """Edges that must differ."""
+    """Pairs of edges that must differ."""
     can_be_ordered: bool
 
 
 def matches(clauses: Sequence[Matched]) -> str:
-    """Return MATCH clauses that follow each other as one, or as one for each part that has no node in common."""
-    parts = parts_of(one.names for clause in clauses for one in clause.paths)
+    """Write successive MATCH clauses as one; as one for each part where parts have no variable in common."""
+    parts = parts_of(path.names for clause in clauses for path in clause.paths)
     if len(parts) < 2:
         return f"MATCH {joined(clauses)}"
     written = []
@@ -90,27 +91,27 @@ def matches(clauses: Sequence[Matched]) -> str:
 
 
 def joined(clauses: Sequence[Matched], *, reads_outside: bool = True) -> str:
-    """Return the patterns of clauses that follow each other, their conditions and an order.
+    """Write the patterns of successive clauses with their conditions and an order.
 
-    `reads_outside` is false for OPTIONAL MATCH, EXISTS and COUNT: in these the engine takes no order where a condition
-    reads what they do not introduce themselves.
+    `reads_outside` is false for OPTIONAL MATCH, EXISTS and COUNT: there the engine takes no order if a condition reads
+    a variable from outside.
     """
     order = _order(clauses)
-    if not reads_outside and any(_looks_outside(one) for one in clauses):
+    if not reads_outside and any(_looks_outside(clause) for clause in clauses):
         order = ""
-    conditions = [_differ(*pair, by_number=bool(order)) for one in clauses for pair in one.apart]
-    conditions += [condition for one in clauses for condition in one.conditions]
+    conditions = [_differ(*pair, by_number=bool(order)) for clause in clauses for pair in clause.apart]
+    conditions += [condition for clause in clauses for condition in clause.conditions]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"{', '.join(path.text for one in clauses for path in one.paths)}{where}{order}"
+    return f"{', '.join(path.text for clause in clauses for path in clause.paths)}{where}{order}"
 
 
 def is_unsure(matched: Matched) -> bool:
-    """Tell whether an OPTIONAL MATCH, EXISTS or COUNT is left to the engine's own order, though it needs another."""
+    """Tell whether an OPTIONAL MATCH, EXISTS or COUNT needs an order but has to be left to the engine's own."""
     return _looks_outside(matched) and bool(_order([matched]))
 
 
 def parts_of(groups: Iterable[Collection[str]]) -> list[frozenset[str]]:
-    """Return groups of names, those joined that have a name in common."""
+    """Return groups of names; groups with a name in common become one."""
     parts: list[frozenset[str]] = []
     for group in groups:
         touched = [part for part in parts if not part.isdisjoint(group)]
@@ -119,7 +120,7 @@ def parts_of(groups: Iterable[Collection[str]]) -> list[frozenset[str]]:
 
 
 def conjuncts(where: Expression | None) -> Iterator[Expression]:
-    """Return the conditions that all must hold."""
+    """Yield the conditions that AND joins."""
     if isinstance(where, syntax.Binary) and where.operator == "AND":
         yield from conjuncts(where.left)
         yield from conjuncts(where.right)
@@ -128,60 +129,60 @@ def conjuncts(where: Expression | None) -> Iterator[Expression]:
 
 
 def fit(total: float, keys: Iterable[tuple[str, int]], *, is_new: bool) -> Fit:
-    """Return how many of so many nodes may have the values that are asked of their properties."""
+    """Estimate how many of `total` nodes have the wanted values; `keys` are properties with their number of values."""
     size = total if is_new else min(total, _KNOWN_BEFORE)
     for key, values in keys:
-        one = {"id": 1.0, "name": _NAMED}.get(key, max(1.0, total * _OF_EQUAL))
-        size = min(size, one * values)
+        nodes_of_value = {"id": 1.0, "name": _NAMED}.get(key, max(1.0, total * _OF_EQUAL))
+        size = min(size, nodes_of_value * values)
     return Fit(size, max(total, 1.0))
 
 
 def asked(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
-    """Return by variable the properties that a condition asks a value of, with how many values will do."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    """Return, by variable, the properties that a condition compares with = or IN, with the number of values."""
+    keys: dict[str, list[tuple[str, int]]] = {}
     for part in conjuncts(where):
         if not isinstance(part, syntax.Binary) or part.operator not in ("=", "IN"):
             continue
         sides = [(part.left, part.right), (part.right, part.left)]
-        for one, other in sides if part.operator == "=" else sides[:1]:
-            if not isinstance(one, syntax.Property) or isinstance(other, syntax.Property):
+        for side, other in sides if part.operator == "=" else sides[:1]:
+            if not isinstance(side, syntax.Property) or isinstance(other, syntax.Property):
                 continue
-            if isinstance(one.base, syntax.Variable):
+            if isinstance(side.base, syntax.Variable):
                 values = len(other.items) if isinstance(other, syntax.ListOf) else 1
-                found.setdefault(one.base.name, []).append((one.key.casefold(), values))
-    return found
+                keys.setdefault(side.base.name, []).append((side.key.casefold(), values))
+    return keys
 
 
 def _of_part(clause: Matched, parts: Sequence[frozenset[str]], place: int) -> Matched:
-    """Return what of a clause belongs to a part; what several parts are asked belongs to the last one."""
+    """Return the share of a clause that belongs to a part; a condition on several parts belongs to the last one."""
     everything = frozenset[str]().union(*parts)
 
     def belongs(names: Iterable[str]) -> bool:
-        known = everything.intersection(names)
-        return place == next((at for at, part in enumerate(parts) if known <= part), len(parts) - 1)
+        own = everything.intersection(names)
+        return place == next((at for at, part in enumerate(parts) if own <= part), len(parts) - 1)
 
     return clause._replace(
-        paths=[one for one in clause.paths if belongs(one.names)],
-        conditions=[one for one in clause.conditions if belongs(NAME.findall(one))],
-        nodes={name: one for name, one in clause.nodes.items() if belongs([name])},
+        paths=[path for path in clause.paths if belongs(path.names)],
+        conditions=[condition for condition in clause.conditions if belongs(NAME.findall(condition))],
+        nodes={name: node for name, node in clause.nodes.items() if belongs([name])},
         ways=[way for way in clause.ways if belongs([way.edge])],
         apart=[pair for pair in clause.apart if belongs(way.edge for way in pair)],
     )
 
 
-def _differ(one: Way, other: Way, *, by_number: bool) -> str:
-    """Return the condition that no edge stands for both."""
-    # Conditions on the items of a list that name a variable from outside it come out wrong: no lambdas here.
-    if one.is_long and other.is_long:
-        return f"NOT list_has_any({_numbers(one)}, {_numbers(other)})"
-    many, single = (one, other) if one.is_long else (other, one)
+def _differ(way: Way, other: Way, *, by_number: bool) -> str:
+    """Write the condition that two edges of the pattern are different edges of the graph."""
+    # The engine evaluates conditions on a list's items wrongly if they read an outside variable: no lambdas here.
+    if way.is_long and other.is_long:
+        return f"NOT list_has_any({_numbers(way)}, {_numbers(other)})"
+    many, single = (way, other) if way.is_long else (other, way)
     if many.is_long:
         return f"NOT list_contains({_numbers(many)}, {_number(single, by_number)})"
-    return f"{_number(one, by_number)} <> {_number(other, by_number)}"
+    return f"{_number(way, by_number)} <> {_number(other, by_number)}"
 
 
 def _number(way: Way, by_number: bool) -> str:
-    # Without an order the engine compares other edges' id(): it does less often where it must read the whole edge.
+    # Without an order the engine may take id() from other edges; reading the whole edge makes that rarer.
     return f"id({way.edge})" if by_number else f"struct_extract({way.edge}, '_ID')"
 
 
@@ -190,7 +191,7 @@ def _numbers(way: Way) -> str:
 
 
 def _looks_outside(clause: Matched) -> bool:
-    """Tell whether conditions read what the clause does not introduce, its edges apart."""
+    """Tell whether conditions read variables that the clause does not introduce."""
     own = set(clause.nodes) - {value.text for value in clause.narrowed.values()} | {way.edge for way in clause.ways}
     text = " ".join(clause.conditions)
     is_long = any(way.is_long for way in clause.ways)
@@ -198,32 +199,34 @@ def _looks_outside(clause: Matched) -> bool:
 
 
 def _order(clauses: Sequence[Matched]) -> str:
-    """Return the order for the engine; empty where it needs none, or takes none."""
+    """Return the hint with the order of joins; empty where the engine needs none or takes none."""
     nodes: dict[str, Fit] = {}
-    for one in clauses:
-        for name, (size, total) in one.nodes.items():
-            known = nodes.get(name, Fit(size, total))
-            nodes[name] = Fit(min(size, known.size), min(total, known.total))
-    ways = [way for one in clauses for way in one.ways]
+    for clause in clauses:
+        for name, (size, total) in clause.nodes.items():
+            earlier = nodes.get(name, Fit(size, total))
+            nodes[name] = Fit(min(size, earlier.size), min(total, earlier.total))
+    ways = [way for clause in clauses for way in clause.ways]
     plain = [way for way in ways if not way.is_long]
-    is_bare = not any(one.conditions or one.apart for one in clauses) and not any(way.is_narrowed for way in ways)
+    is_bare = not any(clause.conditions or clause.apart for clause in clauses) and not any(
+        way.is_narrowed for way in ways
+    )
     if len(plain) < 2 or (is_bare and len(ways) == 2):
         return ""
-    if not all(one.can_be_ordered for one in clauses) or any(way.start == way.end for way in ways):
+    if not all(clause.can_be_ordered for clause in clauses) or any(way.start == way.end for way in ways):
         return ""
     return _Order(nodes, ways).written()
 
 
 @dataclass(slots=True)
 class _Order:
-    """Grows an order from the node that the fewest fit."""
+    """Grows an order of joins from the node with the fewest matches."""
 
     nodes: Mapping[str, Fit]
     left: list[Way]
     text: str = ""
     reached: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
-    """Nodes that are read themselves: to others an edge leads, but nothing is known of them yet."""
+    """Nodes that the order reads themselves; of the others only an edge's end is known."""
 
     def written(self) -> str:
         begin = min(self.nodes, key=lambda name: self.nodes[name].size)
@@ -231,7 +234,7 @@ class _Order:
         while self.left:
             way = min(self.left, key=self._cost)
             if not {way.start, way.end} & self.reached:
-                return ""  # two patterns without a node in common: the engine takes no order for these
+                return ""  # the engine takes no order for two patterns without a node in common
             self.left.remove(way)
             self._add(way)
         if self.reached != set(self.nodes):
@@ -240,7 +243,7 @@ class _Order:
         return f" HINT {self.text}"
 
     def _cost(self, way: Way) -> float:
-        """Return by how much an edge multiplies the rows: one that closes a ring comes first."""
+        """Estimate by how much an edge multiplies the rows; an edge that closes a ring comes first."""
         if way.start in self.reached and way.end in self.reached:
             return -1.0
         if way.start not in self.reached and way.end not in self.reached:
@@ -249,23 +252,23 @@ class _Order:
         return fan * self.nodes[other].size / self.nodes[other].total
 
     def _add(self, way: Way) -> None:
-        known, other, back = way.start, way.end, way.backward
-        if known not in self.reached:
-            known, other, back = way.end, way.start, way.forward
-        if other in self.reached:  # both must be read: of two that edges alone lead to, one is compared
+        here, other, back = way.start, way.end, way.backward
+        if here not in self.reached:
+            here, other, back = way.end, way.start, way.forward
+        if other in self.reached:  # both nodes must be read: otherwise the engine compares only one of them
             self._read(way.start, way.end)
             self._join(way.edge)
-        elif self.text != known and self.nodes[other].size * max(back, 1.0) < self.nodes[known].total * _FEW:
-            self._read(known)
+        elif self.text != here and self.nodes[other].size * max(back, 1.0) < self.nodes[here].total * _FEW:
+            self._read(here)
             self._join(f"({other} JOIN {way.edge})")
             self.read.add(other)
-        elif known in self.read:
-            if len(self.reached) == 2:  # else both edges of the first node are walked in one go
+        elif here in self.read:
+            if len(self.reached) == 2:  # or the engine would walk both edges of the first node in one go
                 self._read(*self.reached)
             self._join(way.edge)
         else:
-            self._join(f"({known} JOIN {way.edge})")
-            self.read.add(known)
+            self._join(f"({here} JOIN {way.edge})")
+            self.read.add(here)
         self.reached.add(other)
 
     def _read(self, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""What a value of a query is, as far as it is known before the query runs."""
+"""Kinds of values, as far as they are known before the query runs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from orienteer.errors import BadQuery
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of value; an empty name where nothing is known."""
+    """A kind of value; the name is empty where nothing is known."""
 
     name: str = ""
     """text, integer, float, boolean, date, map, list, node, edge, path, node type, edge type, null."""
     types: frozenset[str] = frozenset()
-    """Of a node or an edge: the types that it may have."""
+    """The possible types of a node or an edge."""
     item: Kind | None = None
-    """Of a list: what its items are."""
+    """The kind of a list's items."""
     deep: int = 0
-    """Lists and maps in one another."""
+    """Levels of nested lists and maps."""
 
     @property
     def is_number(self) -> bool:
@@ -34,7 +34,7 @@ class Kind:
 
     @property
     def shown(self) -> str:
-        """The kind as an error names it."""
+        """Return the kind as an error names it."""
         return {"integer": "a number", "float": "a number", "boolean": "true or false", "edge": "an edge"}.get(
             self.name, f"a {self.name}" if self.name else "a value"
         )
@@ -47,31 +47,31 @@ BOOLEAN, DATE = Kind("boolean"), Kind("date")
 
 
 class Value(NamedTuple):
-    """An expression as the engine takes it, and what it is."""
+    """An expression in the engine's text, with its kind."""
 
     text: str
     kind: Kind = UNKNOWN
     known: None | bool | int | float | str = None
-    """The value itself, of a literal or a parameter that is no list."""
+    """The value itself, for a literal or a parameter that is not a list."""
 
 
-_MOST_NESTED = 24  # as deep as a statement may nest; WITH after WITH it could be hundreds, which break JSON's readers
-_MOST_REPEATED = 2_000  # characters; of two such in one another the engine's parser takes 0.5 s
+_MOST_NESTED = 24  # as in one statement; WITH after WITH could nest hundreds, which breaks readers of JSON
+_MOST_REPEATED = 2_000  # characters; with two nested ones of this length the engine's parser takes 0.5 s
 
 
 def repeated(what: str, *values: Value) -> None:
-    """Raise `BadQuery` where a value that has to be written several times is long: in one another they multiply."""
+    """Raise `BadQuery` for a long value that has to be written several times: nested ones multiply."""
     if any(len(value.text) > _MOST_REPEATED for value in values):
         raise BadQuery(f"{what} is asked of an expression too long to repeat: name that first by WITH ... AS x")
 
 
 def list_of(item: Kind) -> Kind:
-    """Return the kind of a list. Raises `BadQuery` where too much lies in one another."""
+    """Return the kind of a list. Raises `BadQuery` for too deep a nesting."""
     return Kind("list", item=item, deep=_deeper(item.deep))
 
 
 def map_of(values: Sequence[Kind]) -> Kind:
-    """Return the kind of a map. Raises `BadQuery` where too much lies in one another."""
+    """Return the kind of a map. Raises `BadQuery` for too deep a nesting."""
     return Kind("map", deep=_deeper(max((kind.deep for kind in values), default=0)))
 
 
@@ -82,24 +82,24 @@ def _deeper(deep: int) -> int:
 
 
 def common(kinds: list[Kind], where: str) -> Kind:
-    """Return what several values are together. Raises `BadQuery` where they do not go together."""
-    known = [kind for kind in kinds if kind.name not in ("", "null")]
-    if not known:
+    """Return the common kind of several values. Raises `BadQuery` where they have none."""
+    definite = [kind for kind in kinds if kind.name not in ("", "null")]
+    if not definite:
         return UNKNOWN
-    if all(kind.is_number for kind in known):
-        return FLOAT if any(kind.name == "float" for kind in known) else INTEGER
-    if all(kind.is_text for kind in known):
+    if all(kind.is_number for kind in definite):
+        return FLOAT if any(kind.name == "float" for kind in definite) else INTEGER
+    if all(kind.is_text for kind in definite):
         return TEXT
-    if len({kind.name for kind in known}) > 1:
-        shown = " and ".join(dict.fromkeys(kind.shown for kind in known))
+    if len({kind.name for kind in definite}) > 1:
+        shown = " and ".join(dict.fromkeys(kind.shown for kind in definite))
         raise BadQuery(f"{where} mixes {shown}: return them apart, or make all texts with toString()")
-    types = frozenset[str]().union(*(kind.types for kind in known))
-    items = [kind.item for kind in known if kind.item is not None]
-    return Kind(known[0].name, types, common(items, where) if items else None, max(kind.deep for kind in known))
+    types = frozenset[str]().union(*(kind.types for kind in definite))
+    items = [kind.item for kind in definite if kind.item is not None]
+    return Kind(definite[0].name, types, common(items, where) if items else None, max(kind.deep for kind in definite))
 
 
 def rendered(value: None | bool | int | float | str) -> str:
-    """Return a constant as the engine reads it."""
+    """Return a constant in the engine's text."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):

@@ -1,7 +1,8 @@
-"""Patterns for the engine: which edges can join which nodes, which must differ, conditions outside the braces.
+"""Patterns for the engine: the types that edges can join, the edges that must differ, conditions instead of braces.
 
-The engine lets one edge stand for two of a pattern, where Cypher does not; it answers patterns that no edge of the
-graph fits wrongly inside OPTIONAL MATCH and EXISTS; and it asks for TRAIL where a pattern has a variable length.
+The engine differs from Cypher in three ways. It lets one edge of the graph match two edges of a pattern. Inside
+OPTIONAL MATCH and EXISTS it gives wrong answers for patterns that no edge can match. It needs the word TRAIL in a
+pattern of variable length.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class _Node:
     types: frozenset[str]
     is_new: bool
     written: str = ""
-    """Its types as they are written where it first stands."""
+    """Its types in the engine's text, for its first occurrence."""
     name: str | None = None
 
 
@@ -57,16 +58,16 @@ class Matcher:
     _keyed: list[tuple[str, Kind, tuple[tuple[str, Expression], ...]]] = field(default_factory=list)
 
     def match(self, paths: Sequence[PathPattern], where: Expression | None) -> Matched:
-        """Return patterns and their conditions; `where`, not yet among them, tells which nodes are named.
+        """Return the patterns with the conditions of their braces; `where` only serves the estimates here.
 
         Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
         """
         drawn = [self._path(path) for path in paths]
         self._flow()
         texts = ["".join(piece() for piece in pieces) for pieces in drawn]
-        known = {name: self._node_value(node) for name, node in self.nodes.items()}
-        self.variables |= {name: value for name, value in known.items() if self.nodes[name].is_new}
-        narrowed = {name: value for name, value in known.items() if not self.nodes[name].is_new}
+        values = {name: self._node_value(node) for name, node in self.nodes.items()}
+        self.variables |= {name: value for name, value in values.items() if self.nodes[name].is_new}
+        narrowed = {name: value for name, value in values.items() if not self.nodes[name].is_new}
         self._restrict()
         with self.scope.inner({**self.variables, **narrowed}):
             for owner, items in self._pending():
@@ -87,10 +88,10 @@ class Matcher:
     # -------------------------------------------------------------------------------------------------- drawing
 
     def _path(self, path: PathPattern) -> list[Callable[[], str]]:
-        """Take a path in, and return what writes its pieces once all types are known."""
+        """Read a path; return functions that write its pieces once all types are known."""
         if path.shortest:
             self._check_shortest()
-        nodes = [self._node(one) for one in path.nodes]
+        nodes = [self._node(node) for node in path.nodes]
         pieces: list[Callable[[], str]] = [self._name_of(path)]
         pieces.append(self._writer(nodes[0]))
         for at, pattern in enumerate(path.edges):
@@ -133,7 +134,7 @@ class Matcher:
         return node
 
     def _first(self, name: str | None, wanted: frozenset[str] | None) -> _Node:
-        """Return a node that this clause has not named yet; an earlier one may have."""
+        """Return a node at its first occurrence in this clause; an earlier clause may have introduced it."""
         scope = self.scope
         if name is not None and name in self.variables:
             self._check_new(name)
@@ -152,10 +153,10 @@ class Matcher:
         return node
 
     def _tables(self, types: Iterable[str]) -> list[str]:
-        return [self.scope.names.catalog.node_tables[one] for one in sorted(types)]
+        return [self.scope.names.catalog.node_tables[node_type] for node_type in sorted(types)]
 
     def _writer(self, node: _Node) -> Callable[[], str]:
-        """Return what writes a node: with its types where it first stands, by its name alone afterwards."""
+        """Return a function that writes a node: with its types at the first occurrence, by its name afterwards."""
         written, node.written = node.written, ""
         return lambda: f"({node.value}{written})"
 
@@ -167,11 +168,11 @@ class Matcher:
             raise BadQuery(
                 "properties in a pattern of variable length are not supported: use all(r IN relationships(p)"
             )
-        direction = self._direction(pattern, {one.type for one in triples})
+        direction = self._direction(pattern, {triple.type for triple in triples})
         value = self.scope.fresh()
         edge = _Edge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
         self.edges.append(edge)
-        types = frozenset(one.type for one in triples)
+        types = frozenset(triple.type for triple in triples)
         if pattern.variable is not None:
             self._check_new(pattern.variable)
             kind = Kind("edge", types)
@@ -183,10 +184,10 @@ class Matcher:
         return edge
 
     def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
-        """Return the way to walk: a symmetric edge is stored once and has none."""
+        """Return the direction of an edge in the engine's text: a symmetric edge is stored once and has none."""
         scope, names, schema = self.scope, self.scope.names, self.scope.names.schema
-        for one in sorted(types & set(scope.names.catalog.loops)):
-            scope.note(f"{schema.label(one)}: edges from a node to itself are left out")
+        for edge_type in sorted(types & set(scope.names.catalog.loops)):
+            scope.note(f"{schema.label(edge_type)}: edges from a node to itself are left out")
         symmetric = types & names.undirected
         if pattern.direction == "both" or not symmetric:
             return pattern.direction
@@ -205,7 +206,7 @@ class Matcher:
         hops, types = edge.pattern.hops, ""
         if not edge.all_triples:
             tables = self.scope.names.catalog.edge_tables
-            types = _written([tables[one] for one in sorted({triple.type for triple in edge.triples})])
+            types = _written([tables[edge_type] for edge_type in sorted({triple.type for triple in edge.triples})])
         length = f"* {shortest or 'TRAIL'} {hops.least}..{hops.most}" if hops else ""
         direction = edge.direction if self.scope.names.view is None else _only_way(edge)
         left, right = ("<-", "-") if direction == "in" else ("-", "->" if direction == "out" else "-")
@@ -214,7 +215,7 @@ class Matcher:
     # ---------------------------------------------------------------------------------------------------- types
 
     def _flow(self) -> None:
-        """Narrow the types of all nodes to what edges of this graph can join, until nothing changes."""
+        """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes."""
         changed = True
         while changed:
             changed = False
@@ -231,9 +232,13 @@ class Matcher:
     def _impossible(self, edge: _Edge) -> BadQuery:
         label = self.scope.names.schema.label
         around = edge.start.types | edge.end.types
-        fitting = [one for one in self.scope.names.triples if one in edge.triples] or list(self.scope.names.triples)
-        near = [one for one in fitting if one.source in around or one.target in around] or fitting
-        shown = "; ".join(f"{label(one.source)} -{label(one.type)}-> {label(one.target)}" for one in near[:6])
+        fitting = [triple for triple in self.scope.names.triples if triple in edge.triples] or list(
+            self.scope.names.triples
+        )
+        near = [triple for triple in fitting if triple.source in around or triple.target in around] or fitting
+        shown = "; ".join(
+            f"{label(triple.source)} -{label(triple.type)}-> {label(triple.target)}" for triple in near[:6]
+        )
         arrow = {"out": "->", "in": "<-", "both": "-"}[edge.direction]
         return BadQuery(f"No edge of this graph fits the pattern (its direction is {arrow}). There are: {shown}.")
 
@@ -241,12 +246,14 @@ class Matcher:
         return Value(node.value, Kind("node", node.types))
 
     def _restrict(self) -> None:
-        """Keep to the end types that an edge type was named with, where the pattern leaves more."""
+        """Add conditions for edge types that were named with their end types, where the pattern allows more."""
         names = self.scope.names
         tables = names.catalog.node_tables
         for edge in self.edges:
-            types = {one.type for one in edge.triples}
-            if edge.all_triples or edge.triples == frozenset(one for one in names.triples if one.type in types):
+            types = {triple.type for triple in edge.triples}
+            if edge.all_triples or edge.triples == frozenset(
+                triple for triple in names.triples if triple.type in types
+            ):
                 continue
             if edge.pattern.hops:
                 raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
@@ -256,51 +263,56 @@ class Matcher:
                 ends = [(edge.start.value, edge.end.value), (edge.end.value, edge.start.value)]
                 for source, target in {"out": ends[:1], "in": ends[1:], "both": ends}[edge.direction]:
                     source_type, target_type = rendered(tables[triple.source]), rendered(tables[triple.target])
-                    begins = f"struct_extract({edge.value}, '_SRC') = id({source})"  # start_node() is the pattern's
+                    begins = f"struct_extract({edge.value}, '_SRC') = id({source})"  # not start_node(): the pattern's
                     ends_are = f"label({source}) = {source_type} AND label({target}) = {target_type}"
                     ways.append(f"({type_} AND {begins} AND {ends_are})")
             self.conditions.append(f"({' OR '.join(ways)})")
 
     # ------------------------------------------------------------------------------------------------- joining
 
-    def _fits(self, found: Mapping[str, list[tuple[str, int]]]) -> dict[str, Fit]:
-        """Return each node by its value; `found` are the keys that a condition asks of variables."""
+    def _fits(self, wanted: Mapping[str, list[tuple[str, int]]]) -> dict[str, Fit]:
+        """Return the estimates for each node by its value; `wanted` are the keys that a condition compares."""
         counts, fits = self.scope.names.schema.node_types, {}
         for node in self.nodes.values():
-            keys = list(found.get(node.name, ())) if node.name is not None else []
+            keys = list(wanted.get(node.name, ())) if node.name is not None else []
             keys += [(key.casefold(), 1) for value, _, items in self._keyed if value == node.value for key, _ in items]
-            fits[node.value] = fit(sum(counts[one] for one in node.types), keys, is_new=node.is_new)
+            fits[node.value] = fit(sum(counts[node_type] for node_type in node.types), keys, is_new=node.is_new)
         return fits
 
     def _way(self, edge: _Edge, nodes: Mapping[str, Fit]) -> Way:
         starts, ends, count, is_narrowed = edge.start.types, edge.end.types, 0, False
-        for one in edge.triples:
-            goes, comes = one.source in starts and one.target in ends, one.target in starts and one.source in ends
+        for triple in edge.triples:
+            goes, comes = (
+                triple.source in starts and triple.target in ends,
+                triple.target in starts and triple.source in ends,
+            )
             fits = (goes and edge.direction != "in") + (comes and edge.direction != "out")
-            count += fits * self.scope.names.schema.edges[one]
+            count += fits * self.scope.names.schema.edges[triple]
             is_narrowed |= fits < 1 + (edge.direction == "both")
         hops = edge.pattern.hops.most if edge.pattern.hops else 1
-        forward, backward = ((count / nodes[one.value].total) ** hops for one in (edge.start, edge.end))
+        forward, backward = ((count / nodes[node.value].total) ** hops for node in (edge.start, edge.end))
         is_long = edge.pattern.hops is not None
         return Way(edge.value, edge.start.value, edge.end.value, forward, backward, is_long, is_narrowed)
 
     def _apart(self, ways: Sequence[Way]) -> list[tuple[Way, Way]]:
-        """Return the edges for which one edge might stand twice."""
+        """Return the pairs of edges that one edge of the graph could match both of."""
         return [
-            (one, other)
-            for (edge, one), (other_edge, other) in combinations(zip(self.edges, ways, strict=True), 2)
+            (way, other)
+            for (edge, way), (other_edge, other) in combinations(zip(self.edges, ways, strict=True), 2)
             if edge.triples & other_edge.triples and not edge.is_shortest and not other_edge.is_shortest
         ]
 
     # ---------------------------------------------------------------------------------------------- properties
 
     def _pending(self) -> Iterable[tuple[Value, tuple[tuple[str, Expression], ...]]]:
+        """Yield the properties in braces with their owners, whose types are known by now."""
         by_value = {node.value: node for node in self.nodes.values()}
         for value, kind, items in self._keyed:
             node = by_value.get(value)
             yield (self._node_value(node) if node is not None else Value(value, kind)), items
 
     def _equal(self, owner: Value, key: str, expression: Expression) -> str:
+        """Write `{key: expression}` as a condition. Raises `BadQuery` for a literal null."""
         value = self.write(expression)
         if value.kind.name == "null":
             raise BadQuery(f"{{{key}: null}} never fits: write WHERE ... IS NULL")
@@ -317,34 +329,36 @@ def property_of(names: Names, owner: Value, key: str) -> Value:
 
 
 def _joined(edge: _Edge) -> tuple[frozenset[str], frozenset[str]]:
-    """Return which of the types of both ends an edge can join."""
-    pairs = {(one.source, one.target) for one in edge.triples}
+    """Return the types of both ends that an edge can join."""
+    pairs = {(triple.source, triple.target) for triple in edge.triples}
     back = {(target, source) for source, target in pairs}
     pairs = {"out": pairs, "in": back, "both": pairs | back}[edge.direction]
     hops = edge.pattern.hops
     if hops is None:
-        fitting = [(one, two) for one, two in pairs if one in edge.start.types and two in edge.end.types]
-        return frozenset(one for one, _ in fitting), frozenset(two for _, two in fitting)
+        fitting = [
+            (source, target) for source, target in pairs if source in edge.start.types and target in edge.end.types
+        ]
+        return frozenset(source for source, _ in fitting), frozenset(target for _, target in fitting)
     forward = _reach(edge.start.types, pairs, hops.least, hops.most)
-    backward = _reach(edge.end.types, {(two, one) for one, two in pairs}, hops.least, hops.most)
+    backward = _reach(edge.end.types, {(target, source) for source, target in pairs}, hops.least, hops.most)
     return edge.start.types & backward, edge.end.types & forward
 
 
 def _only_way(edge: _Edge) -> Direction:
-    """Return the one way in which the types of both ends let an edge point, where there is one."""
+    """Return the only direction that the types of both ends allow an edge, or the pattern's own."""
     if edge.direction != "both" or edge.pattern.hops is not None:
         return edge.direction
     starts, ends = edge.start.types, edge.end.types
-    goes = any(one.source in starts and one.target in ends for one in edge.triples)
-    comes = any(one.target in starts and one.source in ends for one in edge.triples)
+    goes = any(triple.source in starts and triple.target in ends for triple in edge.triples)
+    comes = any(triple.target in starts and triple.source in ends for triple in edge.triples)
     return "both" if goes == comes else "out" if goes else "in"
 
 
 def _reach(types: frozenset[str], pairs: set[tuple[str, str]], least: int, most: int) -> frozenset[str]:
-    """Return the types that between `least` and `most` steps lead to."""
+    """Return the types that can be reached in `least` to `most` steps."""
     reached, rim = frozenset[str](), types
     for hop in range(1, most + 1):
-        rim = frozenset(two for one, two in pairs if one in rim)
+        rim = frozenset(target for source, target in pairs if source in rim)
         if hop >= least:
             reached |= rim
     return reached

@@ -1,4 +1,4 @@
-"""The other end of the worker: started when it is needed, killed when it takes too long, started again when it died."""
+"""The parent's end of the worker, which is started when needed, killed when too slow, and started again."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from orienteer.sandbox.pipe import DeadlinePassed, PipeError
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
 
 _PROGRAM = Path(__file__).with_name("worker.py")
-_GRACE = 1.0  # seconds: the engine's own limit bounds neither its planner nor its lists
-_START = 30.0  # seconds
-_LONGEST = 16 << 20  # bytes of an answer: ten times what the largest has whose rows the worker has bounded
+_GRACE = 1.0  # seconds beyond the engine's own limit, which bounds neither its planner nor its lists
+_START = 30.0  # seconds that a worker may take to start
+_LONGEST = 16 << 20  # bytes of an answer: ten times the largest one that the worker's bounds allow
 
 
 class Answer(NamedTuple):
-    """What the engine gave: rows, or what it complained of."""
+    """The engine's rows, or its complaint."""
 
     rows: list[list[Any]]  # Any: JSON
     total: int
@@ -30,17 +30,17 @@ class Answer(NamedTuple):
 
 
 class Process:
-    """One worker over one database. Not shared among threads; its owner takes turns."""
+    """One worker over one database. One thread at a time: its owner gives turns."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         """The database."""
         self._worker: Worker | None = None
         self.held: frozenset[str] = frozenset()
-        """What holds the worker: file size, memory, landlock, lifeline."""
+        """The names of the worker's walls: file size, memory, landlock, lifeline."""
 
     def ask(self, text: str, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Answer:
-        """Return what the engine answers. Raises `QueryStopped` where it takes too long or breaks."""
+        """Return the engine's answer. Raises `QueryStopped` where it takes too long or breaks."""
         seconds = bounds.seconds
         request = {"text": text, "parameters": dict(parameters), **bounds._asdict()}
         worker = self._running()
@@ -55,7 +55,7 @@ class Process:
             cause = worker.cause(fault)
             self.close()
             raise QueryStopped(_broken(cause)) from fault
-        except BaseException:  # somebody wants to stop: its answer would be taken for the next one's
+        except BaseException:  # an interrupt: a late answer would be taken for the next request's
             self.close()
             raise
         if answer.error is not None and answer.error.startswith("Interrupted"):
@@ -70,16 +70,16 @@ class Process:
 
     @property
     def is_running(self) -> bool:
-        """Tell whether a worker is there to be asked."""
+        """Tell whether a worker is ready for a request."""
         return self._worker is not None and self._worker.is_running
 
     @property
     def worker(self) -> subprocess.Popen[bytes] | None:
-        """The process that runs, if one does."""
+        """Return the running process; None without one."""
         return None if self._worker is None else self._worker.popen
 
     def _running(self) -> Worker:
-        if self._worker is not None and self._worker.is_running:  # as is_running, in words a type checker reads
+        if self._worker is not None and self._worker.is_running:  # as `is_running`, so that a type checker follows
             return self._worker
         self.close()
         command = [sys.executable, *PYTHON, str(_PROGRAM), str(self.file.absolute())]
@@ -93,7 +93,7 @@ class Process:
 
 
 def _answer(message: Mapping[str, Any]) -> Answer:  # Any: JSON
-    """Return a message as an answer. Raises `PipeError` where it is none: the engine may be broken by what it reads."""
+    """Read a message as an answer. Raises `PipeError` for another form: a query may have broken the engine."""
     rows, total, error = message.get("rows", []), message.get("total", 0), message.get("error")
     is_table = isinstance(rows, list) and all(isinstance(row, list) for row in rows) and isinstance(total, int)
     if not is_table or not (error is None or isinstance(error, str)):
@@ -102,6 +102,7 @@ def _answer(message: Mapping[str, Any]) -> Answer:  # Any: JSON
 
 
 def _broken(cause: str) -> str:
+    """Return the message for a query that broke the engine."""
     return (
         f"the query broke the Cypher engine ({cause}): it has been started again; "
         "ask for less, with types in the pattern and a LIMIT"

@@ -1,4 +1,4 @@
-"""What is known where an expression stands: variables, parameters, names; and what to tell whoever asked."""
+"""The scope of an expression: its variables, parameters and names, and the notes for the caller."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ from orienteer.errors import BadQuery, nearest
 from orienteer.records import JsonValue
 
 Constant: TypeAlias = None | bool | int | float | str
-_MOST_PARAMETER_ITEMS = 100_000
+_MOST_PARAMETER_ITEMS = 100_000  # of a list: a bound on a request to the worker
 _LARGEST = 2**63
 _LONGEST_PARAMETER = 1_000_000  # characters
 
 
 @dataclass(slots=True)
 class Scope:
-    """One query on its way to the engine."""
+    """The state of one query while it is written for the engine."""
 
     names: Names
     parameters: Mapping[str, JsonValue]
     largest_for_shortest: int
-    """Edges of a graph in which shortest paths are left to the engine."""
+    """The most edges of a graph in which the engine searches for shortest paths."""
     variables: dict[str, Value] = field(default_factory=dict)
     optional: dict[str, str] = field(default_factory=dict)
-    """What is null where a path that an OPTIONAL MATCH asked for is missing: the engine gives one of null parts."""
+    """By path of an OPTIONAL MATCH, a part that is null if it is missing: the engine gives a path of nulls then."""
     used: dict[str, JsonValue] = field(default_factory=dict)
-    """What the engine is given as parameters."""
+    """The engine's parameters."""
     notes: list[str] = field(default_factory=list)
     local: frozenset[str] = frozenset()
-    """Variables of the list conditions around."""
+    """The variables of the enclosing list conditions."""
     may_aggregate: bool = False
     """Inside WITH and RETURN, but not inside another aggregation."""
     _numbers: Iterator[int] = field(default_factory=count)
 
     def fresh(self) -> str:
-        """Return a name that no other variable has: the engine takes `N` and `n` for one."""
+        """Return a new name for a variable: the engine takes `N` and `n` for the same name."""
         return f"v{next(self._numbers)}"
 
     def variable(self, name: str) -> Value:
-        """Return a variable. Raises `BadQuery` for one that no clause has introduced."""
+        """Return a variable's value. Raises `BadQuery` for a variable that no clause has introduced."""
         if name not in self.variables:
             near = nearest(name, self.variables, most=3)
-            known = ", ".join(self.variables) or "none"
+            variables = ", ".join(self.variables) or "none"
             hint = f" Near: {', '.join(near)}." if near else ""
-            raise BadQuery(f"There is no variable {name!r} here.{hint} Known here: {known}.")
+            raise BadQuery(f"There is no variable {name!r} here.{hint} Known here: {variables}.")
         return self.variables[name]
 
     @contextmanager
     def aggregating(self, allowed: bool) -> Iterator[None]:
-        """Allow count(), collect() and their like for a while, or forbid them."""
+        """Allow or forbid count(), collect() and other aggregations inside the block."""
         before, self.may_aggregate = self.may_aggregate, allowed
         try:
             yield
@@ -63,33 +63,33 @@ class Scope:
             self.may_aggregate = before
 
     def note(self, text: str) -> None:
-        """Tell whoever asked something, once."""
+        """Add a note for the caller, once."""
         if text not in self.notes:
             self.notes.append(text)
 
     def value(self, name: str) -> JsonValue:
-        """Return what a parameter is. Raises `BadQuery` where none was given."""
+        """Return the value of a parameter. Raises `BadQuery` where it was not passed."""
         if name not in self.parameters:
-            given = ", ".join(self.parameters) or "none"
-            raise BadQuery(f"The parameter ${name} was not given. Given: {given}.")
+            names = ", ".join(self.parameters) or "none"
+            raise BadQuery(f"The parameter ${name} was not given. Given: {names}.")
         return self.parameters[name]
 
     def parameter(self, name: str) -> Value:
-        """Return a parameter as the engine takes it. Raises `BadQuery` for values that it cannot take."""
+        """Return a parameter in the engine's text. Raises `BadQuery` for values that the engine cannot take."""
         value = self.value(name)
         if value is None:
-            return Value("NULL", NULL)  # the engine gives a null parameter one type, wherever it stands
+            return Value("NULL", NULL)  # the engine gives a null parameter one type for all its occurrences
         if isinstance(value, dict):
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):
             return self._list(name, value)
         text = self._used(name, value)
         if type(value) is int:
-            text = f"cast({text}, 'INT64')"  # else 151 is a number of one byte, and -$a of it is 105
+            text = f"cast({text}, 'INT64')"  # or the engine takes 151 for a number of one byte, and -$a is 105
         return constant(_checked(name, value))._replace(text=text)
 
     def constant(self, expression: syntax.Expression) -> JsonValue:
-        """Return the value of a literal or a parameter; None for all else."""
+        """Return the value of a literal or a parameter; None for any other expression."""
         if isinstance(expression, syntax.Parameter):
             return self.value(expression.name)
         return expression.value if isinstance(expression, syntax.Literal_) else None
@@ -99,21 +99,21 @@ class Scope:
             return Value("[]", list_of(UNKNOWN))
         if len(items) > _MOST_PARAMETER_ITEMS:
             raise BadQuery(f"The parameter ${name} has {len(items):,} items: {_MOST_PARAMETER_ITEMS:,} are allowed.")
-        if any(one is None or isinstance(one, list | dict) for one in items):
+        if any(item is None or isinstance(item, list | dict) for item in items):
             raise BadQuery(f"The parameter ${name} holds null, a list or a map: its items must be texts or numbers.")
-        kind = common([constant(_checked(name, one)).kind for one in items], f"the parameter ${name}")
+        kind = common([constant(_checked(name, item)).kind for item in items], f"the parameter ${name}")
         if kind.name == "float":
-            items = [float(one) for one in items if isinstance(one, int | float)]
+            items = [float(item) for item in items if isinstance(item, int | float)]
         return Value(self._used(name, items), list_of(kind))
 
     def _used(self, name: str, value: JsonValue) -> str:
-        known = f"p{sorted(self.parameters).index(name)}"
-        self.used[known] = value
-        return f"${known}"
+        parameter = f"p{sorted(self.parameters).index(name)}"
+        self.used[parameter] = value
+        return f"${parameter}"
 
     @contextmanager
     def inner(self, variables: Mapping[str, Value], *, local: Collection[str] = ()) -> Iterator[None]:
-        """Know further variables for a while."""
+        """Add variables inside the block."""
         before, before_local = self.variables, self.local
         self.variables, self.local = {**before, **variables}, self.local | frozenset(local)
         try:
@@ -124,7 +124,7 @@ class Scope:
 
 def _checked(name: str, value: JsonValue) -> Constant:
     if isinstance(value, str):
-        if "\0" in value or any(0xD800 <= ord(one) < 0xE000 for one in value):
+        if "\0" in value or any(0xD800 <= ord(character) < 0xE000 for character in value):
             raise BadQuery(f"The parameter ${name} holds a character that is none: U+0000 or half a pair.")
         if len(value) > _LONGEST_PARAMETER:
             raise BadQuery(f"The parameter ${name} has {len(value):,} characters: {_LONGEST_PARAMETER:,} are allowed.")

@@ -1,10 +1,14 @@
-"""A statement's tree as text for ladybug: what it would answer wrongly is written otherwise, or refused with advice.
+"""A statement's tree as text for ladybug. Forms that it would answer wrongly are rewritten, or refused with advice.
 
-What is written otherwise, each because the engine was seen to differ from Cypher: edges are joined in an order that is
-given (`joining.py`); no edge of a MATCH stands twice;
-variables are told apart by case; places and slices of lists count from 0 and may lie outside; `sum` of nothing is 0 and
-of whole numbers whole; text is never converted to a number; a missing optional edge has no type; ORDER BY may stand in
-a WITH without LIMIT; functions and type names are those that people write.
+Ladybug was seen to differ from Cypher here, so these are rewritten:
+
+ - edges are joined in an order of ours (`joins`), and no edge of the graph matches two edges of a MATCH;
+ - variables may differ by case alone;
+ - places and slices of lists count from 0 and may lie outside the list;
+ - the `sum` of nothing is 0, and that of whole numbers is whole; a text is never converted to a number;
+ - a missing optional edge has no type;
+ - ORDER BY may stand in a WITH without LIMIT;
+ - functions and types may have the names that people write.
 """
 
 from __future__ import annotations
@@ -26,11 +30,11 @@ from orienteer.cypher.syntax import Expression, Match, Order, Projection, Statem
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue
 
-LARGEST_FOR_SHORTEST = 2_000_000  # edges; shortest paths took 0.1 s at 1.4 million and 2 to 9 s at 40 million
+LARGEST_FOR_SHORTEST = 2_000_000  # edges; shortest paths took 0.1 s with 1.4 million and 2 to 9 s with 40 million
 
 
 class Rewritten(NamedTuple):
-    """What the engine is given."""
+    """A statement in the engine's text, with its parameters, and the columns and notes of its answer."""
 
     text: str
     parameters: dict[str, JsonValue]
@@ -45,7 +49,7 @@ def rewrite(
     *,
     largest_for_shortest: int = LARGEST_FOR_SHORTEST,
 ) -> Rewritten:
-    """Return a statement for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+    """Read a statement and write it for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
     return written_for_engine(parse(text), names, parameters, largest_for_shortest=largest_for_shortest)
 
 
@@ -56,7 +60,7 @@ def written_for_engine(
     *,
     largest_for_shortest: int = LARGEST_FOR_SHORTEST,
 ) -> Rewritten:
-    """Return what `rewrite` does of a statement that the guard has read. Raises as it does."""
+    """Write a statement for the engine that the guard has read. Raises what `rewrite` raises."""
     try:
         return _written(statement, Scope(names, parameters, largest_for_shortest))
     except RecursionError:
@@ -78,7 +82,7 @@ def _written(statement: Statement, scope: Scope) -> Rewritten:
 
 @dataclass(slots=True)
 class _Query:
-    """One query, without UNION."""
+    """Writes one query of a UNION."""
 
     scope: Scope
     writer: Writer
@@ -89,7 +93,7 @@ class _Query:
         for place, clause in enumerate(clauses):
             if isinstance(clause, Match) and not clause.optional:
                 waiting.append(self._match(clause))
-                if not _is_match(clauses[place + 1]):  # the engine reads those that follow each other as one
+                if not _is_match(clauses[place + 1]):  # the engine reads successive MATCH clauses as one
                     parts.append(matches(waiting))
                     waiting = []
             elif isinstance(clause, Match):
@@ -115,7 +119,7 @@ class _Query:
         return f"OPTIONAL MATCH {joined([matched], reads_outside=is_first)}"
 
     def _match(self, clause: Match) -> Matched:
-        """Return a clause's patterns with all its conditions; what it introduces is known from then on."""
+        """Return a clause's patterns with all its conditions; its variables are in scope from then on."""
         matched = Matcher(self.scope, self.writer.write).match(clause.paths, clause.where)
         if clause.where is not None:
             with self.scope.inner({**matched.variables, **matched.narrowed}):
@@ -149,7 +153,8 @@ class _Query:
             with self.scope.aggregating(True):
                 value = self.writer.write(item.expression)
             is_kept = isinstance(item.expression, syntax.Variable) and not is_last
-            name = value.text if is_kept and value.text.isidentifier() else self._column(place, is_last=is_last)
+            column = f"c{place}" if is_last else self.scope.fresh()
+            name = value.text if is_kept and value.text.isidentifier() else column
             text = self.writer.or_null(value) if is_last else value.text
             written.append(text if name == text else f"{text} AS {name}")
             after[item.name] = Value(name, value.kind)
@@ -159,7 +164,7 @@ class _Query:
             self.columns = tuple(after)
         page = self._page(clause, needs_page=bool(order) and not is_last)
         where = f" WHERE {self.writer.condition(clause.where)}" if clause.where is not None else ""
-        # The engine drops the order of a WITH, LIMIT or not, where an aggregation follows: so something else does.
+        # The engine drops the order of a WITH before an aggregation, even with LIMIT: an UNWIND stands between them.
         barrier = f" UNWIND [1] AS {self.scope.fresh()}" if order and not is_last else ""
         distinct = "DISTINCT " if clause.distinct else ""
         return f"{'RETURN' if is_last else 'WITH'} {distinct}{', '.join(written)}{order}{page}{where}{barrier}"
@@ -172,9 +177,6 @@ class _Query:
             raise BadQuery(f"two columns have one name, {names}: name them apart with AS")
         return items
 
-    def _column(self, place: int, *, is_last: bool) -> str:
-        return f"c{place}" if is_last else self.scope.fresh()
-
     def _order(
         self,
         clause: Projection,
@@ -184,80 +186,83 @@ class _Query:
         *,
         narrow: bool,
     ) -> str:
-        """Return ORDER BY: what is returned by its name, and else what the clause still knows."""
+        """Write ORDER BY: returned expressions by their column, other expressions with the variables still in scope."""
         if not clause.order:
             return ""
-        known: dict[Expression, str] = {
+        columns: dict[Expression, str] = {
             item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)
         }
         parts = []
         with self.scope.inner(after if narrow else {**before, **after}):
             if narrow:
                 self.scope.variables = after
-            for one in clause.order:
-                parts.append(self._ordered(one, known))
+            for order in clause.order:
+                parts.append(self._ordered(order, columns))
         return f" ORDER BY {', '.join(parts)}"
 
-    def _ordered(self, one: Order, known: Mapping[Expression, str]) -> str:
-        value = self.writer.write(_replaced(one.expression, known))
+    def _ordered(self, order: Order, columns: Mapping[Expression, str]) -> str:
+        """Write one expression of ORDER BY. Raises `BadQuery` for values without an order."""
+        value = self.writer.write(_replaced(order.expression, columns))
         if value.kind.name in ("node", "edge", "path", "map", "list"):
             raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
-        return f"{value.text}{' DESC' if one.descending else ''}"
+        return f"{value.text}{' DESC' if order.descending else ''}"
 
     def _page(self, clause: Projection, *, needs_page: bool) -> str:
+        """Write SKIP and LIMIT; SKIP 0 without either, where `needs_page`."""
         skip, limit = self._count(clause.skip, "SKIP"), self._count(clause.limit, "LIMIT")
         if skip is None and limit is None:
-            return " SKIP 0" if needs_page else ""  # the engine keeps the order of a WITH only beside SKIP or LIMIT
+            return " SKIP 0" if needs_page else ""  # the engine keeps the order of a WITH only with SKIP or LIMIT
         return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
 
-    def _count(self, given: int | syntax.Parameter | None, what: str) -> int | None:
-        if given is None or isinstance(given, int):
-            return given
-        value = self.scope.value(given.name)
+    def _count(self, count: int | syntax.Parameter | None, what: str) -> int | None:
+        if count is None or isinstance(count, int):
+            return count
+        value = self.scope.value(count.name)
         if type(value) is not int or not 0 <= value < 2**63:
-            raise BadQuery(f"{what} takes a whole number of 0 or more: ${given.name} is {value!r}")
+            raise BadQuery(f"{what} takes a whole number of 0 or more: ${count.name} is {value!r}")
         return value
 
 
 def _is_match(clause: syntax.Clause) -> bool:
+    """Tell whether a clause is a MATCH that is not optional."""
     return isinstance(clause, Match) and not clause.optional
 
 
-def _check_connected(clause: Match, known: Collection[str]) -> None:
-    """Raise `BadQuery` for an OPTIONAL MATCH of several parts: the engine finds wrong rows for them."""
+def _check_connected(clause: Match, variables: Collection[str]) -> None:
+    """Raise `BadQuery` for an OPTIONAL MATCH of several parts: the engine answers it with wrong rows."""
     parts = parts_of(path.variables for path in clause.paths)
-    if len(parts) > 1 or (clause.where is not None and not parts[0] & set(known)):
+    if len(parts) > 1 or (clause.where is not None and not parts[0] & set(variables)):
         raise BadQuery("an OPTIONAL MATCH must be one pattern that begins at a known variable: write several of them")
 
 
 def _part(path: str, pattern: syntax.PathPattern) -> str:
-    """Return what is null where a path is missing: its nodes may be there all the same."""
+    """Write a part of a path that is null if the path is missing, though some of its nodes may be there."""
     if not pattern.edges:
         return f"id(nodes({path})[1])"
     return f"CASE WHEN size(rels({path})) > 0 THEN id(rels({path})[1]) END"
 
 
 def _aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
-    """Tell whether an expression holds count(), collect() or their like."""
+    """Tell whether an expression contains count(), collect() or another aggregation."""
     if isinstance(expression, syntax.Call) and expression.name in AGGREGATES:
         return True
     if isinstance(expression, tuple):
         return any(map(_aggregates, expression))
     if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
         return False
-    return any(_aggregates(getattr(expression, one.name)) for one in fields(expression))
+    return any(_aggregates(getattr(expression, field.name)) for field in fields(expression))
 
 
-def _replaced(expression: Any, known: Mapping[Expression, str]) -> Any:  # Any: as above
-    """Return an expression with what is returned already replaced by its name."""
+def _replaced(expression: Any, columns: Mapping[Expression, str]) -> Any:  # Any: as above
+    """Return an expression in which expressions that are columns already are replaced by the column's name."""
     if isinstance(expression, tuple):
-        return tuple(_replaced(one, known) for one in expression)
+        return tuple(_replaced(part, columns) for part in expression)
     if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
         return expression
     if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
         return expression
-    if expression in known:
-        return syntax.Variable(known[expression])  # type: ignore[index]  # it stands in `known`
+    if expression in columns:
+        return syntax.Variable(columns[expression])  # type: ignore[index]  # it stands in `columns`
     return replace(
-        expression, **{one.name: _replaced(getattr(expression, one.name), known) for one in fields(expression)}
+        expression, **{field.name: _replaced(getattr(expression, field.name), columns) for field in fields(expression)}
     )

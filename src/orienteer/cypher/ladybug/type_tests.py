@@ -1,4 +1,4 @@
-"""What a query says of types: `n:Gene`, `type(r)`, `labels(n)`, and conditions on them, whatever a type is called."""
+"""Types in expressions: `n:Gene`, `type(r)`, `labels(n)` and conditions on them, by any name of a type."""
 
 from __future__ import annotations
 
@@ -18,58 +18,58 @@ TYPE_CALLS = frozenset({"type", "nodetype"})
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """Writes what is said of types, its expressions by `write`."""
+    """Writes the types of nodes and edges, and conditions on them; `write` writes other expressions."""
 
     scope: Scope
     write: Callable[[Expression], Value]
 
     def has_type(self, expression: syntax.HasType) -> Value:
-        """Return the condition `n:Type`. Raises `UnknownType`."""
+        """Write the condition `n:Type`. Raises `UnknownType`."""
         base, names = self.scope.variable(expression.variable), self.scope.names
         if base.kind.name == "edge":
-            types = frozenset(one.type for name in expression.types for one in names.edge_triples(name))
+            types = frozenset(triple.type for name in expression.types for triple in names.edge_triples(name))
             if not expression.types:
                 raise BadQuery(f"{expression.variable!r} is an edge: only nodes have the domain's label")
-            return _is_of(base.text, [names.catalog.edge_tables[one] for one in types])
+            return _is_of(base.text, [names.catalog.edge_tables[edge_type] for edge_type in types])
         check_graph_kind(f"{expression.variable}:TYPE", base, "node")
         if not expression.types:
             return _is_there(base)
-        types = frozenset(one for name in expression.types for one in names.node_types(name))
-        return _is_of(base.text, [names.catalog.node_tables[one] for one in types])
+        types = frozenset(node_type for name in expression.types for node_type in names.node_types(name))
+        return _is_of(base.text, [names.catalog.node_tables[node_type] for node_type in types])
 
     def condition(self, expression: syntax.Binary) -> Value | None:
-        """Return a condition on a type, its names looked up: `type(r) = 'TREATS'`, `'Gene' IN labels(n)`.
+        """Write a condition on a type, such as `type(r) = 'TREATS'` or `'Gene' IN labels(n)`.
 
-        None where the expression is no such condition. Raises `UnknownType`.
+        None where the expression is not such a condition. Raises `UnknownType`.
         """
         if (of_domain := self._has_domain(expression)) is not None:
             return of_domain
         operator, left, right = _turned(expression, is_only_label=not self._domain)
         if not _is_type(left) or operator not in ("=", "<>", "IN"):
             return None
-        given = [self.scope.constant(one) for one in right.items] if isinstance(right, syntax.ListOf) else None
-        found: object = self.scope.constant(right) if given is None else given
-        if isinstance(found, list) != (operator == "IN"):
+        items = [self.scope.constant(item) for item in right.items] if isinstance(right, syntax.ListOf) else None
+        value: object = self.scope.constant(right) if items is None else items
+        if isinstance(value, list) != (operator == "IN"):
             return None
-        wanted = found if isinstance(found, list) else [found]
-        if not wanted or not all(isinstance(one, str) for one in wanted):
+        wanted = value if isinstance(value, list) else [value]
+        if not wanted or not all(isinstance(name, str) for name in wanted):
             return None
         names, catalog = self.scope.names, self.scope.names.catalog
         if self.write(left).kind.name == "edge type":
-            tables = {catalog.edge_tables[one.type] for word in wanted for one in names.edge_triples(str(word))}
+            tables = {catalog.edge_tables[triple.type] for word in wanted for triple in names.edge_triples(str(word))}
         else:
-            tables = {catalog.node_tables[one] for word in wanted for one in names.node_types(str(word))}
+            tables = {catalog.node_tables[node_type] for word in wanted for node_type in names.node_types(str(word))}
         condition = f"({self._table(self.write(_typed(left)))} IN [{_listed(tables)}])"
         return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
 
     def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
-        """Return the labels of a node as a list, its type first, null for null."""
+        """Write the labels of a node as a list, its type first; null for null."""
         value = self.type_of(arguments, "node")
         labels = ", ".join([value.text, *self._domain])
         return Value(f"CASE WHEN {value.text} IS NOT NULL THEN [{labels}] END", list_of(value.kind))
 
     def label_of(self, arguments: tuple[Expression, ...], place: Expression) -> Value:
-        """Return one label of a node by its place. Raises `BadQuery` where a node has none there."""
+        """Write one label of a node by its place. Raises `BadQuery` for a place without a label."""
         if place == syntax.Literal_(0):
             return self.type_of(arguments, "node")
         if place != syntax.Literal_(1) or not self._domain:
@@ -80,12 +80,12 @@ class Typing:
 
     @property
     def _domain(self) -> list[str]:
-        """The label that every node has in a view, as the engine takes it; none without one."""
+        """Return the label that every node has in a view, in the engine's text; empty without one."""
         view = self.scope.names.view
         return [] if view is None or view.label is None else [rendered(view.label)]
 
     def _has_domain(self, expression: syntax.Binary) -> Value | None:
-        """Return `'domain' IN labels(n)`, true of every node in a view; None for any other condition."""
+        """Write `'domain' IN labels(n)`, which is true for every node in a view; None for any other condition."""
         view, right = self.scope.names.view, expression.right
         if view is None or expression.operator != "IN" or not _is_labels(right):
             return None
@@ -99,13 +99,13 @@ class Typing:
         return _is_there(value)
 
     def type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
-        """Return the type of a node or an edge by the graph's own name, null for null."""
+        """Write the type of a node or an edge by its name in results; null for null."""
         check_count("type" if what == "edge" else "labels", arguments, 1, 1)
         value, catalog = self.write(arguments[0]), self.scope.names.catalog
         check_graph_kind("type()" if what == "edge" else "labels()", value, what)
         tables = catalog.edge_tables if what == "edge" else catalog.node_tables
         types = value.kind.types or frozenset(tables)
-        called = {tables[one]: self.scope.names.called(one) for one in sorted(types)}
+        called = {tables[type_name]: self.scope.names.called(type_name) for type_name in sorted(types)}
         renamed = {table: name for table, name in called.items() if table != name}
         text = self._table(value)
         if renamed:
@@ -114,15 +114,15 @@ class Typing:
         return Value(text, Kind(f"{what} type"))
 
     def _table(self, value: Value) -> str:
-        """Return a type by its name in the copy, null for null."""
+        """Write a type by its name in the copy; null for null."""
         if self.scope.local:
             return f"label({value.text})"
-        # Where an optional edge is missing the engine still gives its type, if there is only one.
+        # For a missing optional edge the engine still gives the type, if only one is possible.
         return f"CASE WHEN id({value.text}) IS NOT NULL THEN label({value.text}) END"
 
 
 def _turned(expression: syntax.Binary, *, is_only_label: bool) -> tuple[str, Expression, Expression]:
-    """Return a comparison with the type on its left, where one side is a type."""
+    """Return a comparison with the type on its left side, if either side is a type."""
     operator, left, right = expression.operator, expression.left, expression.right
     if operator == "IN" and _is_labels(right):
         assert isinstance(right, syntax.Call)
@@ -142,7 +142,7 @@ def _is_there(value: Value) -> Value:
 
 
 def _is_type(expression: Expression) -> bool:
-    """Tell whether an expression is the type of an edge, or the one label of a node."""
+    """Tell whether an expression is the type of an edge or the first label of a node."""
     if isinstance(expression, syntax.Item):
         return _is_labels(expression.base) and expression.at == syntax.Literal_(0)
     if isinstance(expression, syntax.Call) and expression.name == "head" and expression.arguments:

@@ -1,4 +1,4 @@
-"""Expressions for the engine."""
+"""Expressions in the engine's text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
-LONGEST_WRITTEN = 100_000  # characters of the engine's text
+LONGEST_WRITTEN = 100_000  # characters of the engine's text: a bound on its parser's time
 TOO_LONG = "the query becomes too long for the engine: name what stands in it several times by WITH ... AS x"
 _DATE_PARTS = {"year": "year", "month": "month", "day": "day"}
 
@@ -51,7 +51,7 @@ class Writer:
         return Typing(self.scope, self.write)
 
     def write(self, expression: Expression) -> Value:
-        """Return an expression as the engine takes it. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+        """Write an expression for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
         value: Value = _WRITERS(type(expression))(self, expression)
         if len(value.text) > LONGEST_WRITTEN:
             raise BadQuery(TOO_LONG)
@@ -62,7 +62,7 @@ class Writer:
         raise AssertionError(expression)
 
     def condition(self, expression: Expression) -> str:
-        """Return a condition. Raises `BadQuery` where the value cannot be true or false."""
+        """Write a condition. Raises `BadQuery` for a value that cannot be true or false."""
         value = self.write(expression)
         if value.kind.name not in ("boolean", "", "null"):
             raise BadQuery(f"a condition is needed where {value.kind.shown} stands: compare it with something")
@@ -146,11 +146,11 @@ class Writer:
             compared("=", left, Value("item", right.kind.item))  # only to check their kinds
         if right.kind.name == "null":
             return Value("NULL", NULL)
-        found = f"{left.text} IN {right.text}"
-        if right.text[0] in "[$":  # what is written out or given is seldom empty, and an index may find it
-            return Value(f"({found})", BOOLEAN)
+        test = f"{left.text} IN {right.text}"
+        if right.text[0] in "[$":  # a literal or a parameter is seldom empty, and an index may serve it
+            return Value(f"({test})", BOOLEAN)
         repeated("IN", right)
-        return Value(f"({found} AND size({right.text}) > 0)", BOOLEAN)  # of null the engine cannot tell it of no list
+        return Value(f"({test} AND size({right.text}) > 0)", BOOLEAN)  # null IN [] is false, but null for the engine
 
     def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
         operator = expression.operator
@@ -172,7 +172,7 @@ class Writer:
 
     @_written.register
     def _(self, expression: syntax.ListOf) -> Value:
-        values = [self.write(one) for one in expression.items]
+        values = [self.write(part) for part in expression.items]
         if any(value.kind.name == "null" for value in values):
             raise BadQuery("a list with null in it is not supported: leave the null out")
         kind = common([value.kind for value in values], "a list")
@@ -181,10 +181,10 @@ class Writer:
     @_written.register
     def _(self, expression: syntax.MapOf) -> Value:
         items, kinds = [], []
-        for key, one in expression.items:
+        for key, part in expression.items:
             if key.startswith("_") or not key.isprintable():
                 raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
-            value = self.write(one)
+            value = self.write(part)
             items.append(f"{quoted(key)}: {value.text}")
             kinds.append(value.kind)
         if len({key.casefold() for key, _ in expression.items}) < len(items) or not items:
@@ -206,7 +206,7 @@ class Writer:
         check_kind("a slice", base, "list")
         end = str(LAST if expression.end is None else expression.end)
         if expression.end == 0:
-            end, begin = "1", 2  # places are from 1, and a slice from 1 to 0 is not empty to the engine
+            end, begin = "1", 2  # the engine counts from 1, and its slice from 1 to 0 is not empty
         else:
             begin = (expression.begin or 0) + 1
         return Value(f"list_slice({base.text}, {begin}, {end})", base.kind)
@@ -220,14 +220,16 @@ class Writer:
         kind = common([value.kind for value in results], "CASE")
         if self.scope.local and kind.is_text:
             raise BadQuery(f"CASE cannot make texts inside [ ] or any(): {LIST_ADVICE}")
-        # Of results of two kinds of numbers the engine rounds to the first.
-        given = [f"cast({one.text}, 'DOUBLE')" if kind == FLOAT != one.kind else one.text for one in results]
-        whens = " ".join(f"WHEN {test} THEN {text}" for test, text in zip(tests, given, strict=False))
-        otherwise = "" if expression.otherwise is None else f" ELSE {given[-1]}"
+        # If the results mix whole numbers and floats, the engine rounds to the kind of the first.
+        branches = [
+            f"cast({result.text}, 'DOUBLE')" if kind == FLOAT != result.kind else result.text for result in results
+        ]
+        whens = " ".join(f"WHEN {test} THEN {text}" for test, text in zip(tests, branches, strict=False))
+        otherwise = "" if expression.otherwise is None else f" ELSE {branches[-1]}"
         return Value(f"CASE {whens}{otherwise} END", kind)
 
     def _test(self, condition: Expression) -> str:
-        """Return a condition of a CASE: one that is a CASE itself the engine reads from other rows."""
+        """Write a condition of a CASE; if it is a CASE itself, the engine would read it from other rows."""
         test = self.condition(condition)
         return f"({test}) = true" if test.startswith("CASE ") else test
 
@@ -249,7 +251,7 @@ class Writer:
         return Value(f"list_transform({text}, {name} -> {result.text})", list_of(result.kind))
 
     def _item_result(self, expression: syntax.Comprehension, local: dict[str, Value]) -> Value:
-        """Return what a comprehension makes of an item: of texts only what the engine does not lose."""
+        """Write the result of a comprehension. Raises `BadQuery` for texts that the engine would lose."""
         result = expression.result
         assert result is not None
         with self.scope.inner(local):
@@ -275,12 +277,12 @@ class Writer:
         def count(condition: str) -> str:
             return f"size(list_filter({_afresh(source)}, {name} -> {condition}))"
 
-        # Where a condition is neither true nor false, neither may be the answer.
+        # If a condition is null for some item, the answer may be null as well.
         certain, unsure = count(f"(NOT {where})" if expression.kind == "all" else where), count(f"({where} IS NULL)")
         if expression.kind == "single":
             return Value(f"CASE WHEN {certain} > 1 THEN false WHEN {unsure} = 0 THEN {certain} = 1 END", BOOLEAN)
-        found, missing = ("true", "false") if expression.kind == "any" else ("false", "true")
-        return Value(f"CASE WHEN {certain} > 0 THEN {found} WHEN {unsure} = 0 THEN {missing} END", BOOLEAN)
+        result, missing = ("true", "false") if expression.kind == "any" else ("false", "true")
+        return Value(f"CASE WHEN {certain} > 0 THEN {result} WHEN {unsure} = 0 THEN {missing} END", BOOLEAN)
 
     @_written.register
     def _(self, expression: syntax.Subquery) -> Value:
@@ -298,7 +300,7 @@ class Writer:
         text = f"{expression.kind} {{ MATCH {joined([matched], reads_outside=False)} }}"
         if expression.kind == "EXISTS":
             return Value(text, BOOLEAN)
-        # Of nodes that nothing else is read of, the engine drops those whose count is 0.
+        # The engine drops nodes with a count of 0 if nothing else of them is read.
         missing = " OR ".join(f"{node.text}.id IS NULL" for node in matched.narrowed.values())
         return Value(f"CASE WHEN {missing} THEN 0 ELSE {text} END" if missing else text, INTEGER)
 
@@ -320,9 +322,9 @@ class Writer:
             return self._typing.labels_of(expression.arguments)
         if name in ("nodes", "edges", "length", "id"):
             return self._of_graph(name, expression.arguments)
-        arguments = [self.write(one) for one in expression.arguments]
-        if self.scope.local and name != "size" and any(one.kind.is_text for one in arguments):
-            # Two such calls in one RETURN spoil each other's texts.
+        arguments = [self.write(argument) for argument in expression.arguments]
+        if self.scope.local and name != "size" and any(argument.kind.is_text for argument in arguments):
+            # Two such calls in one RETURN corrupt each other's texts.
             raise BadQuery(f"{name}() of a text is not supported inside [ ] or any(): {LIST_ADVICE}")
         return functions.call(name, arguments)
 
@@ -353,7 +355,7 @@ class Writer:
             raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.shown}")
         if name != "sum":
             return Value(call, FLOAT if name == "avg" else value.kind)
-        # The engine's sum of whole numbers is a decimal, and that of nothing is null where Cypher's is 0.
+        # The engine's sum of whole numbers is a decimal, and its sum of nothing is null; Cypher's is 0.
         if value.kind.name == "float":
             return Value(f"coalesce({call}, 0.0)", FLOAT)
         return Value(
@@ -381,26 +383,26 @@ class Writer:
         return Value(self.or_null(value, f"{call}({value.text})"), kind)
 
     def or_null(self, value: Value, text: str | None = None) -> str:
-        """Return a value, or what is made of it, as the engine takes it: null where it is a path that is missing."""
+        """Return the text of a value, or `text` made from it; null for a missing path."""
         text = value.text if text is None else text
         part = self.scope.optional.get(value.text)
         return text if part is None else f"CASE WHEN {part} IS NOT NULL THEN {text} END"
 
 
-# What `self._written` finds, without the wrapper that functools makes anew at each call.
+# The dispatch of `self._written`, without the wrapper that functools makes at each call.
 _WRITERS = vars(Writer)["_written"].dispatcher.dispatch
 
 
 def _operands(expression: syntax.Binary) -> list[Expression]:
-    """Return what a chain of one operator joins: written flat, the engine reads it several times as fast."""
-    found = [expression.right]
+    """Return the operands of a chain of one operator: the engine reads a flat chain several times as fast."""
+    operands = [expression.right]
     left = expression.left
     while isinstance(left, syntax.Binary) and left.operator == expression.operator:
-        found.append(left.right)
+        operands.append(left.right)
         left = left.left
-    return [left, *reversed(found)]
+    return [left, *reversed(operands)]
 
 
 def _afresh(source: Value) -> str:
-    """Return a list for a condition on its items: of one that was matched or filtered the engine takes other rows'."""
+    """Write a list as a new one for a condition on its items: the engine may read a matched list from other rows."""
     return f"list_concat({source.text}, [])"

@@ -1,13 +1,12 @@
-"""The engine's own process: it answers statements, can write nowhere, and ends with whoever started it.
+"""The engine's process: it answers statements, can write nowhere, and ends with its parent.
 
-Run as a script, with the database's file and the number of the pipe that ends with its parent. Requests come on
+It runs as a script with two arguments: the database's file, and the number of its end of the lifeline. Requests come on
 standard input and answers go to standard output, each as four bytes of length and JSON. It imports two files of the
-package, so that it starts fast and has little to misuse.
+package, so that it starts fast and offers little to misuse.
 
-What holds it: the guard before it lets reading statements through only; here RLIMIT_FSIZE forbids every byte written,
-RLIMIT_AS bounds memory, and Landlock (Linux 5.13 and later) refuses every file but the database, for reading, and every
-connection (6.7): `sandbox.confining`. On Windows there are none of these; on macOS no Landlock, and memory is not
-bounded.
+Its walls: the guard lets only reading statements through; RLIMIT_FSIZE forbids every write; RLIMIT_AS bounds memory;
+Landlock (Linux 5.13 and later) refuses every file except the database, for reading, and every connection (6.7). See
+`sandbox.confinement`. Windows has none of the last three; macOS has no Landlock, and memory is not bounded there.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orienteer.sandbox import confinement, frames
-else:  # files of their own, as this one is: the package takes long to import
+else:  # loaded as single files: the package takes long to import
     sys.path.insert(0, str(Path(__file__).parents[2] / "sandbox"))
     import confinement
     import frames
 
     del sys.path[0]
 
-_POOL = 256 << 20  # bytes: one to three hops took the same on 40 million edges as with 2 GB
-_SMALLEST_POOL = 32 << 20
-_MEMORY = 2 << 30  # bytes beyond what is reserved at the start
-_SMALLEST_RESERVED = 1 << 30
+_POOL = 256 << 20  # bytes: with 40 million edges, one to three hops took as long as with 2 GB
+_SMALLEST_POOL = 32 << 20  # bytes: the engine's buffer for the empty database that warms it up
+_MEMORY = 2 << 30  # bytes beyond those that are reserved at the start
+_SMALLEST_RESERVED = 1 << 30  # bytes of address space for a database
 
 
 def main() -> None:
@@ -42,16 +41,16 @@ def main() -> None:
     import ladybug
 
     _warm(ladybug)
-    held = {"file size": confinement.limit_writing()}
+    walls = {"file size": confinement.limit_writing()}
     left = (file.parent, confinement.READ_FILE | confinement.READ_FOLDER), (Path("/proc"), confinement.READ_FILE)
-    held["landlock"] = confinement.keep_files(left)
+    walls["landlock"] = confinement.keep_files(left)
     reserved = max(_SMALLEST_RESERVED, 1 << (file.stat().st_size * 2).bit_length())
     database = ladybug.Database(
         str(file), read_only=True, buffer_pool_size=_POOL, max_db_size=reserved, max_num_threads=1
     )
     connection = ladybug.Connection(database)
-    held["memory"] = confinement.limit_memory(_MEMORY, begun=2 * reserved + 2 * _POOL)
-    frames.send(answers, _encode({"ready": sorted(name for name, holds in held.items() if holds)}).encode())
+    walls["memory"] = confinement.limit_memory(_MEMORY, begun=2 * reserved + 2 * _POOL)
+    frames.send(answers, _encode({"ready": sorted(name for name, holds in walls.items() if holds)}).encode())
     while (request := frames.receive(requests)) is not None:
         frames.send(answers, _answered(connection, json.loads(request)).encode("utf-8", "surrogatepass"))
 
@@ -67,7 +66,7 @@ def _warm(ladybug: Any) -> None:  # Any: the engine has no types
 
 def _answered(connection: Any, request: dict[str, Any]) -> str:  # Any: the engine has no types; JSON
     try:
-        connection.set_query_timeout(int(request["seconds"] * 1000))  # set anew: a statement might have changed it
+        connection.set_query_timeout(int(request["seconds"] * 1000))  # each time: a statement might have changed it
         result = connection.execute(request["text"], request["parameters"])
         if isinstance(result, list):
             return _encode({"error": "more than one statement"})
@@ -89,21 +88,21 @@ def _answered(connection: Any, request: dict[str, Any]) -> str:  # Any: the engi
 
 
 def _row(values: list[Any]) -> str:
-    """Return a row as JSON, which knows no infinity."""
+    """Return a row as JSON; infinity and NaN, which JSON lacks, become texts."""
     row = _encode(values)
     return _encode(_finite(values)) if "Infinity" in row or "NaN" in row else row
 
 
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and value - value != 0 else value
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON knows for what it does not."""
+    """Return a value that JSON can hold for one that it cannot: numbers for decimals, texts for dates and the rest."""
     if isinstance(value, Decimal):
         return int(value) if value == int(value) else float(value)
     return value.isoformat() if isinstance(value, date) else str(value)
