@@ -62,9 +62,7 @@ def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str,
     by_name: dict[str, str] = {}
     for name in names:
         other, number = name, 2
-        is_plain = name.isprintable() and not set("`.") & set(
-            name
-        )  # the engine takes a word before a dot for a database
+        is_plain = name.isprintable() and not set("`.") & set(name)  # a word before a dot would be a database's name
         if not name or name.startswith("_") or len(name) > 100 or not is_plain:
             other = f"x{len(by_name)}"
         stem = other

@@ -2,11 +2,11 @@
 
 Files:
     indptr.i8            (nodes + 1)
-    neighbor.i4          one entry an edge and end; sorted within a row, so parallel edges stand together
-    kind.u1 or kind.u2   edge type * 2, + 1 where the edge comes in
-    extra_number.i4      only where edges carry text, weight or properties: place in `edge_extra`, or -1
-    edge_extra.utf8/.at  those, as JSON
-A loop is stored once, as going out; it makes no neighbour.
+    neighbor.i4          an entry for each end of each edge; sorted within a row, so parallel edges stand together
+    kind.u1 or kind.u2   edge type * 2, + 1 for an incoming edge
+    extra_number.i4      only if edges have text, weight or properties: their place in `edge_extra`, or -1
+    edge_extra.utf8/.at  text, weight and properties, as JSON
+A loop is stored once, as an outgoing edge, and makes no neighbour.
 """
 
 from __future__ import annotations
@@ -20,20 +20,29 @@ from numpy.typing import NDArray
 from orienteer.index.arrays import Array, Folder, Rows, check_counts, check_ends, create, save
 
 KindMask = NDArray[np.bool_]
-"""One entry a kind (edge type * 2 + incoming): which edges may be walked."""
-_SLICE = 1 << 22
+"""(2 * edge types,): which kinds of edges (edge type * 2 + incoming) may be walked."""
+_SLICE = 1 << 22  # edge ends that are handled at once: bounds the memory
 
 
 class Entries(NamedTuple):
-    """Edges as seen from some rows. One entry an edge; `at` is its place in the arrays."""
+    """The edges of some rows, as four aligned arrays of shape `(n,)`: one entry for each end of an edge at these rows.
+
+    For example, the edge `a -> b` of type 3 makes the entry (owner a, neighbor b, kind 6) at row a, and (owner b,
+    neighbor a, kind 7) at row b. Entries come in the order of the rows that were asked for, and within a row by
+    neighbour and kind; parallel edges make an entry each. There are no loops.
+    """
 
     owner: NDArray[np.int32]
+    """The row whose edge it is: one of those asked for."""
     neighbor: NDArray[np.int32]
+    """The row at the other end."""
     kind: Array
+    """uint8 or uint16: edge type * 2, + 1 where the edge comes in to the owner."""
     at: NDArray[np.int64]
+    """The place in the adjacency arrays; `EdgeWeights` and `Adjacency.extras` take it."""
 
     def where(self, keep: NDArray[np.bool_]) -> Entries:
-        """Return the marked entries."""
+        """Return the entries under a mask of shape `(n,)`, in the same order."""
         return Entries(self.owner[keep], self.neighbor[keep], self.kind[keep], self.at[keep])
 
 
@@ -49,49 +58,49 @@ class Adjacency:
             check_ends(self.indptr, len(column), "edges")
 
     def degree(self, rows: Rows) -> NDArray[np.int64]:
-        """Count the edge ends of each row."""
+        """Count the edge ends of each row: (rows,)."""
         return self.indptr[rows + 1] - self.indptr[rows]
 
     def ends(self, row: int) -> tuple[int, int]:
-        """Return where the edge ends of a row begin and end. Who takes those of every row takes none of them twice."""
+        """Return the first and the last place (exclusive) of a row's edge ends. Those of two rows never overlap."""
         begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
         if not 0 <= begin <= end <= len(self.neighbor):
             raise IndexError(f"edges {begin} to {end}, of {len(self.neighbor)}")
         return begin, end
 
     def entries(self, rows: Rows, kinds: KindMask | None = None) -> Entries:
-        """Return the edges of these rows, in row order, loops left out."""
+        """Return the edges of these rows, in the order of `rows`, without loops. Raises `IndexError` for damage."""
         if len(rows) == 1:
             row = int(rows[0])
             begin, end = self.ends(row)
             neighbor, kind = self.neighbor[begin:end], self.kind[begin:end]
-            found = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, np.arange(begin, end))
+            entries = Entries(np.broadcast_to(rows, neighbor.shape), neighbor, kind, np.arange(begin, end))
             low, high = span(neighbor, row)
             has_loop = low < high
         else:
             owner, at = self._all(rows)
-            found = Entries(owner, self.neighbor[at], self.kind[at], at)
+            entries = Entries(owner, self.neighbor[at], self.kind[at], at)
             has_loop = True
-        keep = found.neighbor != found.owner if has_loop else None
+        keep = entries.neighbor != entries.owner if has_loop else None
         if kinds is not None:
-            walked = kinds[found.kind]
+            walked = kinds[entries.kind]
             keep = walked if keep is None else keep & walked
-        return found if keep is None else found.where(keep)
+        return entries if keep is None else entries.where(keep)
 
     def around(self, rows: Rows) -> NDArray[np.int32]:
-        """Return the other ends of all edges of these rows, repeats and loops kept."""
+        """Return the other ends of all edges of these rows: (edge ends,), row by row, with repeats and loops."""
         if len(rows) == 1:
             return self.neighbor[slice(*self.ends(int(rows[0])))]
         return self.neighbor[self._all(rows)[1]]
 
     def neighbors(self, row: int) -> NDArray[np.int32]:
-        """Return the neighbours of one row, sorted, itself left out; one that several edges lead to is repeated."""
+        """Return the neighbours of a row: (n,), ascending, one entry for each edge, without the row itself."""
         around = self.neighbor[slice(*self.ends(row))]
         own, end = span(around, row)
         return around if own == end else np.concatenate([around[:own], around[end:]])
 
     def _all(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the owner and the place of every edge end of some rows."""
+        """Return the owner and the place of every edge end of some rows: two arrays of shape (edge ends,)."""
         counts = self.degree(rows)
         check_counts(counts, len(self.neighbor))
         ends = np.cumsum(counts)
@@ -99,16 +108,16 @@ class Adjacency:
         return np.repeat(rows, counts), np.repeat(self.indptr[rows] - (ends - counts), counts) + np.arange(total)
 
     def extra(self, at: int) -> int | None:
-        """Return the number of what an edge carries, or None where it carries nothing."""
+        """Return the number of an edge's extra (text, weight, properties); None where it has none."""
         number = -1 if self._numbers is None else int(self._numbers[at])
         return None if number < 0 else number
 
     def extras(self, at: NDArray[np.int64]) -> NDArray[np.int32] | None:
-        """Return the number of what each of these edges carries, -1 for nothing; None where no edge does."""
+        """Return the number of each edge's extra: (places,), -1 for none; None where no edge of the graph has any."""
         return None if self._numbers is None else np.asarray(self._numbers[at])
 
     def between(self, row: int, other: int) -> Entries:
-        """Return the edges of one row that lead to another."""
+        """Return the edges between a row and another, seen from the first."""
         begin, end = self.ends(row)
         low, high = span(self.neighbor[begin:end], other)
         here = slice(begin + low, begin + high)
@@ -118,8 +127,8 @@ class Adjacency:
 
 
 def span(rows: NDArray[np.int32], row: int) -> tuple[int, int]:
-    """Return where, among sorted rows, one begins and ends."""
-    wanted = np.int32(row)  # a Python number would make numpy convert all rows first
+    """Return the first and the last place (exclusive) of a row among ascending rows."""
+    wanted = np.int32(row)  # for a Python number numpy would convert all rows first
     low = int(rows.searchsorted(wanted))
     if low == len(rows) or rows[low] != wanted:
         return low, low
@@ -127,7 +136,7 @@ def span(rows: NDArray[np.int32], row: int) -> tuple[int, int]:
 
 
 def distinct(rows: NDArray[np.int32]) -> Rows:
-    """Return the distinct rows, sorted; a single node's neighbours are sorted already."""
+    """Return the distinct rows, ascending. Fast for rows that ascend already, as a single node's neighbours do."""
     if len(rows) < 2:
         return rows
     is_new = rows[1:] != rows[:-1]
@@ -144,7 +153,10 @@ def write(
     types: NDArray[np.uint16],
     extra: NDArray[np.int32] | None,
 ) -> None:
-    """Write the arrays for these edges; `extra` numbers what each carries (-1: nothing)."""
+    """Write the arrays of these edges: `source`, `target`, `types` and, if any has an extra, its number (-1: none).
+
+    All four have the shape (edges,), in any order.
+    """
     width = max(1, int(types.max(initial=0)).bit_length()) + 1
     bits = max(1, int(nodes).bit_length())
     keys, apart = _keys(source, target, types, bits, width)
@@ -171,9 +183,9 @@ def write(
 def _keys(
     source: NDArray[np.int32], target: NDArray[np.int32], types: NDArray[np.uint16], bits: int, width: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Pack every edge end, so that sorting the numbers sorts by row, neighbour and kind; a loop has one end.
+    """Pack every edge end into a number; sorted numbers are sorted by row, neighbour and kind. A loop has one end.
 
-    Returns first all that go out, then those that come in, and which edges the latter are.
+    Returns the keys, (edge ends,), first the outgoing ones, then the incoming ones; and the edges of the latter.
     """
     assert 2 * bits + width <= 64, (bits, width)  # 2 ** 27 nodes with 256 edge types fit
     apart = np.flatnonzero(source != target)

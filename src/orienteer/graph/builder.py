@@ -1,4 +1,4 @@
-"""Nodes, then edges, in a stream; a published generation out. Memory holds ids and edge numbers, never texts."""
+"""Nodes, then edges, come in a stream and become a published generation. Memory holds ids and numbers, never texts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from orienteer.version import __version__
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 Progress = Callable[[str, int], None]
-"""Called with what is being done and how much of it is done."""
+"""Called with the name of a stage and how much of it is done."""
 IDENTIFIER_PROPERTY = "identifier"  # a property whose values name their node, as an id does
-_BATCH = 20_000
-_SLICE = 1 << 22  # edges handled at once
+_BATCH = 20_000  # nodes between two reports of progress, and nodes or extras that are copied at once
+_SLICE = 1 << 22  # edges that are counted at once: bounds the memory
 
 
 class GraphBuilder:
-    """Spools what it is given beside the target; `publish` makes it the graph. Leaves nothing behind on failure.
+    """Spools nodes and edges beside the target; `publish` makes them the graph. Leaves nothing behind on failure.
 
     Use as a context manager. Raises `BadInput` where the target may not be written and `GraphBusy` where another
     process is writing there.
@@ -80,16 +80,16 @@ class GraphBuilder:
         self._stack.__exit__(*error)
 
     def describe(self, provenance: Mapping[str, Any]) -> None:  # Any: JSON
-        """Say what the graph is made of, where that is not known before it is read."""
+        """Set the provenance of the graph, where it is known only after reading."""
         self._provenance = dict(provenance)
 
     @property
     def spool(self) -> Path:
-        """A folder beside the target for what a reader has to put aside; it goes when the graph is published."""
+        """Return a folder beside the target for a reader's temporary files; it goes when the graph is published."""
         return self._spool
 
     def tell(self, stage: str, count: int) -> None:
-        """Tell how far a reader is that has much to read before the first node."""
+        """Report the progress of a reader that has much to read before the first node."""
         self._progress(stage, count)
 
     @property
@@ -98,16 +98,16 @@ class GraphBuilder:
         return len(self._rows)
 
     def has(self, node_id: str) -> bool:
-        """Tell whether a node of this id was added."""
+        """Tell whether a node with this id was added."""
         return node_id in self._rows
 
     def add_node(self, node: Node) -> bool:
-        """Add a node; False where the very same one is there already. Raises `DuplicateNode`, `BadInput`."""
+        """Add a node; False for an exact repetition. Raises `DuplicateNode`, `BadInput`."""
         encoded = {key: _encoded(value) for key, value in node.properties.items()}
         content = hash((node.type, node.name, node.text, node.aliases, tuple(encoded.items())))
-        known = self._rows.get(node.id)
-        if known is not None:
-            if self._content[known] == content:
+        earlier = self._rows.get(node.id)
+        if earlier is not None:
+            if self._content[earlier] == content:
                 return False
             raise DuplicateNode(f"two different nodes have the id {node.id!r}: give each its own")
         if not node.id:
@@ -115,8 +115,11 @@ class GraphBuilder:
         row = self._rows[node.id] = len(self._rows)
         self._content.append(content)
         self._types.append(type_number(self._node_types, node.type))
-        for key, data in encoded.items():
-            self._property(key).add(row, node.properties[key], data)
+        for key, text in encoded.items():
+            writer = self._properties.get(key)
+            if writer is None:
+                writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
+            writer.add(row, node.properties[key], text)
         self._names.add(encode(node.name or node.id))
         self._texts.add(encode(node.text))
         self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
@@ -124,12 +127,6 @@ class GraphBuilder:
         if len(self._rows) % _BATCH == 0:
             self._progress("reading nodes", len(self._rows))
         return True
-
-    def _property(self, name: str) -> PropertyWriter:
-        writer = self._properties.get(name)
-        if writer is None:
-            writer = self._properties[name] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-        return writer
 
     def add_edges(self, batch: EdgeBatch) -> None:
         """Add edges; the nodes that they join come before them."""
@@ -139,7 +136,7 @@ class GraphBuilder:
 
     @property
     def edges(self) -> EdgeTable:
-        """All edges so far, for cleaning; what is changed there is what `publish` writes."""
+        """Return all edges so far, for cleaning; `publish` writes them with the changes."""
         if self._table is None:
             self._table = self._edges.table()
         table = self._table
@@ -157,8 +154,9 @@ class GraphBuilder:
     ) -> Manifest:
         """Write the indexes and make this the graph. Raises `BadInput` for a graph without nodes.
 
-        Where what was read has these types, and all other nodes were made of it, how rare a word is and how long a text
-        are told by the former alone: a passage is ranked as if the others were not there.
+        `text_types` are the types of nodes that were read, if all other nodes were made from those. The rarity of a
+        word and the mean length of a text then count only nodes of these types: a passage is ranked as if the other
+        nodes were not there.
         """
         if not self._rows:
             raise BadInput("there are no nodes: a graph needs at least one")
@@ -186,7 +184,7 @@ class GraphBuilder:
             made_by=__version__,
             tokenizer=self._tokenizer.id,
             nodes=len(ids),
-            edges=sum(one.count for one in triples),
+            edges=sum(triple.count for triple in triples),
             node_types=dict(
                 zip(self._node_types, np.bincount(types, minlength=len(self._node_types)).tolist(), strict=True)
             ),
@@ -206,23 +204,23 @@ class GraphBuilder:
         return publication.publish(self._path, self._work, manifest, self._digests)
 
     def _of_types(self, names: Collection[str]) -> NDArray[np.bool_] | None:
-        """Mark the nodes of some types, in the order in which they came; None where no node has one of them."""
+        """Mark the nodes of some types: (nodes,), in the order of `add_node`; None where no node has one of them."""
         numbers = [self._node_types[name] for name in names if name in self._node_types]
         return np.isin(np.array(self._types, np.uint16), numbers) if numbers else None
 
     def _write_edges(
         self, place: NDArray[np.int32], types: NDArray[np.uint16]
     ) -> tuple[tuple[EdgeCount, ...], tuple[str, ...]]:
-        """Write the adjacency; return how many edges join which types, and the symmetric edge types."""
+        """Write the adjacency; return the number of edges of each triple of types, and the symmetric edge types."""
         table = self.edges
         self._progress("sorting edges", len(table))
-        kept: NDArray[np.int64] | slice = slice(None) if table.keep.all() else np.flatnonzero(table.keep)
-        source, target, edge_type = place[table.source[kept]], place[table.target[kept]], table.type[kept]
-        numbers = self._write_extras(table.number[kept]) if self._edges.extra_count else None
+        chosen: NDArray[np.int64] | slice = slice(None) if table.keep.all() else np.flatnonzero(table.keep)
+        source, target, edge_type = place[table.source[chosen]], place[table.target[chosen]], table.type[chosen]
+        numbers = self._write_extras(table.number[chosen]) if self._edges.extra_count else None
         symmetric = tuple(sorted(table.symmetric))
         self._table = None
         self._edges.forget()
-        del table, kept  # sorting wants the room
+        del table, chosen  # sorting wants the room
         adjacency.write(self._work, len(place), source, target, edge_type, numbers)
         wide = len(self._node_types)
         counts = np.zeros(len(self._edges.types) * wide * wide, np.int64)
@@ -233,17 +231,17 @@ class GraphBuilder:
         node_names, edge_names = list(self._node_types), list(self._edges.types)
         triples = tuple(
             EdgeCount(
-                source=node_names[one // wide % wide],
-                type=edge_names[one // wide // wide],
-                target=node_names[one % wide],
-                count=int(counts[one]),
+                source=node_names[code // wide % wide],
+                type=edge_names[code // wide // wide],
+                target=node_names[code % wide],
+                count=int(counts[code]),
             )
-            for one in np.flatnonzero(counts).tolist()
+            for code in np.flatnonzero(counts).tolist()
         )
         return triples, symmetric
 
     def _write_extras(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Write what the kept edges carry; return its new numbers."""
+        """Write the extras of the edges that stay; return their new numbers, (edges,), -1 for none."""
         carrying = np.flatnonzero(numbers >= 0)
         spooled = Folder(self._spool).strings("extra")
         with StringWriter(self._work, "edge_extra") as writer:
@@ -257,7 +255,9 @@ class GraphBuilder:
         spooled = Folder(self._spool)
         columns = [spooled.strings(name) for name in ("name", "text", "aliases")]
         with ExitStack() as stack:
-            writers = [stack.enter_context(StringWriter(self._work, one)) for one in ("id", "name", "text", "aliases")]
+            writers = [
+                stack.enter_context(StringWriter(self._work, name)) for name in ("id", "name", "text", "aliases")
+            ]
             for low in range(0, len(order), _BATCH):
                 part = order[low : low + _BATCH]
                 writers[0].extend(encode(ids[old]) for old in part.tolist())
@@ -267,30 +267,31 @@ class GraphBuilder:
                 self._progress("indexing nodes", low + len(part))
 
     def _identifiers(self) -> list[tuple[int, str]]:
-        """Return the values of the identifying property, with the nodes that they name."""
+        """Return the nodes and values of the identifying property."""
         if IDENTIFIER_PROPERTY not in self._properties:
             return []
         return [
-            (row, one)
+            (row, name)
             for row, value in self._properties[IDENTIFIER_PROPERTY].values()
-            for one in (value if isinstance(value, list) else [value])
-            if isinstance(one, str)
+            for name in (value if isinstance(value, list) else [value])
+            if isinstance(name, str)
         ]
 
 
 def _encoded(value: JsonValue) -> bytes:
-    """Return a value as JSON; whole numbers and texts, which nearly all are, by the short way."""
+    """Return a value as JSON, with a short way for whole numbers and texts: nearly all values are such."""
     if type(value) is int:
         return str(value).encode()
     return encode(encode_basestring(value) if type(value) is str else _json(value))
 
 
 def _by_type(names: Iterable[str], triples: Sequence[EdgeCount]) -> dict[str, int]:
+    """Count the edges of each type, 0 for a type without any."""
     counts = dict.fromkeys(names, 0)
-    for one in triples:
-        counts[one.type] += one.count
+    for triple in triples:
+        counts[triple.type] += triple.count
     return counts
 
 
 def _quietly(stage: str, count: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""

@@ -1,9 +1,9 @@
-"""What of a graph is not as it was published: told by its hashes, on request or once something has failed over it.
+"""Damage to a graph is detected by its hashes, on request or after a failure.
 
-Opening a graph reads next to nothing of it, so that a wrong byte is met anywhere: as an index that is too large, as a
-text that is no UTF-8, as JSON that ends early. Such a failure is looked into at the boundary: where a hash tells of
-damage, or the files contradict one another under hashes that are right, it is that, with its remedy; else it is a fault
-of ours and stays what it is.
+Opening a graph reads almost nothing of it, so a wrong byte may show anywhere: as an index that is too large, as a text
+that is not UTF-8, as JSON that ends early. The boundary examines such a failure. If a hash differs, or the files
+contradict one another although their hashes are right, the error names the damage and its remedy. Otherwise the failure
+is a bug of ours and is raised as it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _R = TypeVar("_R")
 
 
 class Opened(Protocol):
-    """A graph that is open."""
+    """An open graph."""
 
     path: Path
     manifest: Manifest
@@ -47,7 +47,7 @@ _O = TypeVar("_O", bound=Opened)
 
 
 def damaged_files(path: Path) -> list[str]:
-    """Return the files of a graph's current generation whose content is not what was published. Raises `NotAGraph`."""
+    """Return the files of a graph's current generation that differ from those published. Raises `NotAGraph`."""
     pointer = read_pointer(path)
     folder = generation_of(path, pointer)
     try:
@@ -60,23 +60,23 @@ def damaged_files(path: Path) -> list[str]:
 
 
 def contradicting(path: Path) -> NotAGraph | None:
-    """Return the error for a generation whose files are what was published, and cannot be what they are.
+    """Return the error for a generation whose files have the right hashes but contradict one another.
 
-    None where they fit one another. Raises `NotAGraph`, `FileNotFoundError`.
+    None where they fit. Raises `NotAGraph`, `FileNotFoundError`.
     """
     pointer = read_pointer(path)
     folder = generation_of(path, pointer)
     from orienteer.graph.soundness import contradiction  # only where something has failed
 
-    found = contradiction(folder, read_manifest(path, pointer))
-    return None if found is None else damaged(folder / found[0], found[1], AGAIN)
+    fault = contradiction(folder, read_manifest(path, pointer))
+    return None if fault is None else damaged(folder / fault[0], fault[1], AGAIN)
 
 
 def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
-    """Return the folder of each piece with its files that are not what was published.
+    """Return the folder of each piece with its damaged files.
 
-    None for a piece that was published before hashes were kept. One that is gone, and is made again when it is needed,
-    is no damage. Raises `NotAGraph`.
+    None in place of the files for a piece from before hashes were recorded. A missing piece is no damage if it is made
+    again when needed. Raises `NotAGraph`.
     """
     pointer = read_pointer(path)
     folders = {name: folder_of(path, pointer, name) for name in pointer.pieces}
@@ -88,9 +88,9 @@ def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
 
 
 def find_damage(path: Path, generation: str) -> NotAGraph | None:
-    """Return the error for what is damaged of a generation, or cannot be, with the remedy; None where all is sound."""
+    """Return the error for the damage to a generation, with the remedy; None where it is sound."""
     try:
-        if read_pointer(path).generation != generation:  # it has been replaced, and what was read is gone
+        if read_pointer(path).generation != generation:  # it was replaced: the files that failed are gone
             return None
         folder = generation_of(path, read_pointer(path))
         for name in damaged_files(path):
@@ -107,7 +107,7 @@ def find_damage(path: Path, generation: str) -> NotAGraph | None:
 
 @contextmanager
 def damage_told(path: Path, generation: str) -> Iterator[None]:
-    """Give a failure over what is damaged of a graph as `NotAGraph`; any other, and errors of ours, as they are."""
+    """Turn a failure that comes of damage to a graph into `NotAGraph`; let any other failure through."""
     try:
         yield
     except Exception as error:
@@ -116,20 +116,20 @@ def damage_told(path: Path, generation: str) -> Iterator[None]:
 
 
 def tell_damage(path: Path, generation: str, error: Exception) -> None:
-    """Raise `NotAGraph` where a failure is one over what is damaged of a graph.
+    """Raise `NotAGraph` if a failure comes of damage to a graph.
 
-    To look takes as long as reading all of the graph: the failure keeps that it was done, for the boundaries outside.
+    The check reads the whole graph. The failure is marked as checked, so that outer boundaries do not check again.
     """
     looked: set[tuple[Path, str]] = error.__dict__.setdefault(_LOOKED, set())
     if isinstance(error, Error) or (path, generation) in looked:
         return
     looked.add((path, generation))
-    if (found := find_damage(path, generation)) is not None:
-        raise found from error
+    if (damage := find_damage(path, generation)) is not None:
+        raise damage from error
 
 
 def telling_damage(method: Callable[Concatenate[_O, _P], _R]) -> Callable[Concatenate[_O, _P], _R]:
-    """Return a method of an open graph that tells damage as `damage_told` does."""
+    """Wrap a method of an open graph in `damage_told`."""
 
     @wraps(method)
     def told(self: _O, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:

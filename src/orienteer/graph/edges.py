@@ -1,4 +1,4 @@
-"""Edges on their way into a graph: batches of text columns in, columns of numbers out."""
+"""Edges on their way into a graph: batches of text columns become columns of numbers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from orienteer.records import JsonValue
 
 MOST_TYPES = 1 << 15  # node types or edge types; an edge's kind has 16 bits, one of them its direction
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
-_DANGLING_KEPT = 100  # dangling rows whose ids are remembered, for the report
-_COLUMNS_KEPT = 2  # sets of values whose node numbers are remembered: those of sources and of targets
+_DANGLING_KEPT = 100  # dangling edges whose ids are remembered, for the report
+_COLUMNS_KEPT = 2  # coded columns whose node numbers are remembered: those of sources and of targets
 
 
 class Coded(Sequence[str]):
-    """A column of texts that repeat: the values once, and which of them each row has.
+    """A column of texts that repeat: `values[codes[i]]` is the text of row i.
 
-    Batches that share one `values` object have their values looked up once.
+    Batches that share the same `values` object have its values looked up once.
     """
 
     def __init__(self, values: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
@@ -45,7 +45,7 @@ class Coded(Sequence[str]):
 
 @dataclass(frozen=True, slots=True)
 class EdgeBatch:
-    """Edges as columns. `extras[i]` is what the i-th edge carries: keys text, weight, properties; None for nothing."""
+    """Edges as columns of one length. `extras[i]` has the i-th edge's text, weight and properties; None for none."""
 
     sources: Sequence[str]
     types: Sequence[str]
@@ -56,7 +56,7 @@ class EdgeBatch:
 
 
 class _Batch(NamedTuple):
-    """Where a batch came from."""
+    """The origin of a batch."""
 
     first: int  # the number of its first edge
     file: str
@@ -64,22 +64,22 @@ class _Batch(NamedTuple):
 
 
 class EdgeTable:
-    """All edges added so far as columns, in reading order. Nodes are numbered in the order of `add_node`."""
+    """All edges so far as columns of shape (edges,), in the order of reading. Nodes have the numbers of `add_node`."""
 
     def __init__(self, size: int, *, has_extras: bool) -> None:
         self.source = np.empty(size, np.int32)
         self.target = np.empty(size, np.int32)
         self.type = np.empty(size, np.uint16)
         self.extra = np.zeros(size if has_extras else 1, np.uint64)
-        """Hash of what the edge carries; 0 for nothing."""
+        """The hash of the edge's extra; 0 for none."""
         self.number = np.full(size if has_extras else 1, -1, np.int32)
-        """Place of what it carries in the spool."""
+        """The place of the edge's extra in the spool; -1 for none."""
         self.has_extras = has_extras
-        if not has_extras:  # one value that looks like a column: no edge carries anything
+        if not has_extras:  # a single value that looks like a column
             self.extra = np.broadcast_to(self.extra[:1], (size,))
             self.number = np.broadcast_to(self.number[:1], (size,))
         self.keep = np.empty(size, np.bool_)
-        """Cleaning clears it for edges to leave out; dangling ones are left out already."""
+        """False for edges to leave out. Cleaning clears entries; dangling edges are False from the start."""
         self.symmetric: set[str] = set()
         self.type_names: list[str] = []
         self.node_type: NDArray[np.uint16] = np.zeros(0, np.uint16)
@@ -92,12 +92,12 @@ class EdgeTable:
         return len(self.source)
 
     def origin(self, row: int) -> tuple[str, int]:
-        """Return the file and the line that an edge was read from; line 0 where it is not known."""
-        first, file, lines = self._batches[bisect_right(self._batches, row, key=lambda one: one.first) - 1]
+        """Return the file and the line that an edge was read from; line 0 if it is unknown."""
+        first, file, lines = self._batches[bisect_right(self._batches, row, key=lambda batch: batch.first) - 1]
         return file, int(lines[row - first]) if lines else 0
 
     def ids(self, row: int) -> tuple[str, str, str]:
-        """Return source id, type and target id as they were read; `?` for ends of late dangling rows."""
+        """Return source id, type and target id as read; `?` for the ends of dangling edges beyond the first 100."""
         if row in self._dangling:
             source, target = self._dangling[row]
         else:
@@ -120,11 +120,11 @@ class _Chunk(NamedTuple):
 
 
 class EdgeSpool:
-    """Takes batches of edges in; `rows` numbers the nodes by id and grows meanwhile, `extras` takes what they carry."""
+    """Collects batches of edges. `rows` has the nodes' numbers by id and may grow meanwhile; `extras` takes extras."""
 
     def __init__(self, rows: Mapping[str, int], extras: StringWriter) -> None:
         self.types: dict[str, int] = {}
-        """The edge types, in the order in which they first come."""
+        """The edge types with their numbers, in the order of their first appearance."""
         self.count = 0
         self.extra_count = 0
         self._numbers = _NodeNumbers(rows)
@@ -134,7 +134,7 @@ class EdgeSpool:
         self._dangling: dict[int, tuple[str, str]] = {}
 
     def add(self, batch: EdgeBatch) -> None:
-        """Take edges in; the nodes that they join are there already."""
+        """Add edges; their nodes have to be there already."""
         self._batches.append(_Batch(self.count, batch.file, batch.lines))
         source, target = self._numbers.find(batch.sources), self._numbers.find(batch.targets)
         types = self._type_numbers(batch.types)
@@ -148,8 +148,8 @@ class EdgeSpool:
         if isinstance(types, Coded):
             used, firsts = np.unique(types.codes, return_index=True)
             numbers = np.zeros(len(types.values), np.uint16)
-            for one in used[np.argsort(firsts)].tolist():  # as they come, whatever the order of their codes
-                numbers[one] = type_number(self.types, types.values[one])
+            for code in used[np.argsort(firsts)].tolist():  # by first appearance, whatever the order of the codes
+                numbers[code] = type_number(self.types, types.values[code])
             return np.asarray(numbers[types.codes])
         for name in dict.fromkeys(types):
             type_number(self.types, name)
@@ -160,19 +160,19 @@ class EdgeSpool:
         for index, extra in enumerate(extras):
             if not extra:
                 continue
-            data = encode(_canonical(extra))
-            hashes[index] = int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") or 1
+            text = encode(_canonical(extra))
+            hashes[index] = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") or 1
             numbers[index] = self.extra_count
-            self._extras.add(data)
+            self._extras.add(text)
             self.extra_count += 1
         return hashes, numbers
 
     def table(self) -> EdgeTable:
-        """Return all edges so far. The table takes over what was spooled: changes to it stay."""
+        """Return all edges so far. The table takes over the spooled edges: changes to it last."""
         chunks, self._chunks = self._chunks, []
         table = EdgeTable(self.count, has_extras=self.extra_count > 0)
         end = self.count
-        while chunks:  # each is let go once it is copied
+        while chunks:  # each chunk is freed once it is copied
             chunk = chunks.pop()
             begin = end - len(chunk.source)
             table.source[begin:end], table.target[begin:end] = chunk.source, chunk.target
@@ -187,12 +187,12 @@ class EdgeSpool:
         return table
 
     def forget(self) -> None:
-        """Let go of the edges: they are written."""
+        """Free the edges after they are written."""
         self._chunks = []
 
 
 class _Table(NamedTuple):
-    """Node numbers by the hash of the id."""
+    """Node numbers by the hashes of ids."""
 
     vocabulary: WordNumbers
     rows: NDArray[np.int32]
@@ -200,10 +200,10 @@ class _Table(NamedTuple):
 
 
 class _NodeNumbers:
-    """Finds nodes by id.
+    """Finds nodes by id, through Python's cached hashes of strings and a table in numpy.
 
-    By the hashes of strings that Python has at hand: a table in numpy takes a twentieth of a dict's time, for it
-    waits for many places of memory at once. Should two ids ever share a hash, the dict answers.
+    That takes a twentieth of a dict's time, since numpy fetches many places of memory at once. If two ids share a
+    hash, the dict answers instead.
     """
 
     def __init__(self, rows: Mapping[str, int]) -> None:
@@ -213,21 +213,21 @@ class _NodeNumbers:
         self._known: list[tuple[Sequence[str], NDArray[np.int32]]] = []  # values of coded columns, and their nodes
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int32]:
-        """Return the numbers of nodes, -1 for unknown ones."""
+        """Return the number of each node: (ids,), -1 for unknown ids."""
         table = self._table()
         if isinstance(ids, Coded):
-            known = next((rows for values, rows in self._known if values is ids.values), None)
-            if known is None:
-                known = self._find(table, ids.values)
-                self._known = [*self._known, (ids.values, known)][-_COLUMNS_KEPT:]
-            return np.asarray(known[ids.codes])
+            nodes = next((rows for values, rows in self._known if values is ids.values), None)
+            if nodes is None:
+                nodes = self._find(table, ids.values)
+                self._known = [*self._known, (ids.values, nodes)][-_COLUMNS_KEPT:]
+            return np.asarray(nodes[ids.codes])
         return self._find(table, ids)
 
     def _table(self) -> _Table:
         if self._made is None or self._size < len(self._rows):
             vocabulary = WordNumbers()
             numbers, _ = vocabulary.number(_hashes(self._rows))
-            rows = np.full(len(vocabulary) + 1, -1, np.int32)  # the last stands for what is not found
+            rows = np.full(len(vocabulary) + 1, -1, np.int32)  # the last entry is for unknown ids
             rows[numbers] = np.arange(len(numbers), dtype=np.int32)
             self._made = _Table(vocabulary, rows, len(vocabulary) == len(numbers))
             self._size, self._known = len(self._rows), []
@@ -241,12 +241,12 @@ class _NodeNumbers:
 
 def _hashes(ids: Collection[str]) -> NDArray[np.uint64]:
     hashes = np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64)
-    hashes[hashes == 0] = 1  # 0 marks an empty slot; it is the hash of an empty text, which is no node
+    hashes[hashes == 0] = 1  # 0 marks an empty slot; only the empty text has this hash, and no node has that id
     return hashes
 
 
 def type_number(numbers: dict[str, int], name: str) -> int:
-    """Return the number of a type, the next one for a new type. Raises `BadInput` where there are too many."""
+    """Return the number of a type, the next one for a new type. Raises `BadInput` for too many types."""
     number = numbers.setdefault(name, len(numbers))
     if number == MOST_TYPES:
         raise BadInput(f"there are more than {MOST_TYPES} types (the next is {name!r}): is this column the type?")

@@ -23,14 +23,14 @@ from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, wr
 from orienteer.protocols import Embedder
 from orienteer.records import Usage
 
-_BLOCK = 64  # texts that are embedded and kept at a time: what a kill costs at the most, a thread
-_TELL_SECONDS = 5.0  # between two rates
+_BLOCK = 64  # texts that a thread embeds and caches at once: a kill loses at most these
+_TELL_SECONDS = 5.0  # between two reports of the rate
 
 Progress = Callable[[str, int], None]
 
 
 class Made(NamedTuple):
-    """What embedding a graph has done."""
+    """The result of embedding a graph."""
 
     about: VectorsAbout
     embedded: int
@@ -38,13 +38,13 @@ class Made(NamedTuple):
     cached: int
     """Texts whose vectors were in the cache."""
     cut: int
-    """Texts that are longer than what was read of them."""
+    """Texts that were cut: they are longer than the embedder reads."""
     seconds: float
     usage: Usage
 
 
 def embedded_text(name: str, text: str) -> str:
-    """Return what is embedded of a node: a name it always has."""
+    """Return the text of a node that is embedded. A node always has a name."""
     return f"{name}. {text}" if text else name
 
 
@@ -59,8 +59,8 @@ def embed_graph(
 ) -> Made:
     """Embed every node, or those of some types, and publish the vectors with their recall.
 
-    Vectors in the cache are not made again. What is embedded is kept as it comes: after a kill, or a server that
-    failed, the same call goes on where it was. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
+    Vectors in the cache are not made again, and new ones are cached at once: after a kill, or a failure of the server,
+    the same call continues. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
     """
     started, before = time.perf_counter(), embedder.usage
     texts = _Texts(graph, embedder, is_parts=is_parts, node_types=node_types)
@@ -84,15 +84,15 @@ def embed_graph(
 
 
 def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, embedder: str | None) -> VectorsAbout:
-    """Publish vectors that somebody has made, one for each id; an id that stands several times has several.
+    """Publish supplied vectors, (ids, dimension), one for each id; an id may be repeated and then has several.
 
-    `embedder` names what embeds queries for them: `openai:text-embedding-ada-002` for STaRK's, for one. Raises
-    `UnknownNode`, and `BadInput` for vectors that are none.
+    `embedder` names the embedder of queries, for example `openai:text-embedding-ada-002` for STaRK's vectors. Raises
+    `UnknownNode`, and `BadInput` for a wrong shape, numbers that are not finite, or a vector of zeros.
     """
-    given = np.asarray(vectors, np.float32)
-    if given.ndim != 2 or len(given) != len(node_ids) or not given.size or not np.isfinite(given).all():
-        raise BadInput(f"vectors of the shape {given.shape} for {len(node_ids)} ids: give a line of numbers for each")
-    lengths = np.linalg.norm(given, axis=1)
+    array = np.asarray(vectors, np.float32)
+    if array.ndim != 2 or len(array) != len(node_ids) or not array.size or not np.isfinite(array).all():
+        raise BadInput(f"vectors of the shape {array.shape} for {len(node_ids)} ids: give a line of numbers for each")
+    lengths = np.linalg.norm(array, axis=1)
     if not lengths.all():
         raise BadInput(f"the vector of {node_ids[int(lengths.argmin())]!r} is all zeros: it points nowhere")
     rows = np.array([graph.row(one) for one in node_ids])
@@ -100,12 +100,12 @@ def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, e
     first = np.zeros(len(graph) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(graph)), out=first[1:])
     nodes = len(np.unique(rows))
-    about = _about(graph, embedder=embedder, dimension=given.shape[1], nodes=nodes, vectors=len(given))
-    return _publish(graph, about, first, lambda part: (given / lengths[:, None])[order[part]].astype(np.float16))
+    about = _about(graph, embedder=embedder, dimension=array.shape[1], nodes=nodes, vectors=len(array))
+    return _publish(graph, about, first, lambda part: (array / lengths[:, None])[order[part]].astype(np.float16))
 
 
 def _about(graph: Graph, *, embedder: str | None, dimension: int, nodes: int, vectors: int) -> VectorsAbout:
-    """Return what vectors say of themselves before they are written and measured."""
+    """Return the facts about vectors before they are written and measured."""
     return VectorsAbout(
         generation=graph.manifest.generation,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -122,7 +122,7 @@ def _about(graph: Graph, *, embedder: str | None, dimension: int, nodes: int, ve
 def _publish(
     graph: Graph, about: VectorsAbout, first: NDArray[np.int64], take: Callable[[slice], NDArray[np.float16]]
 ) -> VectorsAbout:
-    """Write the vectors, measure how well they are found, and make them the graph's."""
+    """Write the vectors, measure their recall, and publish them."""
     published = [about]
 
     def write(folder: Path) -> None:
@@ -142,7 +142,7 @@ def _publish(
 
 
 class _Texts:
-    """What is embedded of a graph, by place: never all of it in memory."""
+    """The texts of a graph that are embedded, by place; they are never all in memory."""
 
     def __init__(self, graph: Graph, embedder: Embedder, *, is_parts: bool, node_types: Sequence[str]) -> None:
         self._graph, self._embedder, self._is_parts = graph, embedder, is_parts
@@ -178,7 +178,7 @@ class _Texts:
 def _embed_missing(
     texts: _Texts, missing: NDArray[np.int64], embedder: Embedder, writer: CacheWriter, progress: Progress
 ) -> None:
-    started = told = time.monotonic()
+    started = reported = time.monotonic()
     stage, done = f"embedding {len(missing):,} texts", 0
 
     def embed(part: slice) -> int:
@@ -189,13 +189,13 @@ def _embed_missing(
     for count in _in_threads(embed, list(blocks(len(missing), _BLOCK)), embedder.concurrency):
         done += count
         now = time.monotonic()
-        if now - told >= _TELL_SECONDS or done == len(missing):
-            told, stage = now, f"embedding {len(missing):,} texts, {done / (now - started):.1f} a second"
+        if now - reported >= _TELL_SECONDS or done == len(missing):
+            reported, stage = now, f"embedding {len(missing):,} texts, {done / (now - started):.1f} a second"
         progress(stage, done)
 
 
 def _in_threads(work: Callable[[slice], int], parts: Sequence[slice], threads: int) -> Iterator[int]:
-    """Yield what comes of each part; what is under way when one fails is finished, the rest is not begun."""
+    """Yield the result for each part. After a failure, parts under way are finished, and no others are begun."""
     if threads == 1:
         yield from map(work, parts)
         return
@@ -218,4 +218,4 @@ def _spent(before: Usage, after: Usage) -> Usage:
 
 
 def _silent(stage: str, count: int) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""

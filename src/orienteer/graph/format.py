@@ -1,14 +1,14 @@
 """The graph directory as it is read: immutable generations and one small pointer file.
 
-    DIR/orienteer.json           the pointer: which generation is current; replaced as a whole
+    DIR/orienteer.json           the pointer to the current generation; replaced as a whole
     DIR/generations/ID/          manifest.json and the arrays; never changed once published
-    DIR/pieces/ID/NAME-NUMBER/   what is made from a generation later (vectors, a Cypher copy, similarity edges)
-    DIR/.lock                    held by whoever publishes
-    DIR/.new-*/                  work in progress; what a killed process left is removed by the next one
+    DIR/pieces/ID/NAME-NUMBER/   made from a generation later (vectors, a Cypher copy, similarity edges)
+    DIR/.lock                    locked by the process that publishes
+    DIR/.new-*/                  work in progress; the next process removes the leftovers of a killed one
 
-A reader follows the pointer once and maps what it finds; a writer never touches what a reader may hold. A directory
-may come from anybody: a name that a file gives is one of ours, or the file is refused, and nothing in it is read,
-written or removed through a link. `publishing` writes, `pieces` is about pieces, `damage` compares with the hashes.
+A reader follows the pointer once and maps those files; a writer never touches a file that a reader may have open. A
+directory may come from anybody: a file that names other files than ours is refused, and nothing is read, written or
+removed through a link. `publication` writes, `pieces` handles pieces, `damage` compares hashes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MANIFEST = "manifest.json"
 LOCK = ".lock"
 GENERATIONS, PIECES = "generations", "pieces"
 GENERATION = re.compile("[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
-DEBRIS = re.compile(r"\.new-(shelf-)?[a-z0-9_]{8}")  # a shelf is of a build
+DEBRIS = re.compile(r"\.new-(shelf-)?[a-z0-9_]{8}")  # an ingestion of documents leaves a shelf
 FILE = re.compile("[a-z0-9_]+([.][a-z0-9_]+)*")
 CHANGED = "it is not what was written"
 AGAIN = "import the graph again with --force"
@@ -42,22 +42,22 @@ ANEW = f"remove it, and {AGAIN}"
 
 GenerationName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{GENERATION.pattern}$")]
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{FILE.pattern}$")]
-"""The name of a file of ours: no folder, no drive, nothing hidden."""
+"""The name of one of our files: no folder, no drive, nothing hidden."""
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 48)]
-"""How many there are of something: rooms are made for as many."""
+"""A number of nodes, edges and so on, bounded because memory is reserved by it."""
 PieceName: TypeAlias = Annotated[str, StringConstraints(pattern="^[a-z]+$")]
 PieceFolder: TypeAlias = Annotated[str, StringConstraints(pattern="^[a-z]+-[0-9a-f]{8}$")]
 
 
 class FileRecord(Record):
-    """A file as it was published."""
+    """The size and the hash of a published file."""
 
     bytes: int
     sha256: str
 
 
 class EdgeCount(Record):
-    """How many edges of a type join two node types."""
+    """The number of edges of a type from one node type to another."""
 
     source: str
     type: str
@@ -66,11 +66,11 @@ class EdgeCount(Record):
 
 
 TEXT_TYPES = "text_types"
-"""What the provenance calls the node types that all others were made of."""
+"""The provenance's key for the node types that all other nodes were made from."""
 
 
 class _Provenance(BaseModel):
-    """What is read again of how a graph was made; a graph may hold more."""
+    """The keys of the provenance that are read again; a graph may have more."""
 
     model_config = ConfigDict(extra="allow")
     given: list[str] = []
@@ -82,7 +82,7 @@ class _Provenance(BaseModel):
 
 
 class Manifest(Record):
-    """What a generation says of itself."""
+    """The facts about a generation, in a file of their own."""
 
     format: int = FORMAT
     generation: GenerationName
@@ -93,7 +93,7 @@ class Manifest(Record):
     nodes: Count
     edges: Count
     node_types: dict[str, Count]
-    """In the order of their numbers in the arrays."""
+    """The node types with their counts, in the order of their numbers in the arrays."""
     edge_types: dict[str, Count]
     triples: tuple[EdgeCount, ...]
     symmetric: tuple[str, ...] = ()
@@ -114,11 +114,11 @@ class Manifest(Record):
 
 
 class Piece(Record):
-    """A piece as it was published."""
+    """A published piece."""
 
     folder: PieceFolder
     files: dict[FileName, FileRecord] | None = None
-    """None for one that was published before hashes were kept."""
+    """None for a piece from before hashes were recorded."""
 
 
 class Pointer(Record):
@@ -127,21 +127,21 @@ class Pointer(Record):
     format: int = FORMAT
     generation: GenerationName
     manifest: str
-    """Hash of the generation's manifest, which holds those of all other files."""
+    """The hash of the generation's manifest, which has the hashes of all other files."""
     pieces: dict[PieceName, Piece] = {}
 
     @field_validator("pieces", mode="before")
     @classmethod
     def _with_folders_alone(cls, value: Any) -> Any:  # Any: what the file holds
-        """Take a piece that is no more than its folder's name, as pointers had them before hashes were kept."""
+        """Accept a piece that is only a folder's name, as in pointers from before hashes were recorded."""
         if not isinstance(value, Mapping):
             return value
-        return {name: {"folder": one} if isinstance(one, str) else one for name, one in value.items()}
+        return {name: {"folder": piece} if isinstance(piece, str) else piece for name, piece in value.items()}
 
     @field_validator("pieces")
     @classmethod
     def _named_alike(cls, value: dict[str, Piece]) -> dict[str, Piece]:
-        if wrong := next((name for name, one in value.items() if one.folder.rpartition("-")[0] != name), None):
+        if wrong := next((name for name, piece in value.items() if piece.folder.rpartition("-")[0] != name), None):
             raise ValueError(f"the folder of {wrong} is {value[wrong].folder}")
         return value
 
@@ -152,24 +152,24 @@ def is_graph(path: Path) -> bool:
 
 
 def is_broken_off(path: Path) -> bool:
-    """Tell whether a path holds no graph, only what a writer leaves that was killed before it could publish one."""
+    """Tell whether a path holds no graph, only the leftovers of a writer that was killed before publishing."""
     return path.is_dir() and not is_graph(path) and (path / LOCK).exists() and all(map(is_ours, path.iterdir()))
 
 
 def is_ours(entry: Path) -> bool:
-    """Tell whether a writer that was killed before it could publish may have left this."""
+    """Tell whether an entry may be the leftover of a writer that was killed before publishing."""
     if entry.name == GENERATIONS and entry.is_dir():
-        return all(GENERATION.fullmatch(one.name) for one in entry.iterdir())
+        return all(GENERATION.fullmatch(child.name) for child in entry.iterdir())
     return entry.name == LOCK or DEBRIS.fullmatch(entry.name) is not None
 
 
 def broken_off(path: Path) -> NotAGraph:
-    """Return the error for such a path."""
+    """Return the error for a path with leftovers only."""
     return NotAGraph(f"{path} is no graph: what was to make it was broken off, or is under way still: run it again")
 
 
 def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
-    """Return the error for a file that is not as it was written."""
+    """Return the error for a damaged file."""
     if isinstance(why, ValidationError):
         first = why.errors(include_url=False, include_context=False)[0]
         value = f", is {first['input']!r:.100}" if isinstance(first["input"], str) else ""
@@ -178,7 +178,7 @@ def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
 
 
 def read_pointer(path: Path) -> Pointer:
-    """Return what the pointer file says. Raises `NotAGraph` for anything that is not a graph this version reads."""
+    """Read the pointer file. Raises `NotAGraph` for anything that is not a graph of a format known here."""
     file = path / POINTER
     if not file.is_file():
         if is_broken_off(path):
@@ -202,23 +202,23 @@ def read_pointer(path: Path) -> Pointer:
 
 
 def generation_of(path: Path, pointer: Pointer) -> Path:
-    """Return the folder of the generation that a pointer names. Raises `NotAGraph` where it is a link or a file."""
+    """Return the folder of a pointer's generation. Raises `NotAGraph` for a link or a file in its place."""
     return no_link(no_link(path / GENERATIONS) / pointer.generation)
 
 
 def read_manifest(path: Path, pointer: Pointer) -> Manifest:
-    """Return the manifest of a generation, having checked its hash, and that every file is there in its full size.
+    """Read the manifest of a generation; check its hash and the size of every file.
 
-    Raises `NotAGraph`, and `FileNotFoundError` where a file is gone.
+    Raises `NotAGraph`, and `FileNotFoundError` for a missing file.
     """
     folder = generation_of(path, pointer)
     file = folder / MANIFEST
     size_of(file)
-    data = file.read_bytes()
-    if hashlib.sha256(data).hexdigest() != pointer.manifest:
+    content = file.read_bytes()
+    if hashlib.sha256(content).hexdigest() != pointer.manifest:
         raise damaged(file, CHANGED)
     try:
-        manifest = Manifest.model_validate_json(data)
+        manifest = Manifest.model_validate_json(content)
     except ValidationError as error:
         raise damaged(file, error) from error
     if manifest.generation != pointer.generation:
@@ -228,9 +228,9 @@ def read_manifest(path: Path, pointer: Pointer) -> Manifest:
 
 
 def check_sizes(folder: Path, sizes: Mapping[str, int], remedy: str = AGAIN) -> None:
-    """Raise `NotAGraph` where a file has not the size it was written with, `FileNotFoundError` where it is gone.
+    """Raise `NotAGraph` for a file of another size than it was written with, `FileNotFoundError` for a missing one.
 
-    What else lies there under a name of ours must be an ordinary file too: nobody reads through a link, or from a pipe.
+    Other entries with names like ours must be ordinary files too: nothing is read through a link or from a pipe.
     """
     there = (file.name for file in folder.iterdir())
     for name in {*sizes, *filter(FILE.fullmatch, there)}:
@@ -240,7 +240,7 @@ def check_sizes(folder: Path, sizes: Mapping[str, int], remedy: str = AGAIN) -> 
 
 
 def size_of(file: Path, remedy: str = AGAIN) -> int:
-    """Return the size of an ordinary file. Raises `NotAGraph` for a link, a pipe and their like, `OSError`."""
+    """Return the size of an ordinary file. Raises `NotAGraph` for a link, a pipe and the like; `OSError`."""
     status = file.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise NotAGraph(f"{file} is no ordinary file: put a copy of what it leads to in its place, or {remedy}")
@@ -248,9 +248,9 @@ def size_of(file: Path, remedy: str = AGAIN) -> int:
 
 
 def no_link(folder: Path, remedy: str = ANEW) -> Path:
-    """Return a folder of a graph as it is, or is not yet.
+    """Return a folder of a graph unchanged; it may be missing.
 
-    Raises `NotAGraph` where it is a link, for what that leads to is not ours, and where it is no folder.
+    Raises `NotAGraph` for a link, which may lead to somebody else's files, and for anything that is not a folder.
     """
     if is_link(folder):
         raise NotAGraph(f"{folder} is a link, which a graph is not read or written through: put what it leads to there")
@@ -260,10 +260,10 @@ def no_link(folder: Path, remedy: str = ANEW) -> Path:
 
 
 def is_link(path: Path) -> bool:
-    """Tell whether a path leads elsewhere: by a symbolic link, or by a junction of Windows."""
+    """Tell whether a path is a symbolic link, or a junction on Windows."""
     if sys.platform != "win32":
         return path.is_symlink()
-    # Python knows of junctions from 3.12 on.
+    # Python has a test for junctions from 3.12 on.
     return Path(os.path.realpath(path)) != Path(os.path.realpath(path.parent)) / path.name
 
 

@@ -1,4 +1,4 @@
-"""Records, or mappings with the same keys, to a graph."""
+"""A graph from records, or from mappings with the same keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.records import Edge, Node
 
-_EDGE_BATCH = 50_000
+_EDGE_BATCH = 50_000  # edges that are handed over at once
 
 
 def write_records(
@@ -25,10 +25,9 @@ def write_records(
     *,
     force: bool = False,
 ) -> None:
-    """Publish a graph of these records. Edges are kept as they are, parallel ones too.
+    """Publish a graph of these records. Edges stay as they are, parallel ones too.
 
-    Raises `BadInput` for two different nodes of one id, an edge to a node that is not there, or a key that no record
-    has.
+    Raises `BadInput` for two different nodes with the same id, an edge to a missing node, or an unknown key.
     """
     with GraphBuilder(path, force=force, provenance={"made_by": "from_records"}) as builder:
         for node in nodes:
@@ -43,36 +42,37 @@ def write_records(
         builder.publish()
 
 
-def _node(given: Mapping[str, Any]) -> Node:
-    checked = _checked(given, Node)
+def _node(record: Mapping[str, Any]) -> Node:
+    """Return a mapping as a node. Raises `BadInput`."""
+    checked = _checked(record, Node)
     return Node(**{**checked, "aliases": tuple(checked.get("aliases", ()))})
 
 
-def _checked(given: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[str, Any]:
-    known = [field.name for field in fields(kind)]
-    for key in given:
-        if key not in known:
-            near = nearest(str(key), known, most=1)
+def _checked(record: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[str, Any]:
+    keys = [field.name for field in fields(kind)]
+    for key in record:
+        if key not in keys:
+            near = nearest(str(key), keys, most=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise BadInput(f"a {kind.__name__.lower()} has no key {key!r}; put it under 'properties'.{hint}")
-    required = known[: 1 if kind is Node else 3]
-    if lacking := [name for name in required if not isinstance(given.get(name), str)]:
-        raise BadInput(f"{dict(given)!r} lacks {' and '.join(lacking)}: each must be a text")
+    required = keys[: 1 if kind is Node else 3]
+    if lacking := [name for name in required if not isinstance(record.get(name), str)]:
+        raise BadInput(f"{dict(record)!r} lacks {' and '.join(lacking)}: each must be a text")
     for name in ("type", "name", "text"):
-        if not isinstance(given.get(name, ""), str):
-            raise BadInput(f"{name} is {given[name]!r} in {dict(given)!r}: it must be a text")
+        if not isinstance(record.get(name, ""), str):
+            raise BadInput(f"{name} is {record[name]!r} in {dict(record)!r}: it must be a text")
     if kind is Edge and (
-        not isinstance(given.get("weight", 1.0), int | float) or isinstance(given.get("weight"), bool)
+        not isinstance(record.get("weight", 1.0), int | float) or isinstance(record.get("weight"), bool)
     ):
-        raise BadInput(f"weight is {given['weight']!r} in {dict(given)!r}: it must be a number")
-    aliases = given.get("aliases", ())
-    if isinstance(aliases, str) or not all(isinstance(one, str) for one in aliases):
-        raise BadInput(f"aliases is {aliases!r} in {dict(given)!r}: it must be a list of texts")
+        raise BadInput(f"weight is {record['weight']!r} in {dict(record)!r}: it must be a number")
+    aliases = record.get("aliases", ())
+    if isinstance(aliases, str) or not all(isinstance(alias, str) for alias in aliases):
+        raise BadInput(f"aliases is {aliases!r} in {dict(record)!r}: it must be a list of texts")
     try:
-        json.dumps(given.get("properties", {}))
+        json.dumps(record.get("properties", {}))
     except (TypeError, ValueError) as error:
-        raise BadInput(f"properties of {dict(given)!r} cannot be kept: {error}; use what JSON has") from error
-    return dict(given)
+        raise BadInput(f"properties of {dict(record)!r} cannot be kept: {error}; use what JSON has") from error
+    return dict(record)
 
 
 def _batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:

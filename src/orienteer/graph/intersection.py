@@ -1,4 +1,4 @@
-"""Where several sets of nodes meet."""
+"""The common nodes of several sets."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import distinct
 from orienteer.index.arrays import Rows
 
-_FEW = 16  # times smaller: then looking each node up beats marking all
+_FEW = 16  # if one set is this many times smaller, looking up each of its nodes beats marking all
 
 
 class Meeting(NamedTuple):
-    """Rows, and in how many of the sets each stands."""
+    """Common rows, with the number of sets that each is in."""
 
     rows: Rows
+    """(n,): ascending."""
     members: NDArray[np.int64]
+    """(n,): the number of sets."""
 
 
 def meet(groups: Sequence[NDArray[np.int32]], nodes: int, mask: NDArray[np.bool_] | None = None) -> Meeting:
-    """Return the rows that stand in all of these groups, else those in two or more, of a graph of this many nodes.
+    """Return the rows that are in all of these groups; without any, the rows that are in two or more.
 
-    Groups are sorted; that a row is repeated in one does not count.
+    Each group is (n,), ascending; repetitions within a group do not count. `mask`, (nodes,), restricts the rows.
     """
     first, *others = sorted(groups, key=len)
     common = first if mask is None else first[mask[first]]
@@ -34,15 +36,15 @@ def meet(groups: Sequence[NDArray[np.int32]], nodes: int, mask: NDArray[np.bool_
         common = distinct(common)
         return Meeting(common, np.full(len(common), len(groups)))
     together = np.concatenate([distinct(group) for group in groups])
-    found, counts = np.unique(together if mask is None else together[mask[together]], return_counts=True)
+    rows, counts = np.unique(together if mask is None else together[mask[together]], return_counts=True)
     several = counts > 1
-    return Meeting(found[several].astype(np.int32), counts[several])
+    return Meeting(rows[several].astype(np.int32), counts[several])
 
 
 def _both(few: NDArray[np.int32], many: NDArray[np.int32], nodes: int) -> NDArray[np.int32]:
-    """Return the rows of both."""
+    """Return the rows that are in both, ascending; repetitions may remain."""
     if len(few) * _FEW < len(many):
         return few[many.take(many.searchsorted(few), mode="clip") == few] if len(few) else few
     marked = np.zeros(nodes, np.bool_)
     marked[few.astype(np.intp)] = True
-    return many[marked.take(many).nonzero()[0]]  # few are: their places are sooner read than a mask
+    return many[marked.take(many).nonzero()[0]]  # few rows are marked: reading their places is faster than a mask

@@ -1,4 +1,4 @@
-"""What nodes are found by, indexed while more of them come."""
+"""The indexes of names and texts are written while nodes still come."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from orienteer.index.postings import BATCH_BYTES, PostingsWriter
 from orienteer.records import Node
 from orienteer.text.tokenizer import Tokenizer
 
-_BATCH = 20_000
-_BATCH_SIZE = BATCH_BYTES * 3 // 4  # characters of text, which with their names make one batch of words
+_BATCH = 20_000  # nodes that are handed to the thread at once
+_BATCH_SIZE = BATCH_BYTES * 3 // 4  # characters of text: with the names, about one batch of words
 
 
 class _Writers(NamedTuple):
@@ -25,10 +25,9 @@ class _Writers(NamedTuple):
 
 
 class NodeIndexer:
-    """Collects nodes and writes the index of their texts and that of their names.
+    """Collects nodes and writes the index of their texts and the index of their names.
 
-    It works in a thread of its own, one batch at a time, so that few wait in memory. What goes wrong there is raised
-    by a later call.
+    It works in a thread, a batch at a time, so that few nodes wait in memory. A later call raises the thread's errors.
     """
 
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
@@ -49,7 +48,7 @@ class NodeIndexer:
             self._writers.postings.close()
 
     def add(self, node: Node) -> None:
-        """Take the next node in; the first one is row 0."""
+        """Add the next node; the first one is row 0."""
         self._waiting.append(node)
         self._waiting_size += len(node.text)
         if self._waiting_size > _BATCH_SIZE or len(self._waiting) == _BATCH:
@@ -65,6 +64,7 @@ class NodeIndexer:
             self._running.result()
 
     def _take(self, nodes: list[Node]) -> None:
+        """Index a batch, in the thread."""
         if self._writers is None:
             self._writers = _Writers(NamesWriter(self._tokenizer), PostingsWriter(self._folder, self._tokenizer))
         _add(self._writers, range(self._rows, self._rows + len(nodes)), nodes)
@@ -77,10 +77,10 @@ class NodeIndexer:
         *,
         measured: NDArray[np.bool_] | None = None,
     ) -> Future[dict[str, float]]:
-        """Write all files beside what the caller does; the result is the statistics that a manifest keeps.
+        """Write all files while the caller goes on; the result is the statistics for the manifest.
 
-        Row r becomes row `place[r]`. `identifiers` are further names of rows. The mean length is that of the measured
-        rows, of all where none are marked.
+        Row r becomes row `place[r]`. `identifiers` are further names of rows. The mean length is taken over the rows
+        under the mask `measured`, (rows,); over all rows without it.
         """
         self._hand_over()
         self._wait()
@@ -89,9 +89,9 @@ class NodeIndexer:
     def _finish(
         self, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]], measured: NDArray[np.bool_] | None
     ) -> dict[str, float]:
-        assert self._writers is not None  # `finish` has handed over, if only an empty batch
+        assert self._writers is not None  # `finish` has handed over a batch, be it empty
         names, postings = self._writers
-        self._writers = None  # what they hold goes with this call
+        self._writers = None  # their memory is freed with this call
         with postings:
             names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
             names.finish(self._folder, place)
@@ -100,10 +100,10 @@ class NodeIndexer:
 
 
 def _add(writers: _Writers, rows: Sequence[int], nodes: Sequence[Node]) -> None:
-    given = [node.name or node.id for node in nodes]
-    writers.postings.add([" ".join((name, *node.aliases, node.text)) for name, node in zip(given, nodes, strict=True)])
-    writers.names.add(rows, NameKind.NAME, given)
-    apart = [at for at, (node, name) in enumerate(zip(nodes, given, strict=True)) if node.id != name]
+    names = [node.name or node.id for node in nodes]
+    writers.postings.add([" ".join((name, *node.aliases, node.text)) for name, node in zip(names, nodes, strict=True)])
+    writers.names.add(rows, NameKind.NAME, names)
+    apart = [at for at, (node, name) in enumerate(zip(nodes, names, strict=True)) if node.id != name]
     writers.names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at].id for at in apart])
     called = [(row, alias) for row, node in zip(rows, nodes, strict=True) for alias in node.aliases]
     writers.names.add([row for row, _ in called], NameKind.ALIAS, [alias for _, alias in called])

@@ -1,4 +1,4 @@
-"""Shortest paths by growing two circles, always the one that is cheaper to grow."""
+"""Shortest paths: two circles of nodes grow towards each other, always the one that is cheaper to grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orienteer.index.arrays import Rows
 
 
 def shortest(adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: int) -> list[tuple[int, ...]]:
-    """Return up to `k` of the shortest paths as rows, in row order; none where all are longer than `most_edges`."""
+    """Return up to `k` of the shortest paths as rows, in row order; none if all have more than `most_edges` edges."""
     if start == end:
         return [(start,)] if k > 0 else []
     circles = (_Circle(adjacency, start), _Circle(adjacency, end))
@@ -28,12 +28,12 @@ def shortest(adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: 
 
 
 class _Circle:
-    """The nodes around one, ring by ring."""
+    """The nodes around a center, ring by ring."""
 
     def __init__(self, adjacency: Adjacency, center: int) -> None:
         self._adjacency = adjacency
         self.rings: list[Rows] = [np.array([center], np.int32)]
-        self.seen = np.zeros(len(adjacency.indptr) - 1, np.bool_)  # fresh pages of zeros: only what is touched costs
+        self.seen = np.zeros(len(adjacency.indptr) - 1, np.bool_)  # pages of zeros cost nothing until they are touched
         self.seen[center] = True
 
     @property
@@ -45,7 +45,7 @@ class _Circle:
         return self.rings[-1]
 
     def cost(self) -> int:
-        """Count the edges that growing would read."""
+        """Count the edges that `grow` would read."""
         return int(self._adjacency.degree(self.rim).sum())
 
     def grow(self) -> None:
@@ -56,19 +56,19 @@ class _Circle:
         self.rings.append(ring)
 
     def back(self, row: int, depth: int) -> Iterator[tuple[int, ...]]:
-        """Return the ways from the center to a node of a ring, center first."""
+        """Yield the paths from the center to a node of a ring, center first."""
         if depth == 0:
             yield (row,)
             return
         around, ring = self._adjacency.around(np.array([row], np.int32)), self.rings[depth - 1]
         before = ring[_among(ring, around)]  # both are sorted
-        for one in before.tolist():
-            for way in self.back(one, depth - 1):
+        for nearer in before.tolist():
+            for way in self.back(nearer, depth - 1):
                 yield (*way, row)
 
 
 def _among(values: NDArray[np.int32], rows: Rows) -> NDArray[np.bool_]:
-    """Mark the values that stand among sorted rows."""
+    """Mark the values that are among ascending rows: (values,)."""
     if not len(rows):
         return np.zeros(len(values), np.bool_)
     at = rows.searchsorted(values)
@@ -77,7 +77,7 @@ def _among(values: NDArray[np.int32], rows: Rows) -> NDArray[np.bool_]:
 
 
 def _join(left: _Circle, right: _Circle, meeting: Rows, k: int) -> list[tuple[int, ...]]:
-    """Put halves together at each meeting node. Every shortest path has exactly one node in both rims."""
+    """Join halves of paths at each meeting node. Every shortest path has exactly one node in both rims."""
     paths: list[tuple[int, ...]] = []
     for row in meeting.tolist():
         for first in left.back(row, left.depth):

@@ -1,12 +1,12 @@
 """Properties in columns, and conditions on them.
 
-Files, each holding all properties one after another, in the order of the manifest:
+Files, each with all properties one after another, in the order of the manifest:
     property_at.i8, property_row.i4, property_value.utf8/.at
         where each property begins; the nodes that have it, ascending; their values as JSON
     property_entry_at.i8, property_entry.i4, property_number.f8, property_text.u8
-        what conditions read, one entry a value, a list giving one an item: the node, the number (NaN for none; a date
-        is its year and the part of it that has passed) and the hash of the folded text
-A fixed number of files serves any number of properties: an open graph holds one descriptor a file.
+        the entries that conditions read, one for each value and for each item of a list: the node, the number (NaN for
+        none; a date is its year and the part of the year that has passed) and the hash of the folded text
+The number of files is fixed, whatever the number of properties: an open graph has a descriptor for each file.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, save
 from orienteer.records import JsonValue
 
-_BATCH = 50_000  # values handled at once
-_LONGEST_CONDITION = 500  # characters
+_BATCH = 50_000  # values that are copied at once: bounds the memory
+_LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
-_MEANT = {"==": "=", "=>": ">=", "=<": "<=", "<>": "!=", "=!": "!="}  # as other languages write them
+_MEANT = {"==": "=", "=>": ">=", "=<": "<=", "<>": "!=", "=!": "!="}  # other languages' forms
 _COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -48,7 +48,7 @@ _COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]
 
 
 class Condition(NamedTuple):
-    """What a property's value must be. `parse` reads one from text."""
+    """A condition on a property's value: `year >= 2000`."""
 
     property: str
     comparison: str
@@ -59,19 +59,19 @@ class Condition(NamedTuple):
         """Read `year >= 2000` or `section = games`. Raises `BadOption`."""
         if len(text) > _LONGEST_CONDITION:
             raise BadOption(f"a condition of {len(text)} characters is too long: {_LONGEST_CONDITION} are allowed")
-        found = _CONDITION.fullmatch(text.strip())
-        if not found or not found[3]:
+        match = _CONDITION.fullmatch(text.strip())
+        if not match or not match[3]:
             raise BadOption(f"{text!r} is no condition: write PROPERTY=VALUE, with one of = != < <= > >=")
-        condition = cls(found[1], _MEANT.get(found[2], found[2]), found[3])
+        condition = cls(match[1], _MEANT.get(match[2], match[2]), match[3])
         if condition.comparison not in ("=", "!=") and math.isnan(number_of(condition.value)):
             raise BadOption(f"{condition.value!r} in {text!r} is neither a number nor a date (2001-12-31)")
         return condition
 
 
 def number_of(value: JsonValue) -> float:
-    """Return a value as a number; NaN for what is none.
+    """Return a value as a number; NaN for a value that is neither a number nor a date.
 
-    A date is its year and the part of it that has passed, so that dates compare with one another and with years.
+    A date is its year and the part of the year that has passed, so that dates compare with dates and with years.
     """
     if isinstance(value, bool):
         return math.nan
@@ -84,15 +84,15 @@ def number_of(value: JsonValue) -> float:
         return math.nan
     if _NUMBER.fullmatch(value):
         return float(value)
-    found = _DATE.fullmatch(value.strip())
-    if not found:
+    match = _DATE.fullmatch(value.strip())
+    if not match:
         return math.nan
     try:
-        day = date(int(found[1]), int(found[2]), int(found[3] or 1)).toordinal()
-        begin, end = (date(int(found[1]) + later, 1, 1).toordinal() for later in (0, 1))
+        day = date(int(match[1]), int(match[2]), int(match[3] or 1)).toordinal()
+        begin, end = (date(int(match[1]) + later, 1, 1).toordinal() for later in (0, 1))
     except ValueError:
         return math.nan
-    return int(found[1]) + (day - begin) / (end - begin)
+    return int(match[1]) + (day - begin) / (end - begin)
 
 
 def _text_hash(value: JsonValue) -> int:
@@ -102,12 +102,12 @@ def _text_hash(value: JsonValue) -> int:
 
 @lru_cache(maxsize=1 << 16, typed=True)
 def _compared(value: None | bool | int | float | str) -> tuple[float, int]:
-    """Return what conditions compare: the number and the hash of the text. Remembered, for values repeat."""
+    """Return the number and the text's hash, which conditions compare. Cached, for values repeat."""
     return number_of(value), _text_hash(value)
 
 
 class PropertyWriter:
-    """Collects one property of all nodes, in any order of nodes. Values wait on disk, the rest in memory."""
+    """Collects a property of all nodes, in any order of nodes. Values wait on disk, the rest in memory."""
 
     def __init__(self, spool: Path) -> None:
         self._spool = spool
@@ -118,7 +118,7 @@ class PropertyWriter:
         self.texts = array("Q")
 
     def add(self, row: int, value: JsonValue, encoded: bytes) -> None:
-        """Take a node's value, and what it is as JSON."""
+        """Add a node's value, together with its JSON."""
         self.rows.append(row)
         self._values.add(encoded)
         for item in value if isinstance(value, list) else (value,):
@@ -130,13 +130,13 @@ class PropertyWriter:
             self.texts.append(text)
 
     def values(self) -> Iterator[tuple[int, JsonValue]]:
-        """Return each node, as it was numbered, with its value."""
+        """Return the nodes, by the numbers of `add`, with their values."""
         self._values.close()
-        spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # its other files are as many as columns
+        spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # (): listing all columns' files takes long
         return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self.rows))
 
     def sort(self, place: NDArray[np.int32]) -> Iterator[list[bytes]]:
-        """Number the nodes anew, `place` telling where each goes, and return the values in that order, in parts."""
+        """Renumber the nodes, row r to `place[r]`, and yield the values as JSON in the new order, in parts."""
         self._values.close()
         rows = place[np.frombuffer(self.rows, np.int32)]
         order = np.argsort(rows)
@@ -146,23 +146,23 @@ class PropertyWriter:
         self.entries = array("i", entries[within].tobytes())
         self.numbers = array("d", np.frombuffer(self.numbers)[within].tobytes()) if self.numbers else self.numbers
         self.texts = array("Q", np.frombuffer(self.texts, np.uint64)[within].tobytes()) if self.texts else self.texts
-        spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # its other files are as many as columns
+        spooled = Folder(self._spool.parent, ()).strings(self._spool.name)
         for low in range(0, len(order), _BATCH):
             yield spooled.take(order[low : low + _BATCH])
 
 
 def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int32]) -> None:
-    """Write the files of all properties, the nodes numbered anew."""
+    """Write the files of all properties; row r becomes row `place[r]`."""
     with StringWriter(folder, "property_value") as values:
         for column in columns:
             for part in column.sort(place):
                 values.extend(part)
-    save(folder, "property_at", np.cumsum([0, *(len(one.rows) for one in columns)], dtype=np.int64))
-    save(folder, "property_entry_at", np.cumsum([0, *(len(one.entries) for one in columns)], dtype=np.int64))
-    _join(folder, "property_row", np.int32, [one.rows for one in columns])
-    _join(folder, "property_entry", np.int32, [one.entries for one in columns])
-    _join(folder, "property_number", np.float64, [one.numbers for one in columns])
-    _join(folder, "property_text", np.uint64, [one.texts for one in columns])
+    save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns)], dtype=np.int64))
+    save(folder, "property_entry_at", np.cumsum([0, *(len(column.entries) for column in columns)], dtype=np.int64))
+    _join(folder, "property_row", np.int32, [column.rows for column in columns])
+    _join(folder, "property_entry", np.int32, [column.entries for column in columns])
+    _join(folder, "property_number", np.float64, [column.numbers for column in columns])
+    _join(folder, "property_text", np.uint64, [column.texts for column in columns])
 
 
 def _join(folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any]]) -> None:  # Any: a number
@@ -172,7 +172,7 @@ def _join(folder: Path, name: str, kind: type[np.generic], parts: Sequence[array
 class _Column(NamedTuple):
     rows: Rows
     first: int
-    """Place of its first value among all."""
+    """The place of its first value among all values."""
     entries: NDArray[np.int32]
     numbers: NDArray[np.float64]
     texts: NDArray[np.uint64]
@@ -202,13 +202,12 @@ class Properties:
 
     def of(self, row: int) -> dict[str, JsonValue]:
         """Return all properties of a node."""
-        return dict(self._of(row))
-
-    def _of(self, row: int) -> Iterator[tuple[str, JsonValue]]:
+        properties: dict[str, JsonValue] = {}
         for name, column in self._columns.items():
             at = int(column.rows.searchsorted(row))
             if at < len(column.rows) and column.rows[at] == row:
-                yield name, json.loads(self._values.raw(column.first + at))
+                properties[name] = json.loads(self._values.raw(column.first + at))
+        return properties
 
     def column(self, name: str) -> tuple[Rows, list[bytes]]:
         """Return the nodes that have a property, ascending, and their values as JSON. Raises `UnknownProperty`."""
@@ -221,17 +220,17 @@ class Properties:
         return self._columns[self._known(name)].rows
 
     def values(self, name: str, rows: Rows) -> list[JsonValue]:
-        """Return a property of some nodes, None for those that have none. Raises `UnknownProperty`."""
+        """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
         column = self._columns[self._known(name)]
         if not len(column.rows):
             return [None] * len(rows)
         at = column.rows.searchsorted(rows)
         there = column.rows.take(at, mode="clip") == rows
-        found = iter(self._values.take(column.first + at[there]))
-        return [json.loads(next(found)) if has else None for has in there.tolist()]
+        values = iter(self._values.take(column.first + at[there]))
+        return [json.loads(next(values)) if has else None for has in there.tolist()]
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
-        """Mark the nodes that meet every condition; a node without the property meets none on it.
+        """Mark the nodes that meet every condition: (nodes,). A node without the property meets no condition on it.
 
         Raises `UnknownProperty`.
         """
@@ -262,7 +261,7 @@ class Properties:
     def _known(self, name: str) -> str:
         if name in self.names:
             return name
-        folded = {known.casefold(): known for known in self.names}
+        folded = {own.casefold(): own for own in self.names}
         if name.casefold() in folded:
             return folded[name.casefold()]
         near = nearest(name, self.names)

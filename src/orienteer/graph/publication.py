@@ -1,4 +1,4 @@
-"""The graph directory as it is written: all of a generation aside, then in one step. Nothing is removed but our own."""
+"""Writes the graph directory: a generation is written aside, then published in one step. Only our files are removed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from orienteer.locks import locked
 
 
 def check_target(path: Path, *, force: bool) -> None:
-    """Refuse to publish where something else lies, or a graph that nobody allowed to replace."""
+    """Raise `BadInput` for a path with other files, or with a graph that may not be replaced."""
     for place in (path, *path.parents):
         if place.exists() and not place.is_dir():
             raise BadInput(f"{place} is a file: name a folder that does not exist yet")
@@ -48,9 +48,9 @@ def check_target(path: Path, *, force: bool) -> None:
 
 @contextmanager
 def publishing(path: Path) -> Iterator[Path]:
-    """Give a folder to write in, under the directory's lock; remove it afterwards, and the directory if it is new.
+    """Give a folder to write in, under the directory's lock; remove it afterwards, and a new directory without a graph.
 
-    Raises `GraphBusy` where another process holds the lock, `NotAGraph` where a folder of the graph is a link.
+    Raises `GraphBusy` where another process has the lock, `NotAGraph` where a folder of the graph is a link.
     """
     is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
@@ -63,27 +63,27 @@ def publishing(path: Path) -> Iterator[Path]:
             yield work
         finally:
             shutil.rmtree(work, ignore_errors=True)
-            if is_new and not is_graph(path):  # only who holds the lock may take the folder away
+            if is_new and not is_graph(path):  # only the process with the lock may remove the folder
                 _take_away(path)
 
 
 def remove(folder: Path, names: re.Pattern[str], *, keep: str = "") -> None:
-    """Remove what lies in a folder under names that fit, but for one; of a link only the link.
+    """Remove the entries of a folder whose names match, except `keep`; of a link, only the link itself.
 
-    This is all that ever removes anything of a graph. What cannot be removed stays.
+    Nothing else ever removes a part of a graph. An entry that cannot be removed stays.
     """
     for entry in folder.iterdir() if folder.is_dir() else ():
         if not names.fullmatch(entry.name) or entry.name == keep:
             continue
         if entry.is_dir() and not is_link(entry):
-            shutil.rmtree(entry, ignore_errors=True)  # readers that hold its files keep them until they close
+            shutil.rmtree(entry, ignore_errors=True)  # readers keep the files that they have open
         else:
             with suppress(OSError):
                 entry.unlink()
 
 
 def _take_away(path: Path) -> None:
-    """Remove a directory that no graph has come into; what somebody else has put there stays, and it with that."""
+    """Remove a directory without a graph, unless somebody else has put files there."""
     remove(path / GENERATIONS, GENERATION)
     with suppress(OSError):
         (path / GENERATIONS).rmdir()
@@ -93,7 +93,7 @@ def _take_away(path: Path) -> None:
 
 
 class Digests:
-    """Checksums of files, taken while others are still being written; each file is on the disk once it has one."""
+    """Checksums of files, taken while other files are still being written; a file with a checksum is on the disk."""
 
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(2, "digests")
@@ -106,13 +106,13 @@ class Digests:
         self._worker.shutdown(cancel_futures=True)
 
     def add(self, *files: Path) -> None:
-        """Take the checksums of files that are written and closed."""
+        """Start taking the checksums of files that are complete and closed."""
         for file in files:
             if file not in self._taken:
                 self._taken[file] = self._worker.submit(_settled, file)
 
     def of(self, file: Path) -> str:
-        """Return the checksum of a file, waiting for it."""
+        """Wait for the checksum of a file and return it."""
         self.add(file)
         return self._taken[file].result()
 
@@ -136,19 +136,19 @@ def publish(path: Path, work: Path, manifest: Manifest, digests: Digests) -> Man
     replace_pointer(path, Pointer(generation=manifest.generation, manifest=sha256_of(target / MANIFEST)))
     remove(generations, GENERATION, keep=target.name)
     remove(path / PIECES, GENERATION)
-    with suppress(OSError):  # there are none, or somebody else's
+    with suppress(OSError):  # it is missing, or has somebody else's files
         (path / PIECES).rmdir()
     return manifest
 
 
 def new_generation() -> tuple[str, str]:
-    """Return an id for a generation and the time it carries."""
+    """Return an id for a generation, and the time in it."""
     now = datetime.now(UTC)
     return f"{now:%Y%m%dT%H%M%S}-{os.urandom(4).hex()}", now.isoformat(timespec="seconds")
 
 
 def replace_pointer(path: Path, pointer: Pointer) -> None:
-    """Put another pointer in place of the one that is there, in one step."""
+    """Replace the pointer file in one step."""
     fresh = path / f".new-{os.urandom(4).hex()}"
     fresh.write_text(pointer.model_dump_json(), encoding="utf-8")
     sync(fresh)
@@ -157,7 +157,7 @@ def replace_pointer(path: Path, pointer: Pointer) -> None:
 
 
 def sync(path: Path) -> None:
-    """Ask the system to have a file, or the names in a folder, on the disk before going on."""
+    """Wait until the system has a file, or the names in a folder, on the disk."""
     if path.is_dir() and sys.platform == "win32":
         return  # folders cannot be opened there
     handle = os.open(path, os.O_RDONLY)

@@ -5,25 +5,25 @@
     table     a segment of a table: its title is the name; its text is caption, header and rows, a line each
     fact      a statement, as a sentence; community  a group of entities, with what is written of it
 
-What a node says depends on its own document alone, so that a change in one file leaves all other nodes as they are.
-What depends on the whole corpus, such as how rare a shared name is, stands on edges.
+A node's content depends on its own document alone, so that a change in one file leaves all other nodes unchanged.
+Facts that depend on the whole corpus, such as the rarity of a shared name, are stored on edges.
 """
 
 from __future__ import annotations
 
 DOCUMENT, CHUNK, TABLE = READ = "document", "chunk", "table"
-"""Node types that files are read into; whatever else a knowledge base holds is made of these, all of them together."""
+"""The node types that are read from files; all other nodes of a knowledge base are made from these."""
 FACT, COMMUNITY = "fact", "community"
 PASSAGES = frozenset({CHUNK, TABLE})
 RESERVED = frozenset({*READ, FACT, COMMUNITY})
-"""The reserved node types; every other one is an entity's."""
+"""The reserved node types; every other type is of entities."""
 
 PART_OF = "part_of"
 """Chunk or table to its document."""
 NEXT = "next"
 """Chunk or table to the one after it in its document."""
 LINKS_TO = "links_to"
-"""Chunk or table to what one of its hyperlinks leads to."""
+"""Chunk or table to the target of one of its hyperlinks."""
 MENTIONS = "mentions"
 """Chunk or table to a chunk whose title it mentions. Weight: idf of the title / chunks so titled."""
 SHARES_NAMES = "shares_names"
@@ -33,7 +33,7 @@ SIMILAR = "similar"
 
 SYMMETRIC = frozenset({SHARES_NAMES, SIMILAR})
 WEIGHTED = (MENTIONS, SHARES_NAMES, SIMILAR)
-"""Edge types whose weights say how much an edge means; each kind on a scale of its own."""
+"""Edge types whose weights say how strong an edge is; each type has a scale of its own."""
 
 SEPARATOR = " > "
 """Between the headings of a path."""

@@ -1,4 +1,4 @@
-"""The ways to rank the nodes of a graph: by words always, by meaning where it has been embedded."""
+"""The searchers of a graph: by words always, by meaning if the graph has been embedded."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ class Searchers:
     def __call__(
         self, mode: Mode = "lexical", *, weight: float | None = None, fusion: Fusion | None = None, best: int = 1
     ) -> Searcher:
-        """Return what ranks by words (BM25), by meaning (cosine), or by both.
+        """Return the searcher by words (BM25), by meaning (cosine), or by both.
 
-        `weight`, BM25's share of a hybrid score, and `fusion` stand before those of the mode; `best` is how many
-        vectors of a node make its score, 0 for all. Raises `BadOption` without vectors, or without what embeds queries
-        for them, `MissingExtra`.
+        `weight`, BM25's share of a hybrid score, and `fusion` override those of the mode; `best` is how many vectors of
+        a node make its score, 0 for all. Raises `BadOption` without vectors or without their embedder, `MissingExtra`.
         """
         wanted = ranking_of(mode)
         if wanted.kind == "lexical":
@@ -57,14 +56,14 @@ class Searchers:
         key = (wanted, best)
         if key not in self._made:
             vectors = self.vectors
-            _ = vectors.embedder  # where it cannot be had that is told before a search, or a model, is paid
+            _ = vectors.embedder  # raises, if it is missing, before a search or a model is paid for
             self._made.setdefault(key, self._ranked(wanted, DenseSearcher(vectors.index, vectors.encode, best=best)))
         return self._made[key]
 
     def near(self, mode: Mode, query: str, passages: Sequence[str]) -> Searcher:
-        """Return what ranks as the mode says, by the mean of the vectors of a query and of passages for its meaning.
+        """Return the mode's searcher, with the mean of the vectors of a query and of passages for the query's meaning.
 
-        Raises `BadOption` without vectors, where the mode takes any.
+        Raises `BadOption` without vectors, if the mode needs them.
         """
         wanted = ranking_of(mode)
         if wanted.kind == "lexical":
@@ -78,8 +77,8 @@ class Searchers:
 
     @property
     def vectors(self) -> GraphVectors:
-        """The vectors, as they are when they are first asked for. Raises `BadOption` where there are none."""
-        with self._opening:  # of two each would have its queries embedded, and paid for
+        """Return the vectors, opened at the first call. Raises `BadOption` where there are none."""
+        with self._opening:  # two instances would each embed, and pay for, the same queries
             return self._opened
 
     @cached_property
@@ -95,6 +94,6 @@ class Searchers:
             return True
         try:
             pointer = format.read_pointer(self._path)
-        except NotAGraph:  # it is gone; what is open can still be read
+        except NotAGraph:  # it is gone; the open files can still be read
             return False
         return pointer.generation == self._generation and "vectors" in pointer.pieces

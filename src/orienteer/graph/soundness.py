@@ -1,8 +1,8 @@
-"""Whether the files of a generation fit one another: told once a reading has failed over them, or on request.
+"""Checks whether the files of a generation fit one another, on request or after a failure.
 
-Hashes tell of damage, not of malice: whoever made a graph made its hashes too. What is wrong within such files, a row
-that no node has or a text that is no UTF-8, is met where it is read, as damage is; then all of it is looked through, so
-that the failure is told as one of the graph and not of ours.
+Hashes reveal damage but not malice: the maker of a graph made its hashes too. Wrong content, such as a row of no node
+or a text that is not UTF-8, shows where it is read, as damage does. Then all files are checked, so that the error
+blames the graph and not our code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CARRIED = frozenset(("text", "weight", "properties"))
 
 
 def contradiction(folder: Path, manifest: Manifest) -> tuple[str, str] | None:
-    """Return a file of a generation whose content cannot be, and why; None where all fits."""
+    """Return a file of a generation with impossible content, and the reason; None where all files fit."""
     files = Folder(folder, manifest.files)
     for name, check in _CHECKS.items():
         try:
@@ -40,9 +40,9 @@ def _manifest(files: Folder, manifest: Manifest) -> Iterator[str]:
     for counts, total in ((manifest.node_types, manifest.nodes), (manifest.edge_types, manifest.edges)):
         if sum(counts.values()) != total:
             yield f"{sum(counts.values())} of all types, of {total}"
-    for one in manifest.triples:
-        if not {one.source, one.target} <= manifest.node_types.keys() or one.type not in manifest.edge_types:
-            yield f"it has no type {one.source!r}, {one.type!r} or {one.target!r}"
+    for triple in manifest.triples:
+        if not {triple.source, triple.target} <= manifest.node_types.keys() or triple.type not in manifest.edge_types:
+            yield f"it has no type {triple.source!r}, {triple.type!r} or {triple.target!r}"
     if len(set(manifest.properties)) < len(manifest.properties):
         yield "two properties of one name"
     if not 0 < manifest.text["mean_length"] < math.inf:
@@ -56,14 +56,15 @@ def _nodes(files: Folder, manifest: Manifest) -> Iterator[str]:
         for _ in strings:  # each is UTF-8, or raises
             pass
     raw = [ids.raw(row) for row in range(len(ids))]
-    if any(one >= other for one, other in zip(raw, raw[1:], strict=False)):
+    if any(node_id >= other for node_id, other in zip(raw, raw[1:], strict=False)):
         yield "ids that are out of order, or stand twice"
     yield from _within(files.array("node_type", "u2"), len(manifest.node_types))
 
 
 def _aliases(files: Folder, manifest: Manifest) -> Iterator[str]:
+    """Check that each node's aliases are a list of texts."""
     for value in _values(files.strings("aliases"), manifest.nodes, empty=[]):
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not all(isinstance(alias, str) for alias in value):
             yield "aliases that are no list of texts"
 
 
@@ -145,11 +146,11 @@ _CHECKS: dict[str, _Check] = {
     "exact.u8": _names,
     "property_value.utf8": _properties,
 }
-"""By the file that is named where something of its kind is wrong."""
+"""The checks, by the file that an error names."""
 
 
 def _values(strings: Strings, count: int, *, empty: Any = None) -> Iterator[Any]:  # Any: JSON
-    """Return the values of strings in JSON. Raises `ValueError` for what is none, `IndexError` for other offsets."""
+    """Yield the values of strings in JSON. Raises `ValueError` for other text, `IndexError` for wrong offsets."""
     for wrong in _ascending(strings, count):
         raise IndexError(wrong)
     for row in range(len(strings)):
@@ -159,7 +160,7 @@ def _values(strings: Strings, count: int, *, empty: Any = None) -> Iterator[Any]
 def _ascending(strings: Strings, count: int) -> Iterator[str]:
     if len(strings) != count:
         yield f"{len(strings)} texts for {count}"
-    for row in range(len(strings)):  # each ends where the next begins, or raises
+    for row in range(len(strings)):  # raises unless each string ends where the next one begins
         strings.raw(row)
 
 

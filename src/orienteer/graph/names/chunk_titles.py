@@ -1,4 +1,4 @@
-"""What other texts may call a chunk by: the title of its document, its heading."""
+"""The titles by which other texts may name a chunk: its document's title, and its heading."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from orienteer.records import Node
 
 @dataclass(slots=True)
 class Part:
-    """A chunk or a table segment, as edges see it: by number, without its text."""
+    """A chunk or a table segment, without its text."""
 
     id: str
     document: int
-    """Number of its document; a row of a collection is one of its own."""
+    """The number of its document; a row of a collection is a document of its own."""
     titles: tuple[str, ...] = ()
-    """As they are written, its document's first where it opens it."""
+    """Its titles as written; the document's first, if it opens the document."""
     opens: bool = False
     """It is the first part of its document."""
     is_untitled: bool = False
-    """It opens a document that has no title but the name of its file, if that."""
+    """It opens a document whose only title, if any, is the name of its file."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class _Document:
 
 
 def parts_of(nodes: Iterable[Node]) -> Iterator[tuple[Part, Node]]:
-    """Return the parts among nodes, each with its titles. A document comes before its parts, as a build makes them."""
+    """Yield the parts among nodes, each with its titles. A document has to come before its parts."""
     here = _Document()
     count = 0
     for node in nodes:
@@ -53,7 +53,7 @@ def _inner(node: Node, here: _Document) -> Part:
     opens = node.properties.get("order") == 0
     titles: list[str] = []
     if opens or (node.type == TABLE and not node.properties.get("heading")):
-        titles.append(here.title)  # a table is titled by its page
+        titles.append(here.title)  # a table has its page's title
     written = _written(node) if opens and here.is_untitled else ""
     if written:
         titles.append(written)

@@ -1,4 +1,4 @@
-"""Which names stand in which chunks: the incidence that link edges and name edges are made of."""
+"""The names in each chunk: the incidence that link edges and name edges are made from."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ from orienteer.records import JsonValue, Node
 from orienteer.text.proper_names import CaseCounts, Finder, TextNames, idf, most_chunks, surfaces
 
 Progress = Callable[[str, int], None]
-_EVERY = 2_000
+_EVERY = 2_000  # chunks between two reports of progress
 NAME_SHARE = 0.02
-"""Of the chunks: a name in more of them says nothing of any. A common word of a corpus is in more, a name seldom is."""
+"""Of the chunks: a name in more of them says little about any. A common word is often above it, a name seldom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A title that stands in a chunk."""
+    """A title that occurs in a chunk."""
 
     part: int
-    """Number of the chunk."""
+    """The number of the chunk."""
     name: int
-    """Number of the title."""
+    """The number of the title."""
     row: int | None = None
-    """In a table, the number of the row, from 1 as in the file."""
+    """In a table, the number of the row, counted from 1 as in the file."""
     column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of a corpus, kept ones alone, and where they stand."""
+    """The telling names of a corpus, and the parts that they occur in."""
 
     parts: tuple[Part, ...]
     names: tuple[str, ...]
-    """As they are first written, by number."""
+    """The names by number, as they are first written."""
     weights: NDArray[np.float64]
-    """idf of each: ln(1 + chunks / chunks that it stands in)."""
+    """(names,): the idf of each, ln(1 + chunks / chunks with the name)."""
     begins: NDArray[np.int64]
     """(parts + 1,): where the names of each part begin in `members`."""
     members: NDArray[np.int32]
-    """Numbers of names, part after part, sorted within one."""
+    """The numbers of names, part after part, ascending within a part."""
     titled: dict[int, tuple[int, ...]]
-    """Parts that a name is the title of."""
+    """By name, the parts that have it as a title."""
     mentions: tuple[Mention, ...]
     keys: tuple[str, ...] = ()
-    """The names as they are compared: `key_of`, of a title also without its bracket."""
+    """By number, the form that is compared: `key_of` the name, for a title also without its bracket."""
 
     def of(self, part: int) -> NDArray[np.int32]:
-        """Return the numbers of the names of a part."""
+        """Return the numbers of the names of a part: (n,), ascending."""
         return self.members[self.begins[part] : self.begins[part + 1]]
 
 
 def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME_SHARE) -> Names:
-    """Read all nodes twice: for how words are written, then for names. The nodes can be iterated again.
+    """Read all nodes twice, first to count words in both cases, then for names. `nodes` is iterated several times.
 
-    A name in more than this share of the chunks, and in more than 20, is left out.
+    A name in more than this share of the chunks, and in more than 20 chunks, is left out.
     """
     case = CaseCounts()
     parts: list[Part] = []
@@ -83,7 +83,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
 
 
 def _name_untitled(nodes: Iterable[Node], parts: Sequence[Part], case: CaseCounts) -> None:
-    """Take the first name of a text for its title where it has none: right nearly every second time, and worth it."""
+    """Take the first name in an untitled text for its title: right nearly every second time, and worth it."""
     if not any(part.is_untitled for part in parts):
         return
     finder = Finder((), case)
@@ -93,7 +93,7 @@ def _name_untitled(nodes: Iterable[Node], parts: Sequence[Part], case: CaseCount
 
 
 class _Gathered:
-    """Collects what is found, text after text."""
+    """Collects the names of text after text."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -103,19 +103,19 @@ class _Gathered:
         self._mentions: list[Mention] = []
         self._titled: dict[int, list[int]] = {}
 
-    def add(self, part: int, found: TextNames, titles: Sequence[str]) -> None:
-        """Take the names of a piece of prose."""
-        held = self._title(part, titles)
-        for folded, written in found.titles.items():
+    def add(self, part: int, names: TextNames, titles: Sequence[str]) -> None:
+        """Add the names of a piece of prose."""
+        numbers = self._title(part, titles)
+        for folded, written in names.titles.items():
             number = self._number(folded, written)
-            held.add(number)
+            numbers.add(number)
             self._mentions.append(Mention(part, number))
-        held.update(self._number(folded, written) for folded, written in found.runs.items())
-        self._close(held)
+        numbers.update(self._number(folded, written) for folded, written in names.runs.items())
+        self._close(numbers)
 
     def table(self, part: int, node: Node, finder: Finder, titles: Sequence[str]) -> None:
-        """Take the names of a table segment, cell by cell."""
-        held = self._title(part, titles)
+        """Add the names of a table segment, cell by cell."""
+        numbers = self._title(part, titles)
         lines = [node.name, *node.text.split("\n")]
         first = whole(node.properties.get("first_row"), 1)
         body = len(lines) - whole(node.properties.get("rows"), 0)
@@ -123,25 +123,25 @@ class _Gathered:
         for at, line in enumerate(lines):
             row = first + at - body if at >= body else None
             for column, cell in enumerate(line.split(CELLS)):
-                found = finder.cell(cell) if row is not None else finder.find(cell)
-                for folded, written in found.titles.items():
+                names = finder.cell(cell) if row is not None else finder.find(cell)
+                for folded, written in names.titles.items():
                     number = self._number(folded, written)
-                    held.add(number)
+                    numbers.add(number)
                     if (number, row or 0) not in seen:
                         seen.add((number, row or 0))
                         self._mentions.append(Mention(part, number, row, column if row is not None else None))
-                held.update(self._number(folded, written) for folded, written in found.runs.items())
-        self._close(held)
+                numbers.update(self._number(folded, written) for folded, written in names.runs.items())
+        self._close(numbers)
 
     def _title(self, part: int, titles: Sequence[str]) -> set[int]:
-        held = set()
+        numbers = set()
         for title in titles:
             for surface in surfaces(title):
                 number = self._number(surface, title)
                 if part not in self._titled.setdefault(number, []):
                     self._titled[number].append(part)
-                held.add(number)
-        return held
+                numbers.add(number)
+        return numbers
 
     def _number(self, folded: str, written: str) -> int:
         number = self._numbers.setdefault(folded, len(self._numbers))
@@ -149,37 +149,39 @@ class _Gathered:
             self._written.append(" ".join(written.split()))
         return number
 
-    def _close(self, held: set[int]) -> None:
-        self._members.extend(sorted(held))
+    def _close(self, numbers: set[int]) -> None:
+        self._members.extend(sorted(numbers))
         self._begins.append(len(self._members))
 
     def settled(self, parts: Sequence[Part], share: float) -> Names:
-        """Keep the names that say something: in two chunks at least or a title, and not in too many."""
+        """Return the telling names: those in at least two chunks or a title, and not in too many chunks."""
         members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
         counts = np.bincount(members, minlength=len(self._numbers))
         is_title = np.zeros(len(counts), np.bool_)
         is_title[list(self._titled)] = True
         keep = ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(len(parts), share))
         renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
-        kept = keep[members]
-        begins = np.concatenate([[0], np.cumsum(kept)])[np.frombuffer(self._begins, np.int64)]
+        remains = keep[members]
+        begins = np.concatenate([[0], np.cumsum(remains)])[np.frombuffer(self._begins, np.int64)]
         new = {old: int(renumbered[old]) for old in self._titled if keep[old]}
         return Names(
             parts=tuple(parts),
             names=tuple(name for name, is_kept in zip(self._written, keep.tolist(), strict=True) if is_kept),
             weights=np.array([idf(int(count), len(parts)) for count in counts[keep]], np.float64),
             begins=begins,
-            members=renumbered[members[kept]].astype(np.int32),
+            members=renumbered[members[remains]].astype(np.int32),
             titled={number: tuple(self._titled[old]) for old, number in new.items()},
             mentions=tuple(
-                Mention(one.part, new[one.name], one.row, one.column) for one in self._mentions if one.name in new
+                Mention(mention.part, new[mention.name], mention.row, mention.column)
+                for mention in self._mentions
+                if mention.name in new
             ),
             keys=tuple(compress(self._numbers, keep.tolist())),
         )
 
 
 def whole(value: JsonValue, default: int) -> int:
-    """Return a property that is a whole number, another value where it is none."""
+    """Return a property that is a whole number; for any other value, the default."""
     return value if isinstance(value, int) else default
 
 

@@ -1,4 +1,4 @@
-"""Which nodes a text names: titles that stand in it, as they are or without a trailing `(...)`."""
+"""The nodes that a text names: their titles occur in it, as they are or without a trailing `(...)`."""
 
 from __future__ import annotations
 
@@ -11,60 +11,62 @@ from orienteer.graph.nodes import Nodes
 from orienteer.index.arrays import Rows
 
 LONGEST = 12
-"""Words of a title that is looked for."""
-_LEAST_COMMON, _COMMON = 20, 0.02  # nodes, and the share of them, that may have the one word of a title
+"""Words of the longest title that is looked for: bounds the time."""
+_LEAST_COMMON, _COMMON = 20, 0.02  # a title of one word: nodes, or the share of all, that may have the word
 _WORD = re.compile(r"\w+")
 
 
 class Named(NamedTuple):
-    """A name that stands in a text."""
+    """A name in a text, with the nodes that it names."""
 
     begin: int
+    """Its first character."""
     end: int
-    """Its characters, up to but not with this one."""
+    """The character after its last."""
     rows: tuple[int, ...]
 
 
 class TitlesIn:
-    """Finds the nodes whose name, alias or identifier stands in a text. Safe to share among threads.
+    """Finds the nodes whose name, alias or identifier occurs in a text. Safe to share among threads.
 
-    A name begins with a capital or a digit where it stands in the text, unless `lower` lets it be, and one of a single
-    word is in few nodes.
+    A name has to begin with a capital or a digit in the text, unless `lower` is true. The word of a one-word name has
+    to be rare.
     """
 
     def __init__(self, graph: Nodes, *, lower: bool = False) -> None:
         self._graph, self._lower = graph, lower
 
     def __call__(self, text: str) -> Rows:
-        """Return the rows, sorted: of the longest names first, no word being part of two."""
-        return np.array(sorted({row for one in self.places(text) for row in one.rows}), np.int32)
+        """Return the rows of all names in a text: (n,) int32, ascending. Longer names win; no word counts twice."""
+        return np.array(sorted({row for place in self.places(text) for row in place.rows}), np.int32)
 
     def places(self, text: str) -> list[Named]:
-        """Return the names in their order: from each word on the longest, no word being part of two."""
+        """Return the names in the order of the text: at each word the longest name; no word is part of two."""
         tokenizer = self._graph.tokenizer
         written = list(_WORD.finditer(text))
         words = [tuple(tokenizer.words(word[0])) for word in written]
-        found: list[Named] = []
+        places: list[Named] = []
         end = 0
         for at, word in enumerate(written):
             if at < end or (word[0][0].islower() and not self._lower):
                 continue
             for length in range(min(LONGEST, len(words) - at), 0, -1):
-                phrase = tuple(part for one in words[at : at + length] for part in one)
+                phrase = tuple(part for parts in words[at : at + length] for part in parts)
                 if rows := self._named(phrase):
                     end = at + length
-                    found.append(Named(word.start(), written[end - 1].end(), tuple(dict.fromkeys(rows))))
+                    places.append(Named(word.start(), written[end - 1].end(), tuple(dict.fromkeys(rows))))
                     break
-        return found
+        return places
 
     def _named(self, phrase: tuple[str, ...]) -> list[int]:
-        """Return the rows of this name."""
+        """Return the rows of a name; none for a word that is too common."""
         if not phrase or (len(phrase) == 1 and self._is_common(phrase[0])):
             return []
         exact = [link.row for link in self._graph.name_index.links(phrase) if link.is_exact]
         return [*exact, *self._graph.shorter_names.get(phrase, ())]
 
     def _is_common(self, word: str) -> bool:
+        """Tell whether too many nodes have a word for it to name a node by itself."""
         most = max(_LEAST_COMMON, _COMMON * len(self._graph))
-        found = [self._graph.text_index.posting(term) for term in self._graph.tokenizer.expand(word)]
-        return any(posting is not None and posting.end - posting.begin > most for posting in found)
+        postings = [self._graph.text_index.posting(term) for term in self._graph.tokenizer.expand(word)]
+        return any(posting is not None and posting.end - posting.begin > most for posting in postings)

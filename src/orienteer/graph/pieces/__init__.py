@@ -1,7 +1,7 @@
-"""Pieces of a generation: what is made of it later and lies beside it, such as vectors or the copy that Cypher reads.
+"""Pieces of a generation: made from it later and stored beside it, such as vectors or the copy that Cypher reads.
 
-A piece is immutable, belongs to one generation, and is whole or not there. Those that cost nothing but time are made
-anew where they are damaged; of the others the error names the command.
+A piece is immutable, belongs to one generation, and is either complete or missing. A damaged piece that costs only time
+is made again; for the others, the error names the command.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from orienteer.graph.format import (
 )
 from orienteer.graph.publication import Digests, publishing, remove, replace_pointer
 
-_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # what the system says where nothing may be written
+_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # the system's errors where nothing may be written
 _BETWEEN_TRIES = 0.1  # seconds
-_SMALL = 1 << 16  # bytes: what a file may have whose hash is taken each time it is opened
+_SMALL = 1 << 16  # bytes: the hash of a smaller file is checked at each opening
 _REMOVE = "remove it, and make again what orienteer doctor says is gone"
 _COMMANDS = {"vectors": "embed", "similar": "link"}
-"""What makes those pieces that no question makes by itself."""
+"""The pieces that only a person's command makes, with the command."""
 Found = TypeVar("Found")
 
 
 def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
-    """Make something of the current generation, such as vectors, and publish it beside it; return its folder.
+    """Make a piece of the current generation, such as vectors, publish it, and return its folder.
 
-    `write` fills the folder it is given. A piece is immutable and belongs to one generation: the next one starts
-    without. Raises `GraphBusy`, `NotAGraph`.
+    `write` fills a folder. The piece belongs to this generation: the next one starts without it. Raises `GraphBusy`,
+    `NotAGraph`.
     """
     with publishing(path) as work:
         pointer = read_pointer(path)
@@ -68,23 +68,23 @@ def piece_or_made(
     write: Callable[[Path], None],
     patience: float,
 ) -> tuple[Found | None, str]:
-    """Return what `read` gives of a generation's piece, which `write` makes where there is none that it takes.
+    """Return what `read` returns for a generation's piece; if it returns None, `write` makes the piece first.
 
-    One that is damaged, as `read` tells by `NotAGraph`, is made anew, once. Where it cannot be kept, for nothing may
-    be written there or another generation has come, that is None with the reason. While another process makes it,
-    this one waits some seconds, then raises `GraphBusy`.
+    A damaged piece, for which `read` raises `NotAGraph`, is made again once. If the piece cannot be published, because
+    the folder is read-only or another generation has come, the result is None with the reason. While another process
+    makes the piece, this one waits for `patience` seconds, then raises `GraphBusy`.
     """
     deadline, is_made = time.monotonic() + patience, False
     while read_pointer(path).generation == generation:
         try:
             folder = piece(path, name)
-            found = None if folder is None else read(folder)
+            content = None if folder is None else read(folder)
         except NotAGraph:
             if is_made:
                 raise
-            found = None
-        if found is not None:
-            return found, ""
+            content = None
+        if content is not None:
+            return content, ""
         try:
             publish_piece(path, name, write)
             is_made = True
@@ -100,10 +100,9 @@ def piece_or_made(
 
 
 def piece(path: Path, name: str) -> Path | None:
-    """Return the folder of a piece of the current generation, None where it has none of this name.
+    """Return the folder of a piece of the current generation; None where it has no such piece.
 
-    Raises `NotAGraph` where a file of it is gone or has another size than it was written with, and where a small one
-    has another content.
+    Raises `NotAGraph` for a missing file, a file of another size, and a small file with another content.
     """
     pointer = read_pointer(path)
     if name not in pointer.pieces:
@@ -111,9 +110,9 @@ def piece(path: Path, name: str) -> Path | None:
     folder = folder_of(path, pointer, name)
     files, again = pointer.pieces[name].files or {}, remedy(path, folder)
     try:
-        check_sizes(folder, {file: one.bytes for file, one in files.items()}, again)
-        for file, one in files.items():
-            if one.bytes <= _SMALL and sha256_of(folder / file) != one.sha256:
+        check_sizes(folder, {file: record.bytes for file, record in files.items()}, again)
+        for file, record in files.items():
+            if record.bytes <= _SMALL and sha256_of(folder / file) != record.sha256:
                 raise damaged(folder / file, CHANGED, again)
     except FileNotFoundError as error:
         raise damaged(folder, f"{error.filename} is gone", again) from error
@@ -121,17 +120,18 @@ def piece(path: Path, name: str) -> Path | None:
 
 
 def is_damaged(path: Path, folder: Path) -> bool:
-    """Tell whether a piece that was opened is not what was published, or nobody knows: it has no hashes."""
-    known = next((one for one in read_pointer(path).pieces.values() if one.folder == folder.name), None)
-    return known is not None and (known.files is None or bool(damaged_among(folder, known.files)))
+    """Tell whether an open piece differs from the published one, or cannot be checked because it has no hashes."""
+    current = next((entry for entry in read_pointer(path).pieces.values() if entry.folder == folder.name), None)
+    return current is not None and (current.files is None or bool(damaged_among(folder, current.files)))
 
 
 def damaged_among(folder: Path, files: Mapping[str, FileRecord]) -> list[str]:
-    """Return those files of a folder that are not what was published."""
+    """Return the files of a folder that differ from those published."""
     return [name for name, record in files.items() if not _is_whole(folder / name, record)]
 
 
 def _is_whole(file: Path, record: FileRecord) -> bool:
+    """Tell whether a file has the published size and content."""
     try:
         return size_of(file) == record.bytes and sha256_of(file) == record.sha256
     except (OSError, NotAGraph):
@@ -139,7 +139,7 @@ def _is_whole(file: Path, record: FileRecord) -> bool:
 
 
 def folder_of(path: Path, pointer: Pointer, name: str) -> Path:
-    """Return the folder of a piece that a pointer names. Raises `NotAGraph` where it is a link or a file."""
+    """Return the folder of a pointer's piece. Raises `NotAGraph` for a link or a file in its place."""
     folder = _folder(path, pointer, pointer.pieces[name].folder)
     return no_link(folder, remedy(path, folder))
 
@@ -149,12 +149,12 @@ def _folder(path: Path, pointer: Pointer, folder: str) -> Path:
 
 
 def is_free(name: str) -> bool:
-    """Tell whether a piece is made when it is needed, without a command of anybody's."""
+    """Tell whether a piece is made when needed, without a person's command."""
     return name not in _COMMANDS
 
 
 def remedy(path: Path, folder: Path) -> str:
-    """Return how a piece that is damaged is made again."""
+    """Return the advice for a damaged piece."""
     name = folder.name.rpartition("-")[0]
     if is_free(name):
         return f"remove the folder {folder}, and what needs it next makes it again"

@@ -1,7 +1,7 @@
-"""Which names stand in which passages, kept beside a graph as a piece of its generation.
+"""The names in each passage, stored beside a graph as a piece of its generation.
 
-`orienteer build` writes it with what it found for its edges; who asks a graph that has none finds the names and writes
-them then (`orienteer.retrieval.expansion.incidence`).
+`orienteer build` writes it with the names that it found for its edges. For a graph without this piece, the first
+question that needs it finds the names and writes them (`orienteer.retrieval.expansion.incidence`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Numbers = NDArray[np.int32]
 
 
 class IncidenceAbout(Record):
-    """What names that lie beside a graph say of themselves."""
+    """Facts about the stored names of a graph."""
 
     format: int = _FORMAT
     generation: str
@@ -41,65 +41,69 @@ class IncidenceAbout(Record):
 
 
 class Lists(NamedTuple):
-    """For each of several things a list of numbers."""
+    """A list of numbers for each of several owners: of names for each passage, or of passages for each name."""
 
-    begins: NDArray[np.int64]  # (things + 1,)
-    members: Numbers  # list after list, ascending within one
+    begins: NDArray[np.int64]  # (owners + 1,): where each list begins in `members`
+    members: Numbers  # list after list, ascending within a list
 
-    def of(self, thing: int) -> Numbers:
-        """Return the list of one thing."""
-        return self.members[int(self.begins[thing]) : int(self.begins[thing + 1])]
+    def of(self, owner: int) -> Numbers:
+        """Return the list of an owner: (n,), ascending."""
+        return self.members[int(self.begins[owner]) : int(self.begins[owner + 1])]
 
     def counts(self) -> NDArray[np.int64]:
-        """Return the length of each list."""
+        """Return the length of each list: (owners,)."""
         return np.diff(self.begins)
 
     def turned(self, size: int) -> Lists:
-        """Return for each of so many members the things whose lists it is in."""
+        """Return for each of `size` members the owners whose lists contain it."""
         owners = np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), self.counts())
         order = np.argsort(self.members, kind="stable")
         return lists_of(self.members[order], owners[order], size)
 
 
 def lists_of(things: Numbers, members: Numbers, size: int) -> Lists:
-    """Return a list for each of so many things, of members that stand in the order of their things."""
+    """Return a list for each of `size` owners. `things`, ascending, has the owner of each of `members`."""
     begins = np.zeros(size + 1, np.int64)
     np.cumsum(np.bincount(things, minlength=size), out=begins[1:])
     return Lists(begins, np.asarray(members, np.int32))
 
 
 def listed(things: NDArray[np.int64], members: NDArray[np.int64], size: int, width: int) -> Lists:
-    """Return the distinct members of each thing, ascending."""
+    """Return the distinct members of each of `size` owners, ascending; members are below `width`."""
     keys = np.unique(things * width + members)
     return lists_of((keys // width).astype(np.int32), (keys % width).astype(np.int32), size)
 
 
 class Found(NamedTuple):
-    """What is kept of the names of passages."""
+    """The names of passages, both by number; passages are numbered in the order of their rows."""
 
     held: Lists
+    """The names in each passage."""
     holders: Lists
+    """The passages with each name."""
     titled: Lists
+    """The passages that have each name as a title."""
     keys: Sequence[str]
-    """The names as they are compared, sorted."""
+    """The names in the form that is compared, sorted."""
     numbers: Numbers
-    """The number of the name of each key."""
+    """(keys,): the number of each key's name."""
     written: Sequence[str]
+    """The names as they are written, by number."""
 
 
 def found_of(graph: Graph, names: Names) -> Found:
-    """Return where each of these names stands, by the numbers of the graph's passages: in the order of their rows."""
+    """Return the incidence of these names with the graph's passages, numbered in the order of their rows."""
     rows = np.array([graph.row(part.id) for part in names.parts], np.int64)
     place = np.sort(rows).searchsorted(rows)  # (parts,): the number of the passage that each part is
     count, width = len(names.parts), len(names.names)
     owner = place[np.repeat(np.arange(count), np.diff(names.begins))]
-    held = listed(owner, names.members.astype(np.int64), count, width)
+    of_passages = listed(owner, names.members.astype(np.int64), count, width)
     pairs = [(name, place[part]) for name, parts in names.titled.items() for part in parts]
     titles = np.array(pairs, np.int64).reshape(-1, 2)
     order = sorted(range(width), key=names.keys.__getitem__)
     return Found(
-        held=held,
-        holders=held.turned(width),
+        held=of_passages,
+        holders=of_passages.turned(width),
         titled=listed(titles[:, 0], titles[:, 1], width, count),
         keys=[names.keys[name] for name in order],
         numbers=np.array(order, np.int32),
@@ -108,59 +112,61 @@ def found_of(graph: Graph, names: Names) -> Found:
 
 
 def write_names(graph: Graph, names: Names, folder: Path) -> None:
-    """Write the names of a graph's passages into a folder. Raises `NotAGraph` where the graph was replaced."""
+    """Write the names of a graph's passages into a folder. Raises `NotAGraph` if the graph was replaced."""
     if format.read_pointer(graph.path).generation != graph.manifest.generation:
         raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: open it again")
-    found = found_of(graph, names)
-    for label, lists in zip(_LISTS, found[:3], strict=True):
+    incidence = found_of(graph, names)
+    for label, lists in zip(_LISTS, incidence[:3], strict=True):
         save(folder, f"{label}_begin", lists.begins)
         save(folder, label, lists.members)
-    save(folder, "number", found.numbers)
+    save(folder, "number", incidence.numbers)
     with StringWriter(folder, "key") as keys, StringWriter(folder, "written") as written:
-        keys.extend(map(encode, found.keys))
-        written.extend(map(encode, found.written))
+        keys.extend(map(encode, incidence.keys))
+        written.extend(map(encode, incidence.written))
     about = IncidenceAbout(
         generation=graph.manifest.generation,
-        passages=len(found.held.begins) - 1,
-        names=len(found.written),
-        mentions=len(found.held.members),
+        passages=len(incidence.held.begins) - 1,
+        names=len(incidence.written),
+        mentions=len(incidence.held.members),
         files={file.name: file.stat().st_size for file in sorted(folder.iterdir())},
     )
     (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")
 
 
 def read_names(folder: Path, generation: str) -> Found | None:
-    """Map what `write_names` wrote; None where that is of another graph or format. Raises `NotAGraph` for damage."""
+    """Map the files of `write_names`; None for another graph or format. Raises `NotAGraph` for damage."""
     try:
         about = IncidenceAbout.model_validate_json((folder / ABOUT).read_bytes())
         if (about.generation, about.format) != (generation, _FORMAT):
             return None
         format.check_sizes(folder, about.files)
         arrays = Folder(folder, about.files)
-        held, holders, titled = (Lists(arrays.array(f"{one}_begin", "i8"), arrays.array(one, "i4")) for one in _LISTS)
+        of_passages, holders, titled = (
+            Lists(arrays.array(f"{label}_begin", "i8"), arrays.array(label, "i4")) for label in _LISTS
+        )
         keys, written = arrays.strings("key"), arrays.strings("written")
-        found = Found(held, holders, titled, keys, arrays.array("number", "i4"), written)
-        if _fits(found, about):
-            return found
+        incidence = Found(of_passages, holders, titled, keys, arrays.array("number", "i4"), written)
+        if _fits(incidence, about):
+            return incidence
     except (FileNotFoundError, ValueError, LookupError) as error:
         raise format.damaged(folder, error) from error
     raise format.damaged(folder, "its lists do not fit one another")
 
 
-def _fits(found: Found, about: IncidenceAbout) -> bool:
-    """Tell whether lists are as many, and their members such, as there are names and passages."""
+def _fits(incidence: Found, about: IncidenceAbout) -> bool:
+    """Tell whether the lists and their members fit the numbers of names and passages."""
     sizes = (about.passages, about.names), (about.names, about.passages), (about.names, about.passages)
-    is_named = not len(found.numbers) or 0 <= found.numbers.min() <= found.numbers.max() < about.names
+    is_named = not len(incidence.numbers) or 0 <= incidence.numbers.min() <= incidence.numbers.max() < about.names
     return (
         is_named
-        and len(found.keys) == len(found.numbers)
-        and len(found.written) == about.names
+        and len(incidence.keys) == len(incidence.numbers)
+        and len(incidence.written) == about.names
         and all(
             len(lists.begins) == things + 1
             and lists.begins[0] == 0
             and lists.begins[-1] == len(lists.members)
             and (np.diff(lists.begins) >= 0).all()
             and (not len(lists.members) or 0 <= lists.members.min() <= lists.members.max() < width)
-            for lists, (things, width) in zip(found[:3], sizes, strict=True)
+            for lists, (things, width) in zip(incidence[:3], sizes, strict=True)
         )
     )

@@ -1,7 +1,7 @@
-"""Edges of similarity that lie beside a graph: a piece of its generation, made from its vectors and removed with it.
+"""Edges of similarity beside a graph: a piece of its generation, made from its vectors and removed with it.
 
-They are no part of the schema: who plans over a graph sees its own edges alone; who expands may walk both. `orienteer
-link` makes them.
+They are not part of the schema: plans see only the graph's own edges, an expansion may walk both. `orienteer link`
+makes them.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 PIECE = "similar"
 ABOUT = "similar.json"
 SIMILAR = "similar"
-"""What such an edge is called, as in a graph of chunks, whose own edges they are."""
+"""The edge type; in a graph of chunks it is one of the graph's own."""
 
 
 class LayerAbout(Record):
-    """What a layer of similarity edges says of itself."""
+    """Facts about a layer of similarity edges."""
 
     format: int = 1
     generation: str
     embedder: str | None
     nodes: int
-    """Nodes with text enough to be joined."""
+    """Nodes with enough text to be joined."""
     candidates: int
-    """Pairs that the percentile is taken over."""
+    """Pairs of nodes among which the percentile is taken."""
     threshold: float
     edges: int
     mean_degree: float
     density: float
-    """Share of the candidates that is kept."""
+    """The share of the candidates that became edges."""
     percentiles: tuple[dict[str, float | str], ...] = ()
-    """How many edges other percentiles would keep: SAGE, table 5."""
+    """The numbers of edges with other percentiles: SAGE, table 5."""
     seconds: float = 0.0
 
 
 class Joined(NamedTuple):
-    """Pairs of rows, each once, and how alike the two are."""
+    """Pairs of similar rows, each pair once, as aligned arrays of shape `(pairs,)`; weights are similarities."""
 
     first: Rows
     second: Rows
@@ -56,12 +56,13 @@ class Joined(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """Neighbours by similarity: those of all asked for, one after the other."""
+    """The similar neighbours of some rows, as aligned arrays of shape `(n,)`, in the order of the rows."""
 
     owner: NDArray[np.int32]
+    """The row whose neighbour it is: one of those asked for."""
     neighbor: NDArray[np.int32]
     weight: NDArray[np.float32]
-    """Cosines."""
+    """The cosines."""
 
 
 class SimilarLayer:
@@ -81,7 +82,7 @@ class SimilarLayer:
             raise ValueError(f"edges of {len(self._begins) - 1} nodes, of {nodes}")
 
     def around(self, rows: Rows) -> Alike:
-        """Return the neighbours of some rows, both ways, each row's in row order."""
+        """Return the neighbours of some rows, whichever end they are; those of each row ascend."""
         counts = self._begins[rows + 1] - self._begins[rows]
         check_counts(counts, len(self._neighbors))
         ends = np.cumsum(counts)
@@ -90,12 +91,12 @@ class SimilarLayer:
 
     @cached_property
     def greatest(self) -> float:
-        """The weight of the strongest edge; 0 without any."""
+        """Return the weight of the strongest edge; 0 without edges."""
         return float(self._weights.max(initial=0.0))
 
 
 def open_layer(graph: Graph) -> SimilarLayer | None:
-    """Return the similarity edges beside a graph, None where none were made. Raises `NotAGraph` for damage."""
+    """Open the similarity edges beside a graph; None where none were made. Raises `NotAGraph` for damage."""
     folder = pieces.piece(graph.path, PIECE)
     if folder is None:
         return None
@@ -107,7 +108,7 @@ def open_layer(graph: Graph) -> SimilarLayer | None:
 
 
 def publish_layer(graph: Graph, about: LayerAbout, joined: Joined) -> None:
-    """Put these edges beside a graph, in place of earlier ones. Raises `NotAGraph`, `GraphBusy`."""
+    """Publish these edges beside a graph; they replace earlier ones. Raises `NotAGraph`, `GraphBusy`."""
     owner, neighbor = np.append(joined.first, joined.second), np.append(joined.second, joined.first)
     order = np.lexsort((neighbor, owner))
     begins = np.zeros(len(graph) + 1, np.int64)

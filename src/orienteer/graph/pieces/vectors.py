@@ -1,8 +1,8 @@
-"""The vectors of a graph: a piece beside its current generation, made by one embedder, searched with the same one.
+"""The vectors of a graph: a piece beside its current generation, made by an embedder and searched with the same one.
 
-What is embedded of a node is `name. text`: neither its aliases nor its properties, so that a column which was held
-back at import is in no vector either. One vector a node, of as much as the embedder reads; or one for each part of a
-longer text; or vectors that somebody gives.
+The embedded text of a node is `name. text`, without aliases and properties, so that a column that was held back at
+import is in no vector either. A node has one vector, of as much text as the embedder reads; or one for each part of a
+longer text; or vectors that a person supplies.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ _FORMAT = 1
 
 
 class VectorsAbout(Record):
-    """What a graph's vectors say of themselves."""
+    """Facts about a graph's vectors."""
 
     format: int = _FORMAT
     generation: str
     created: str
     embedder: str | None
-    """Its name; None for vectors that were given without one: no text can be looked up among them."""
+    """The embedder's name; None for supplied vectors without one: these cannot be searched for a text."""
     fingerprint: str | None = None
     dimension: int
     nodes: int
-    """Nodes that have a vector."""
+    """Nodes with a vector."""
     vectors: int
     is_parts: bool = False
-    """Whether a text longer than the embedder reads has several."""
+    """Whether a text that is longer than the embedder reads has several vectors."""
     recall: float
-    """Share of the ten nearest nodes of 200 sampled vectors that the scan of signs finds."""
+    """The share of the ten nearest nodes of 200 sampled vectors that the scan of signs finds."""
     is_exact: bool
-    """Whether searches look at every vector in place of the scan, whose recall is below 0.97."""
+    """Whether searches read every vector, because the recall of the scan is below 0.97."""
     files: dict[FileName, int]
     """The bytes of each file."""
 
 
 class GraphVectors:
-    """A graph's vectors, opened: an index, and the embedder of queries. Safe to share among threads.
+    """A graph's open vectors: an index, and the embedder of queries. Safe to share among threads.
 
-    The vector of a query is made once for as long as it is among the last few.
+    The vectors of the last few queries are remembered.
     """
 
     def __init__(self, folder: Path, about: VectorsAbout, open_: OpenEmbedder) -> None:
@@ -71,14 +71,14 @@ class GraphVectors:
         self._encoded = Memo[tuple[str, ...], Vector](lambda key: self._encode(key)[0])
 
     def encode(self, query: str, passages: Sequence[str] = ()) -> Vector:
-        """Return the vector of a query; with passages, the mean of its vector and theirs. Raises `ModelError`."""
+        """Return the vector of a query, (dimension,); with passages, the mean of all vectors. Raises `ModelError`."""
         return self._encoded((query, *passages))
 
     def pay(self, run: Run, query: str, passages: Sequence[str] = ()) -> Usage:
-        """Have this made by `encode`, and return what it has spent, claimed from the run and charged to it.
+        """Make the vector that `encode` then returns; charge the run for it, and return the cost.
 
-        That is nothing where no server is asked, or the vector is among the last few: whoever waits for one that
-        another is paying for claims no call. Raises `BudgetExhausted` before a call, `ModelError`.
+        It costs nothing if no server is asked, if the vector is remembered, or if another thread is paying for the same
+        one. Raises `BudgetExhausted` before a call, `ModelError`.
         """
         spent = Usage()
 
@@ -99,33 +99,33 @@ class GraphVectors:
     def _encode(self, key: tuple[str, ...], seconds: float | None = None) -> tuple[Vector, Usage]:
         query, *passages = key
         if not passages or isinstance(self.embedder, Metered):
-            found = [self._embed(key, "query", seconds)]  # a server takes all in one call, and knows no kinds
+            batches = [self._embed(key, "query", seconds)]  # a server takes all in one call, and has no kinds of text
         else:
-            found = [self._embed([query], "query"), self._embed(passages, "document")]
-        vectors = np.concatenate([one.vectors for one in found])
+            batches = [self._embed([query], "query"), self._embed(passages, "document")]
+        vectors = np.concatenate([batch.vectors for batch in batches])
         mean = unit(vectors.mean(axis=0, keepdims=True))[0] if passages else vectors[0]
-        return np.asarray(mean, np.float32), sum((one.usage for one in found), Usage())
+        return np.asarray(mean, np.float32), sum((batch.usage for batch in batches), Usage())
 
     def _embed(
         self, texts: Sequence[str], kind: Literal["query", "document"], seconds: float | None = None
     ) -> Embedded:
         embedder = self.embedder
         if isinstance(embedder, Metered):
-            found = embedder.embed_metered(texts, kind=kind, seconds=seconds)
+            embedded = embedder.embed_metered(texts, kind=kind, seconds=seconds)
         else:
-            found = Embedded(embedder.embed(texts, kind=kind), Usage())
-        if found.vectors.shape[1] != self.about.dimension:
+            embedded = Embedded(embedder.embed(texts, kind=kind), Usage())
+        if embedded.vectors.shape[1] != self.about.dimension:
             raise ModelError(
-                f"{embedder.name} gives vectors of {found.vectors.shape[1]} dimensions, the graph's have "
+                f"{embedder.name} gives vectors of {embedded.vectors.shape[1]} dimensions, the graph's have "
                 f"{self.about.dimension}: another model made them. Run orienteer embed again; where a server has "
                 "another model under the old name, orienteer cache clear --vectors first"
             )
-        return found
+        return embedded
 
     @property
     def embedder(self) -> Embedder:
-        """What embeds queries, opened once. Raises `BadOption`, `MissingExtra` where it cannot be had."""
-        with self._opening:  # a model takes a while to load, and room: once is enough
+        """Return the embedder of queries, opened once. Raises `BadOption`, `MissingExtra`."""
+        with self._opening:  # loading a model takes time and memory: once is enough
             return self._opened
 
     @cached_property
@@ -156,7 +156,7 @@ def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None)
 
 
 def read_about(path: Path) -> VectorsAbout | None:
-    """Return what a graph's vectors say of themselves, None where it has none. Raises `NotAGraph` for damage."""
+    """Return the facts about a graph's vectors; None where it has none. Raises `NotAGraph` for damage."""
     folder = pieces.piece(path, PIECE)
     if folder is None:
         return None
@@ -169,7 +169,7 @@ def read_about(path: Path) -> VectorsAbout | None:
 
 
 def _open_here(name: str) -> Embedder:
-    """Return an embedder that runs on this machine: which server to ask, and with which key, is set elsewhere."""
+    """Return an embedder that runs on this machine. Raises `BadOption` for one behind a server: settings name these."""
     if name.startswith(SERVED):
         raise BadOption(
             f"the graph was embedded by {name}: say where that is with Graph.open(path, embedder=...), a function that "
