@@ -95,7 +95,7 @@ def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, e
     lengths = np.linalg.norm(array, axis=1)
     if not lengths.all():
         raise BadInput(f"the vector of {node_ids[int(lengths.argmin())]!r} is all zeros: it points nowhere")
-    rows = np.array([graph.row(one) for one in node_ids])
+    rows = np.array([graph.row(node_id) for node_id in node_ids])
     order = np.argsort(rows, kind="stable")
     first = np.zeros(len(graph) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(graph)), out=first[1:])
