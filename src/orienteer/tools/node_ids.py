@@ -13,17 +13,15 @@ The reply has the form of the paper's trace (B.2.2): `{'topk': 2, 'results': [[{
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
-from orienteer.index.names import NameKind
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
+from orienteer.retrieval.linking import Policy, letter_likeness, link, word_shares
 from orienteer.text.lines import one_line
 from orienteer.tools.arguments import number
 from orienteer.tools.rendering import Words
@@ -127,8 +125,7 @@ class NodeIdRetriever:
 
     def _called(self, text: str) -> list[int]:
         """Return the rows of just this name, alias or identifier; of those that only punctuation parts, the nearest."""
-        rows = () if self._identifiers is None else self._identifiers.rows(text)
-        return list(rows) or called(self._session.graph, text)
+        return link(self._session.graph, text, Policy(identifiers=self._identifiers))
 
     def _by_meaning(self, mode: Mode, text: str, k: int) -> list[Scored]:
         rows, scores = self._session.graph.searcher(mode).search(text, k)
@@ -164,25 +161,6 @@ class NodeIdRetriever:
         }
 
 
-def called(graph: Graph, text: str) -> list[int]:
-    """Return the rows of just this id, name, alias or identifier, names before the others.
-
-    Case does not count, nor does punctuation where no name is spelled as the text is.
-    """
-    by_id = graph.ids.find(text)
-    links = sorted(graph.name_index.called(text), key=lambda link: (link.kind, link.row))
-    folded = text.casefold()
-    spelled = [
-        link.row
-        for link in links
-        if link.kind is NameKind.IDENTIFIER
-        or folded in (one.casefold() for one in (graph.names[link.row], *graph.aliases_at(link.row)))
-    ]
-    rows = spelled or [link.row for link in links]
-    rows.sort(key=lambda row: graph.names[row] != text)  # stable: of two that differ in case, the one as it is written
-    return list(dict.fromkeys(rows if by_id is None else [by_id, *rows]))
-
-
 def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
     """Return the `k` nodes that are likest to a text by words and by letters, words that no node has as they may be."""
     words = Words(graph, text)
@@ -193,7 +171,9 @@ def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
     rows = graph.text_index.search(terms or graph.tokenizer.query(text), max(_POOL, k)).rows
     if not len(rows):
         return []
-    shares = _shares(graph, groups, np.sort(rows))
+    index, ascending = graph.text_index, np.sort(rows)
+    rarest = max((posting.idf for posting in index.postings(terms)), default=1.0)  # what no node has is as rare as any
+    shares = dict(zip(ascending.tolist(), word_shares(index, groups, ascending, rarest).tolist(), strict=True))
     folded = text.casefold()[:_LONGEST_NAME]
     found = [
         Scored(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()
@@ -201,23 +181,7 @@ def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
     return sorted(found, key=lambda one: -one.score)[:k]  # stable: what is alike stays in BM25's order
 
 
-def _shares(graph: Graph, groups: Sequence[Sequence[str]], rows: Rows) -> dict[int, float]:
-    """Return which share of the words each of some sorted rows holds, by rarity; any term of a group is its word."""
-    index = graph.text_index
-    rarest = max((one.idf for group in groups for term in group if (one := index.posting(term))), default=1.0)
-    held = np.zeros(len(rows))
-    total = 0.0
-    for group in groups:
-        postings = [one for term in group if (one := index.posting(term))]
-        weight = max((one.idf for one in postings), default=rarest)  # a word that no node has is as rare as any
-        total += weight
-        if postings:
-            has = np.unique(np.concatenate([index.having(one, rows) for one in postings]))
-            held[np.isin(rows, has)] += weight
-    return dict(zip(rows.tolist(), (held / total if total else held).tolist(), strict=True))
-
-
 def _alike(graph: Graph, folded: str, row: int) -> float:
     """Return how alike a text and the nearest of a node's names are, from 0 to 1."""
     names = (graph.names[row], *graph.aliases_at(row))
-    return max(SequenceMatcher(None, folded, name.casefold()[:_LONGEST_NAME], autojunk=False).ratio() for name in names)
+    return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)

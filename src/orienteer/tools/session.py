@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from orienteer.index.searchers import Mode
 from orienteer.protocols import Run
 from orienteer.records import Usage
 from orienteer.retrieval.evidence import UNPAID
+from orienteer.retrieval.linking import letter_likeness
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
@@ -206,18 +206,13 @@ class Session:
             schema = self.graph.schema
             called = {word.casefold(): code for code in known for word in schema.also_called.get(code, ())}
             guess = called.get(name.casefold()) or (
-                error.near[0] if error.near and _alike(name, error.near[0]) else None
+                error.near[0] if error.near and letter_likeness(name, error.near[0]) >= _ALIKE else None
             )
             if guess is None or not self.saves_sets:
                 raise
             notes.append(f"{name!r} is read as {schema.label(guess)!r}")
             return guess
         return name
-
-
-def _alike(one: str, other: str) -> bool:
-    one, other = one.casefold(), other.casefold()
-    return SequenceMatcher(None, one, other).ratio() >= _ALIKE
 
 
 def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.names import Link, NameKind
+from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.question_words import Reading
-from orienteer.methods.anchor.speller import Speller
-from orienteer.methods.anchor.vocabulary import Vocabulary
+from orienteer.methods.anchor.vocabulary import Vocabulary, best_alike
+from orienteer.retrieval.linking import letter_likeness
 from orienteer.text import english
 
 _BY_ALIAS = 0.8
@@ -29,6 +30,14 @@ _COMPANY = 3  # words before a doubtful correction that may bear it out
 _LONG = 4_000  # nodes; two words that more nodes than this have are taken to stand together somewhere
 _COMMONER = 25  # times; a word that texts use so much more than edges touch its node is a word, and no name
 _MOST_ANCHORS = 16  # nobody asks for what joins more; each costs its own walk
+_RARE = 2  # nodes; a word that only so few have may itself be a typing error
+_SHORTEST_SPELLED = 3  # letters
+_LONGEST_SYMBOL = 9  # letters of a symbol; longer ones are spelled as words are, or not at all
+_MOST_CORRECTIONS = 6  # corrections of a short word or a symbol; with more, nobody can tell
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_DIGITS = "0123456789"
+_ONE_EDIT = 0.75  # how likely a short word is one of those a single letter away
+_LIKELY = 0.9
 _NEVER_RESPELLED = english.ASKING | english.SUPERLATIVE | english.JOINING
 
 
@@ -235,6 +244,62 @@ class Linker:
         names = (self._graph.names[link.row], *self._graph.aliases_at(link.row))
         written = [name for name in names if name.casefold() == surface]
         return bool(written) and all(name.isupper() for name in written)
+
+
+class Corrections(NamedTuple):
+    """The words that a mistyped one may stand for, with how likely each is."""
+
+    words: tuple[tuple[str, float], ...] = ()
+    alone: bool = True
+    """Each may be a name by itself; else only a name of several words bears it out."""
+
+
+class Speller:
+    """Corrects words against the names of one graph."""
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
+        self._graph, self._vocabulary = graph, vocabulary
+        self.corrections = lru_cache(maxsize=4096)(self._corrections)
+
+    def _corrections(self, word: str, *, is_name: bool) -> Corrections:
+        """Return what a word may stand for that no node has, or, written as a name (`is_name`), that no name has."""
+        if len(word) < _SHORTEST_SPELLED or word.isdigit() or not word.isascii():
+            return Corrections()
+        posting = self._vocabulary.posting(word)
+        is_used = posting is not None and posting.nodes > _RARE
+        if (is_used and not is_name) or best_alike(self._vocabulary.stem(word), self._vocabulary.edge_words):
+            return Corrections()
+        if word.isalpha() and len(word) >= SHORTEST_SPELLED:
+            return self._spelled(word)
+        return Corrections() if posting is not None or len(word) > _LONGEST_SYMBOL else self._one_edit_away(word)
+
+    def _spelled(self, word: str) -> Corrections:
+        others = self._graph.name_index.spellings(word)
+        if not others or word in others:
+            return Corrections()
+        alike = [letter_likeness(word, other) for other in others]
+        return Corrections(tuple((other, _LIKELY * one / alike[0]) for other, one in zip(others, alike, strict=True)))
+
+    def _one_edit_away(self, word: str) -> Corrections:
+        near = [other for other in dict.fromkeys(_edits(word)) if self._vocabulary.posting(other) is not None]
+        if len(near) > _MOST_CORRECTIONS:
+            named = [other for other in near if self._graph.name_index.stem_links([other])]
+            near, alone = (named, True) if 0 < len(named) <= _MOST_CORRECTIONS else (near, False)
+            return Corrections(tuple((other, _ONE_EDIT) for other in near), alone)
+        return Corrections(tuple((other, _ONE_EDIT) for other in near))
+
+
+def _edits(word: str) -> Iterator[str]:
+    """Return the words that one dropped, doubled, swapped or wrong letter turns into this one."""
+    letters = _LETTERS if word.isalpha() else _LETTERS + _DIGITS
+    for place in range(len(word) + 1):
+        for letter in letters:
+            yield word[:place] + letter + word[place:]
+    for place in range(len(word)):
+        yield word[:place] + word[place + 1 :]
+        yield word[:place] + word[place + 1 : place + 2] + word[place] + word[place + 2 :]
+        for letter in letters:
+            yield word[:place] + letter + word[place + 1 :]
 
 
 _NO_ROWS = np.zeros(0, np.int32)

@@ -6,27 +6,23 @@ import re
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Posting
+from orienteer.retrieval.linking import SHARED, Phrase, is_akin, type_words
 from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
-
-Phrase: TypeAlias = tuple[str, ...]
-"""Stems of words that stand together."""
 
 ALIKE, AKIN = 0.7, 0.6
 """How alike two words are where one stem begins the other, and where they share most of their beginning."""
 _LONG_ENOUGH, _NEAR = 5, 0.8  # letters, and share of them, that make a mistyped word of the schema
 _SHORT = 3  # letters of a type that may be an abbreviation
-_SHARED = 4  # letters that two stems must share at their beginning to be alike
 _LEARNED_TEXTS = 10  # a word in fewer texts teaches nothing
 _LEARNED_SHARE = 0.75  # a wrongly learned type is worse than none
 _SAMPLE = 200  # texts that are looked at, to tell a word of texts from a word of names
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Label(NamedTuple):
@@ -81,7 +77,7 @@ class Vocabulary:
         """The same by the node type that they lead to."""
         said = [label.stems for labels in self.node_labels for label in labels]
         self._kinds = frozenset(said)
-        self._short_kinds = [stems[0] for stems in said if len(stems) == 1 and len(stems[0]) <= _SHARED]
+        self._short_kinds = [stems[0] for stems in said if len(stems) == 1 and len(stems[0]) <= SHARED]
         self._stems = sorted(
             {stem for labels in (*self.node_labels, *self.edge_labels) for one in labels for stem in one.stems}
         )
@@ -168,28 +164,21 @@ def _by_target(hops: Iterable[Hop]) -> dict[int, list[Hop]]:
 
 def split_label(label: str, tokenizer: Tokenizer) -> list[Phrase]:
     """Return the words of a type's name: cut at case, `_` and `-`; `/` and `|` part two ways to say it."""
-    return [tuple(tokenizer.words(_HUMP.sub(" ", part).replace("_", " "))) for part in re.split(r"[/|]", label)]
+    return [type_words(part, tokenizer) for part in re.split(r"[/|]", label)]
 
 
-@lru_cache(maxsize=65536)
 def alike(stem: str, other: str) -> float:
     """Return how alike two stems are: 1 for the same, less for a long shared beginning, else 0."""
     if stem == other:
         return 1.0
-    shared = 0
-    for one, two in zip(stem, other, strict=False):
-        if one != two:
-            break
-        shared += 1
-    short, long = sorted((len(stem), len(other)))
-    if shared < _SHARED or shared < 0.75 * short or shared < 0.5 * long:
+    if not is_akin(stem, other):
         return 0.0
-    return ALIKE if shared == short else AKIN
+    return ALIKE if stem.startswith(other) or other.startswith(stem) else AKIN
 
 
 def abbreviates(label: str, stem: str) -> bool:
     """Tell whether a type's whole name is the beginning of a word: `adj`, `org`."""
-    return _SHORT <= len(label) <= _SHARED and stem.startswith(label)
+    return _SHORT <= len(label) <= SHARED and stem.startswith(label)
 
 
 def best_alike(stem: str, others: Iterable[str]) -> float:

@@ -7,16 +7,14 @@ names. Besides, one search is made with the whole question.
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-
 import numpy as np
 
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.index.names import ALIKE
 from orienteer.retrieval.analysis import NameAnalyzer
-from orienteer.retrieval.matching.slots import TypeWords
-from orienteer.tools.node_ids import MOST_TOPK, NAME, called
+from orienteer.retrieval.linking import TypeLinker, called, letter_likeness
+from orienteer.tools.node_ids import MOST_TOPK, NAME
 
 HOMONYMS = 2
 """Nodes that one name may mean, the node retriever's topk (003, appendix B.4.1): of those that bear it as their name,
@@ -30,13 +28,13 @@ class CoreEntities:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._names, self._types = NameAnalyzer(graph), TypeWords(graph)
+        self._names, self._types = NameAnalyzer(graph), TypeLinker(graph)
 
     def named(self, workflow: Workflow) -> dict[int, str]:
         """Return the rows of what the question names, in its order, each with the name."""
         found: dict[int, str] = {}
         text = workflow.question.text
-        names = [name for name in self._names.analyze(text, workflow.run).low if self._types(name) is None]
+        names = [name for name in self._names.analyze(text, workflow.run).low if self._types.link(name) is None]
         if len(names) > MOST_NAMES:
             workflow.notes.append(f"of {len(names)} names in the question the first {MOST_NAMES} are looked up")
         for name in sorted(names, key=text.find)[:MOST_NAMES]:
@@ -59,7 +57,7 @@ class CoreEntities:
         rows = called(graph, name)
         if not rows:
             near = next(iter(graph.near_names(name, most=1)), "")
-            if SequenceMatcher(None, name.casefold(), near.casefold(), autojunk=False).ratio() < ALIKE:
+            if letter_likeness(name, near) < ALIKE:
                 return ()
             workflow.notes.append(f"{name!r} is read as {near!r}")
             name, rows = near, called(graph, near)

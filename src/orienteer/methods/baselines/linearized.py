@@ -32,7 +32,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Kind, Node, Result
 from orienteer.retrieval.analysis import STOP
-from orienteer.retrieval.matching.slots import phrases
+from orienteer.retrieval.linking import type_phrases
 from orienteer.retrieval.rendering import Rendered
 from orienteer.text.lines import one_line
 from orienteer.text.sentences import tokens as count_tokens
@@ -194,7 +194,7 @@ class Linearizer:
     def _ways_of(self, type_name: str) -> tuple[frozenset[str], ...]:
         """Return the stems of each way to say a type."""
         tokenizer = self._graph.tokenizer
-        said = phrases(type_name, self._graph.schema, tokenizer)
+        said = type_phrases(type_name, self._graph.schema, tokenizer)
         return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in said)
 
     def _size(self, group: _Group, tokens: int) -> int:

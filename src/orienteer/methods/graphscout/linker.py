@@ -14,7 +14,7 @@ from typing import NamedTuple
 from orienteer.cypher.view import Identifiers
 from orienteer.graph.store import Graph
 from orienteer.records import Step
-from orienteer.tools.node_ids import called
+from orienteer.retrieval.linking import Policy, link
 
 _VALUE = re.compile(r"true|false|yes|no|none|null|[-+]?[\d][\d.,\s]*%?", re.IGNORECASE)
 _PARTS = re.compile(r"(\s*[,;|\n]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)", re.IGNORECASE)
@@ -27,6 +27,7 @@ _SMALL = 20  # nodes of a result that was rather found than listed
 _AROUND = " \t\r\n.\"'`*-•"
 _BRACKETS = "()[]{}"
 _NUMBERED = re.compile(r"\d{1,3}[.)]\s+")  # of a list, a line each
+_FORMS = (str.strip, lambda name: name.strip(_AROUND), lambda name: _NUMBERED.sub("", name.strip(), 1))
 
 
 class Linked(NamedTuple):
@@ -41,7 +42,7 @@ class Linker:
     """Finds the nodes that an answer names."""
 
     def __init__(self, graph: Graph, identifiers: Identifiers | None = None) -> None:
-        self._graph, self._identifiers = graph, identifiers
+        self._graph, self._policy = graph, Policy(_FORMS, _MOST_OF_A_NAME, identifiers)
 
     def link(self, answer: str, shown: Collection[int] = ()) -> Linked:
         """Return the rows that an answer names, in its order, those shown before first where a name has several."""
@@ -79,21 +80,15 @@ class Linker:
         """Return the nodes of a name; with brackets behind it, of the name and of what they hold, or of one of them."""
         if _VALUE.fullmatch(text.strip(_AROUND + _BRACKETS)):
             return []
-        for name in dict.fromkeys((text.strip(), text.strip(_AROUND), _NUMBERED.sub("", text.strip(), 1))):
-            if name and (found := self._called(name, shown)):
-                return found
+        if rows := link(self._graph, text, self._policy, shown):
+            return rows
         bracketed = _BRACKETED.fullmatch(text.strip(_AROUND))
         if bracketed is None:
             return []
-        before, inner = (self._called(one.strip(_AROUND), shown) for one in bracketed.groups())
+        before, inner = (link(self._graph, part, self._policy, shown) for part in bracketed.groups())
         if not before and _PARTS.search(bracketed[1]):  # several parts, of which the brackets belong to the last alone
             return []
         return [row for row in before if row in inner] or before or inner
-
-    def _called(self, name: str, shown: Collection[int]) -> list[int]:
-        rows = list(self._identifiers.rows(name)) if self._identifiers is not None else []
-        rows = rows or called(self._graph, name)
-        return [row for row in rows if row in shown] or rows[:_MOST_OF_A_NAME]
 
     def _inside(self, text: str, shown: Collection[int]) -> list[int]:
         """Return the nodes shown whose name stands in a sentence, in its order; of names in one another the longest."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
-from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -17,6 +16,7 @@ from orienteer.errors import Error, MissingExtra, UnknownProperty, UnknownType, 
 from orienteer.graph.store import Graph
 from orienteer.methods.spark.plan import KINDS, CypherStep, Filter, Find, Intersect, Match, Order, Plan, Step, reads
 from orienteer.records import Direction
+from orienteer.retrieval.linking import letter_likeness
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.comparisons import ORDERED, quantity
 from orienteer.tools.select import property_of
@@ -241,7 +241,7 @@ class _Checker:
         try:
             known = property_of(graph, name)
         except UnknownProperty as error:
-            if not error.near or not _alike(name, error.near[0]):
+            if not error.near or letter_likeness(name, error.near[0]) < _ALIKE:
                 raise
             known = error.near[0]
         if known != name:
@@ -354,7 +354,3 @@ def _read(given: Mapping[str, Any]) -> Step:
     except ValidationError as error:
         first = error.errors()[0]
         raise _Refused("plan", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-
-
-def _alike(one: str, other: str) -> bool:
-    return SequenceMatcher(None, one.casefold(), other.casefold()).ratio() >= _ALIKE

@@ -3,7 +3,7 @@
 GraphSearch (002), section 3.1.2, sends the words of a triple to a retriever. Here, and this is a deviation, a triple is
 a pattern that edges, facts and paths match:
 
-1. Ends are linked to nodes (`linking`), predicates to edge types and to what edges and facts say (`predicate`,
+1. Ends are linked to nodes (`slots`), predicates to edge types and to what edges and facts say (`predicate`,
    `partners`). All is soft: a share from 0 to 1 says how well each fits, and a binding's score is their product. An
    edge whose type does not fit still counts a little where it joins what is known and leads to something new; a
    direction is preferred, not required.
@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
+from orienteer.retrieval.linking import TypeLinker
 from orienteer.retrieval.matching.bindings import NO_WAY, UNBOUND, Joined, Matched, States, TriplePattern, matched
 from orienteer.retrieval.matching.partners import NOBODY, Other, Partners, Surroundings
 from orienteer.retrieval.matching.predicate import Fit, Predicates
-from orienteer.retrieval.matching.slots import Linker, Slot, TypeWords
+from orienteer.retrieval.matching.slots import Linker, Slot
 from orienteer.retrieval.spaces import Spaces
 
 __all__ = ["MISSED", "STATES", "Matched", "TripleMatcher", "TriplePattern", "match_triples"]
@@ -52,8 +53,8 @@ class TripleMatcher:
         self.spaces = spaces if spaces is not None else Spaces(graph)
 
     @cached_property
-    def _types(self) -> TypeWords:
-        return TypeWords(self.graph)
+    def _types(self) -> TypeLinker:
+        return TypeLinker(self.graph)
 
     @cached_property
     def _predicates(self) -> Predicates:

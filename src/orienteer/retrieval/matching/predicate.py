@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from orienteer.graph.reserved import LINKS_TO, MENTIONS, NEXT, PART_OF, PASSAGES, RESERVED, SHARES_NAMES, SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
-from orienteer.retrieval.matching.slots import phrases
+from orienteer.retrieval.linking import SHARED, is_akin, type_phrases
 from orienteer.text.tokenizer import Tokenizer
 
 FITTING = 0.45
@@ -37,7 +36,6 @@ NEARNESS = frozenset({LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES, SIMILAR, 
 Entities may be joined by relations that are called so; there these are edge types like any other.
 """
 _AKIN = 0.7  # two stems that begin alike: `director` and `directed`
-_SHARED = 4  # letters that such must share at their beginning
 _TURNING = ("by", "of")
 _FUNCTION = frozenset(
     ("a", "an", "and", "are", "as", "at", "be", "been", "being", "by", "did", "do", "does", "for", "from", "had", "has")
@@ -84,7 +82,9 @@ class Predicates:
         joined: dict[str, set[str]] = {}
         for triple in schema.edges:
             ends = (
-                phrase for end in (triple.source, triple.target) for phrase in phrases(end, schema, self._tokenizer)
+                phrase
+                for end in (triple.source, triple.target)
+                for phrase in type_phrases(end, schema, self._tokenizer)
             )
             joined.setdefault(triple.type, set()).update(self._tokenizer.stem(word) for end in ends for word in end)
         self._types = graph.types.edges
@@ -100,11 +100,11 @@ class Predicates:
             _Label(number, self._stems(phrase, joined.get(name, ())), _turn(phrase))
             for number, name in enumerate(self._types)
             if self._states[number]
-            for phrase in phrases(name, schema, self._tokenizer)
+            for phrase in type_phrases(name, schema, self._tokenizer)
         ]
         self._places: dict[str, list[int]] = {}  # labels by the beginning of a stem: there may be thousands of types
         for place, label in enumerate(self._labels):
-            for beginning in dict.fromkeys(stem[:_SHARED] for stem in label.stems):
+            for beginning in dict.fromkeys(stem[:SHARED] for stem in label.stems):
                 self._places.setdefault(beginning, []).append(place)
 
     def _stems(self, words: Sequence[str], ends: Iterable[str] = ()) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ class Predicates:
         return Fit(predicate, stems, kinds.ravel(), is_open, self._tokenizer)
 
     def _near(self, stems: Iterable[str]) -> list[_Label]:
-        places = {place for stem in stems for place in self._places.get(stem[:_SHARED], ())}
+        places = {place for stem in stems for place in self._places.get(stem[:SHARED], ())}
         return [self._labels[place] for place in sorted(places)]
 
 
@@ -146,11 +146,6 @@ def _share(stems: Sequence[str], others: Sequence[str]) -> float:
     return both / (len(stems) + len(others))
 
 
-@lru_cache(maxsize=1 << 16)
 def _alike(stem: str, other: str) -> float:
     """Return 1 for the same stem, less for one that begins alike, else 0."""
-    if stem == other:
-        return 1.0
-    short, long = sorted((len(stem), len(other)))
-    shared = next((at for at in range(short) if stem[at] != other[at]), short)
-    return _AKIN if shared >= _SHARED and shared >= 0.75 * short and shared >= 0.5 * long else 0.0
+    return 1.0 if stem == other else _AKIN * is_akin(stem, other)

@@ -11,18 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.protocols import Run
-from orienteer.records import Schema
+from orienteer.retrieval.linking import TypeLinker, letter_likeness, spelled, word_shares
 from orienteer.retrieval.spaces import Spaces
-from orienteer.text.tokenizer import Tokenizer
 
 LINKS = 10
 """Nodes that a name may mean at the most."""
@@ -36,11 +33,6 @@ _NUMBERED = re.compile(r"([^\W\d_]*)\s*#\s*(\d+)")
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _QUOTES = "\"'`“”„‘’«»「」"
 _DIGITS = re.compile(r"\d+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_ARTICLES = frozenset(("a", "an", "the", "any", "some", "this", "that", "which", "what"))
-
-Phrase = tuple[str, ...]
-"""Folded words that stand together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,47 +58,10 @@ class Slot:
         return not self.is_variable and not len(self.rows)
 
 
-def phrases(type_name: str, schema: Schema, tokenizer: Tokenizer) -> list[Phrase]:
-    """Return the ways in which a node type or an edge type is said: its name, label and further words."""
-    said = dict.fromkeys((type_name, schema.label(type_name), *schema.also_called.get(type_name, ())))
-    found = (tuple(tokenizer.words(_HUMP.sub(" ", one).replace("_", " "))) for one in said)
-    return list(dict.fromkeys(filter(None, found)))
-
-
-class TypeWords:
-    """Node types by the stems that say them."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._tokenizer, self._count = graph.tokenizer, len(graph.types.nodes)
-        self._numbers: dict[Phrase, list[int]] = {}
-        for number, name in enumerate(graph.types.nodes):
-            for phrase in phrases(name, graph.schema, graph.tokenizer):
-                self._numbers.setdefault(self._stems(phrase), []).append(number)
-
-    def _stems(self, words: Iterable[str]) -> Phrase:
-        return tuple(map(self._tokenizer.stem, words))
-
-    def __call__(self, text: str) -> Mask | None:
-        """Mark the node types that a text names, an article aside; None where it names none."""
-        words = self._tokenizer.words(_HUMP.sub(" ", text).replace("_", " "))
-        if len(words) > 1 and words[0] in _ARTICLES:
-            words = words[1:]
-        numbers = self._numbers.get(self._stems(words))
-        if numbers is None:
-            return None
-        mask = np.zeros(self._count, np.bool_)
-        mask[numbers] = True
-        return mask
-
-    def has_article(self, text: str) -> bool:
-        """Tell whether a text begins as what is no name does."""
-        return next(iter(self._tokenizer.words(text)), "") in _ARTICLES
-
-
 class Linker:
     """Reads the ends of triples. Nodes are linked among entities; among passages where there are none."""
 
-    def __init__(self, spaces: Spaces, types: TypeWords, run: Run) -> None:
+    def __init__(self, spaces: Spaces, types: TypeLinker, run: Run) -> None:
         self._spaces, self._graph, self._types, self._run = spaces, spaces.graph, types, run
         self.mask: Mask = spaces.entities if spaces.entities.any() else spaces.passages
         """What an end may be."""
@@ -130,17 +85,17 @@ class Linker:
         found = _NUMBERED.fullmatch(text)
         kind = "" if found is None or found[1].casefold() == "entity" else found[1]
         name = text[1:].strip() if text.startswith("?") else ""
-        if (kind or name) and self._spelled(text):
+        if (kind or name) and spelled(self._graph, text):
             return None
         if found is not None:
-            return _free(f"# {int(found[2])}", text, self._types(kind), kind)
+            return _free(f"# {int(found[2])}", text, self._types.link(kind), kind)
         if name:
-            return _free(f"? {name}", text, self._types(name), name)
+            return _free(f"? {name}", text, self._types.link(name), name)
         return _free(f"?? {number}", "", None, "") if text in ("", "?") else None
 
     def _typed(self, text: str) -> Slot | None:
         """Return the variable that a text is which says a node type alone."""
-        types = self._types(text)
+        types = self._types.link(text)
         if types is None or (not self._types.has_article(text) and self._borne(text)):
             return None
         return _free(f"type {np.flatnonzero(types).tolist()}", text, types, text)
@@ -155,25 +110,19 @@ class Linker:
     def _borne(self, text: str) -> dict[int, float]:
         """Return the nodes that bear a name, as it is written or without what a bracket says of it."""
         for name, share in ((text, 1.0), (text.strip(_QUOTES), 1.0), (_BRACKETED.sub("", text), _CLOSE)):
-            spelled = self._spelled(name)
-            rows = self._bearing(name, spelled) if name else []
-            shares = dict.fromkeys(spelled, share * _OTHERWISE) | dict.fromkeys(rows, share)
+            alike = spelled(self._graph, name)
+            rows = self._bearing(name, alike) if name else []
+            shares = dict.fromkeys(alike, share * _OTHERWISE) | dict.fromkeys(rows, share)
             if kept := {row: share for row, share in shares.items() if self.mask[row]}:
                 return kept
         return {}
 
-    def _bearing(self, name: str, spelled: Sequence[int]) -> list[int]:
+    def _bearing(self, name: str, alike: Sequence[int]) -> list[int]:
         """Return the nodes that a name means first; the one whose id it is, often a number, where none is named so."""
         rows = self._graph.candidates(name)
-        if not spelled or rows != [self._graph.ids.find(name)]:
+        if not alike or rows != [self._graph.ids.find(name)]:
             return rows
-        return [row for row in spelled if name in (self._graph.names[row], *self._graph.aliases_at(row))] or [*spelled]
-
-    def _spelled(self, name: str) -> list[int]:
-        """Return the nodes with a name or alias that is the same but for capitals; one in capitals may be another's."""
-        graph, folded = self._graph, name.casefold()
-        rows = [link.row for link in graph.name_index.called(name)]
-        return [row for row in rows if folded in map(str.casefold, (graph.names[row], *graph.aliases_at(row)))]
+        return [row for row in alike if name in (self._graph.names[row], *self._graph.aliases_at(row))] or [*alike]
 
     # --------------------------------------------------------------------------------- names that no node bears
 
@@ -186,7 +135,7 @@ class Linker:
         stemmed = [link.row for link in graph.name_index.stem_links(graph.tokenizer.words(text))]
         shares = {row: _OTHERWISE for row in stemmed if self.mask[row]}
         weights = self._weights(terms)
-        near = [row for name in graph.near_names(text) for row in self._spelled(name)]
+        near = [row for name in graph.near_names(text) for row in spelled(graph, name)]
         self._spaces.pay(self._run, [text])
         found = self._spaces.search(text, _SEARCHED, self.mask).rows.tolist()
         rows = np.array(sorted({*found, *(row for row in near if self.mask[row])}), np.int32)
@@ -217,15 +166,10 @@ class Linker:
 
     def _told(self, weights: Mapping[str, float], rows: Rows) -> NDArray[np.float64]:
         """Return how much of a name of several words stands in the words of each node."""
-        covered = np.zeros(len(rows))
         if len(weights) < 2:
-            return covered
+            return np.zeros(len(rows))
         index = self._graph.text_index
-        for term, weight in weights.items():
-            posting = index.posting(term)
-            if posting is not None:
-                covered[rows.searchsorted(index.having(posting, rows))] += weight
-        covered /= sum(weights.values())
+        covered = word_shares(index, [[term] for term in weights], rows, index.idf(0))
         return np.where(covered >= _COVERED, _TOLD * covered, 0.0)
 
     def _meant(self, text: str, rows: Rows) -> NDArray[np.float64]:
@@ -242,8 +186,7 @@ def _free(key: str, written: str, types: Mask | None, words: str) -> Slot:
 
 def _spelled_alike(text: str, other: str) -> float:
     """Return the share of letters that two names have in common, where it is high and their numbers are the same."""
-    one, two = text.casefold(), other.casefold()
-    if _DIGITS.findall(one) != _DIGITS.findall(two):
+    if _DIGITS.findall(text) != _DIGITS.findall(other):
         return 0.0
-    ratio = SequenceMatcher(None, one, two, autojunk=False).ratio()
-    return ratio if ratio >= _SPELLED else 0.0
+    likeness = letter_likeness(text, other)
+    return likeness if likeness >= _SPELLED else 0.0
