@@ -5,17 +5,15 @@ Of the hits (`answer`), or of the evidence that a method has gathered, relations
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm.asking import ask as ask_model
+from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Result, Sampling, Trajectory
@@ -102,13 +100,13 @@ def ask(
     sampling: Sampling | None = None,
 ) -> Result:
     """Return the result with what the model answers to a prompt, `prompts/NAME.md`, and the trajectory of the call."""
-    system = _prompt(prompt)
-    opening = (Message(role="system", content=system), Message(role="user", content=user))
+    template = prompt_of(prompt)
+    opening = (Message(role="system", content=template.system), Message(role="user", content=user))
     trajectory = Trajectory(
         question=Question(text=result.question),
         method="answer",
         model=model.name,
-        prompt_hash=hashlib.sha256(system.encode()).hexdigest(),
+        prompt_hash=template.sha256,
         sampling=sampling or Sampling(),
         opening=opening,
     )
@@ -230,8 +228,3 @@ def _hits(result: Result) -> str:
 
 def _search_notes(result: Result) -> list[str]:
     return ["", "Notes of the search:", *(f"- {note}" for note in result.notes)] if result.notes else []
-
-
-@cache
-def _prompt(name: str) -> str:
-    return files("orienteer.methods").joinpath(f"prompts/{name}.md").read_text(encoding="utf-8").strip()

@@ -1,4 +1,4 @@
-"""Prompts as files of a package, `prompts/NAME.md`."""
+"""Prompts as files of a package, `prompts/NAME.md`: the one place that reads them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Prompt(NamedTuple):
 
 @cache
 def prompt_of(name: str, package: str = "orienteer.methods") -> Prompt:
-    """Return the prompt of a name."""
+    """Return the prompt of a name; without a line `---` all of it is the system message."""
     text = files(package).joinpath(f"prompts/{name}.md").read_text(encoding="utf-8")
     system, _, user = text.partition("\n---\n")
     return Prompt(system.strip(), user.strip(), hashlib.sha256(text.encode()).hexdigest())

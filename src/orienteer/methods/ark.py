@@ -16,11 +16,9 @@ Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5:
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.resources import files
 from string import Template
 from threading import Lock
 from typing import Literal, get_args
@@ -34,6 +32,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.llm.conversation import ELISION
+from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.tools.neighborhood import PLAIN
@@ -188,21 +187,21 @@ class Ark:
 
     def _prompt(self, toolbox: Toolbox) -> tuple[str, str]:
         """Return the system prompt for this graph, and the hash of the prompt's file."""
-        text = (files("orienteer.methods") / "prompts" / self._prompt_file).read_text(encoding="utf-8")
+        prompt = prompt_of(self._prompt_name)
         schema = self._graph.schema
-        filled = Template(text).substitute(
+        filled = Template(prompt.system).substitute(
             schema="\n".join(schema_lines(self._graph)),
             node_types=", ".join(schema.node_types),
             edge_types=", ".join(schema.label(name) for name in schema.edge_types),
             tools="\n".join(f"- {spec.name}: {spec.description}" for spec in toolbox.specs),
         )
-        return filled, hashlib.sha256(text.encode()).hexdigest()
+        return filled, prompt.sha256
 
     @property
-    def _prompt_file(self) -> str:
+    def _prompt_name(self) -> str:
         if self.config.tools == "global-only":
-            return "ark-global.md"
-        return "ark-faithful.md" if self.config.is_plain else "ark.md"
+            return "ark-global"
+        return "ark-faithful" if self.config.is_plain else "ark"
 
     def _fuse(self, lists: Sequence[Sequence[str]], run: Run) -> tuple[VoteCount, ...]:
         if self.config.fusion == "vote":

@@ -16,8 +16,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +24,7 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput, BadOption, ModelError, Unknown
 from orienteer.evaluation.running.runs import Line, StoredRun, append, held, mend, read_lines
 from orienteer.llm import Allowance, call
+from orienteer.llm.prompts import prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Message, Record, Sampling, Usage
@@ -283,10 +282,8 @@ def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
     }
 
 
-@cache
 def _prompt(score: str) -> str:
-    name = f"prompts/{score.casefold()}.md"
-    return files("orienteer.evaluation.scores").joinpath(name).read_text(encoding="utf-8").strip()
+    return prompt_of(score.casefold(), "orienteer.evaluation.scores").system
 
 
 def _sha256(text: str) -> str:

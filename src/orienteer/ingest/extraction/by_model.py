@@ -12,12 +12,13 @@ from orienteer.errors import ModelRefused
 from orienteer.graph.reserved import DOCUMENT
 from orienteer.ingest.documents.cut.metadata import SHORTEST, Estimate, batched
 from orienteer.ingest.documents.cut.replies import Replies, key_of
-from orienteer.ingest.extraction.forms import Asked, is_object, prompt
+from orienteer.ingest.extraction.forms import PACKAGE, Asked, is_object
 from orienteer.ingest.extraction.merger import Merging
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
 from orienteer.llm.prices import Price
+from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
 from orienteer.records import Message, Node, Usage
 from orienteer.text.sentences import tokens
@@ -139,7 +140,11 @@ class Asking:
 
     @staticmethod
     def _further(messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
-        return *messages, Message(role="assistant", content=reply), Message(role="user", content=prompt("again"))
+        return (
+            *messages,
+            Message(role="assistant", content=reply),
+            Message(role="user", content=prompt_of("again", PACKAGE).system),
+        )
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
         """Return what `into` would take, without a call."""
@@ -154,7 +159,7 @@ class Asking:
             reply = self._kept(messages)
             for time in range(1 + self.gleanings):
                 if time:
-                    size += tokens_of_reply + tokens(prompt("again"))
+                    size += tokens_of_reply + tokens(prompt_of("again", PACKAGE).system)
                     tokens_of_reply *= _AGAIN
                     reply = None if reply is None else self._kept(self._further(messages, reply))
                 cached += reply is not None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 from orienteer.ingest.extraction.records import (
@@ -19,9 +17,12 @@ from orienteer.ingest.extraction.records import (
     triple,
 )
 from orienteer.ingest.extraction.rejects import Rejects
+from orienteer.llm.prompts import prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.records import JsonValue
 
+PACKAGE = "orienteer.ingest.extraction"
+"""Where the prompts lie."""
 Form = Literal["triples", "entities", "hyper"]
 FORMS: tuple[Form, ...] = ("triples", "entities", "hyper")
 ANY_TYPE = "one word or two for what kind of thing it is, such as person, organization, place, work, event"
@@ -66,7 +67,7 @@ class Asked:
     def prompt(self) -> str:
         """What the model is told."""
         wanted = f"one of {', '.join(self.types)}; leave out what is none of these" if self.types else ANY_TYPE
-        return prompt(self.form).replace("{types}", wanted)
+        return prompt_of(self.form, PACKAGE).system.replace("{types}", wanted)
 
     @property
     def schema(self) -> dict[str, Any]:  # Any: a JSON schema
@@ -172,9 +173,3 @@ def _within(number: float, most: float) -> float:
 def types_of(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return types as a person lists them, in lower snake case, each once."""
     return tuple(dict.fromkeys(entity_type(name) for name in names if name.strip()))
-
-
-@lru_cache
-def prompt(name: str) -> str:
-    """Return a prompt of this package."""
-    return (files("orienteer.ingest.extraction") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()

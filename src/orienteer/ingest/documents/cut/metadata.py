@@ -11,8 +11,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from orienteer.display import counted
@@ -21,6 +19,7 @@ from orienteer.ingest.documents.cut.replies import Replies, key_of
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
 from orienteer.llm.prices import Price
+from orienteer.llm.prompts import prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Node, Record, Usage
@@ -175,14 +174,11 @@ def request_of(node: Node) -> Request | None:
         return None
     kind = "table" if node.type == TABLE else "chunk"
     content = f"Title: {node.name}\n\n{node.text}"
-    messages = (Message(role="system", content=_prompt(kind)), Message(role="user", content=content))
+    messages = (
+        Message(role="system", content=prompt_of(kind, "orienteer.ingest.documents.cut").system),
+        Message(role="user", content=content),
+    )
     return Request(messages, TABLE_SCHEMA if kind == "table" else CHUNK_SCHEMA)
-
-
-@lru_cache
-def _prompt(kind: str) -> str:
-    prompts = files("orienteer.ingest.documents.cut") / "prompts"
-    return (prompts / f"{kind}.md").read_text(encoding="utf-8").strip()
 
 
 def sound(content: str, schema: dict[str, Any]) -> dict[str, Any] | None:  # Any: JSON
