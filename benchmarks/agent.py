@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from orienteer.agents.agent import Agent, AgentConfig
+from orienteer.agents.agent import Agent
+from orienteer.agents.endings import ByFinish
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
-from orienteer.records import JsonValue, Message, Observation, Question, Sampling, ToolSpec
+from orienteer.records import JsonValue, Message, Observation, Question, Sampling, ToolSpec, Trajectory
 from orienteer.tools.toolbox import Toolbox
 from probe import build_graph
 from report import Report, Target
@@ -113,14 +114,9 @@ def _explore(graph: Graph, script: Sequence[Call]) -> tuple[float, float]:
         toolbox = TimedToolbox.full(graph)
         assert isinstance(toolbox, TimedToolbox)
         started = time.perf_counter()
-        Agent(model, toolbox, AgentConfig(max_steps=STEPS)).explore(
-            Question(text="what touches these?"),
-            Allowance(),
-            method="ark",
-            opening=(),
-            prompt_hash="",
-            sampling=Sampling(),
-        )
+        question = Question(text="what touches these?")
+        begun = Trajectory(question=question, method="ark", model="scripted", tools=toolbox.specs)
+        Agent(model, toolbox, ByFinish(toolbox.session, max_steps=STEPS)).explore(begun, Allowance())
         spent.append((time.perf_counter() - started, toolbox.seconds))
     whole, inside = min(spent, key=lambda one: one[0] - one[1])
     return whole / STEPS, inside / STEPS

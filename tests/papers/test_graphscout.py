@@ -14,8 +14,11 @@ from clinic import NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
+from orienteer.agents.agent import NO_MORE
 from orienteer.agents.answer_line import answer_in, read
 from orienteer.agents.dialect import harmless, heard, written
+from orienteer.agents.endings import ANSWER_NOW as LAST_TURN
+from orienteer.agents.endings import EMPTY, NO_ANSWER
 from orienteer.agents.replay import replay
 from orienteer.agents.requests import requests
 from orienteer.cypher.view import View
@@ -28,7 +31,6 @@ from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.graphscout import GraphScout
 from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.methods.graphscout.course import EMPTY, LAST_TURN, NO_ANSWER, NO_MORE
 from orienteer.methods.graphscout.linker import Linker
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Message, Node, Question, ToolCall, Trajectory, Usage

@@ -11,6 +11,7 @@ import pytest
 from fakes import Answer, FakeServer
 from films import CELL, EDGES, ENTITY, HARD, NODES, NUMBER, ORDERS, SET, order
 from orienteer.agents import replay as trace
+from orienteer.agents.agent import NO_MORE
 from orienteer.agents.replay import replay
 from orienteer.agents.requests import requests
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
@@ -22,7 +23,7 @@ from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.quizzes.explore.exploration import ExploreConfig, explore
 from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives
 from orienteer.quizzes.explore.report import CheckedReport, Maker, check
-from orienteer.quizzes.explore.scout import NO_MORE, Scout, ScoutConfig
+from orienteer.quizzes.explore.scout import Scout, ScoutConfig
 from orienteer.quizzes.explore.walker import Walker, piece, walk
 from orienteer.quizzes.file import read_quiz
 from orienteer.quizzes.kinds import AXES, definitions

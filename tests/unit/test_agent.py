@@ -10,7 +10,8 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.limits import limits_in
-from orienteer.agents.agent import CALL_A_TOOL, LAST_TURN, Agent, AgentConfig
+from orienteer.agents.agent import Agent
+from orienteer.agents.endings import CALL_A_TOOL, LAST_TURN, ByFinish
 from orienteer.agents.requests import requests
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph.store import Graph
@@ -74,16 +75,23 @@ class Watched:
         return self._model.chat(messages, tools=tools, schema=schema, sampling=sampling)
 
 
-def explore(graph, model, *, run=None, toolbox=None, should_stop=None, **config):
-    agent = Agent(model, toolbox or Toolbox.full(graph), AgentConfig(**config), should_stop=should_stop)
-    return agent.explore(
-        QUESTION,
-        run or Allowance(),
+def explore(
+    graph, model, *, run=None, toolbox=None, should_stop=lambda: False, max_steps=20, takes_last_set=True, **limits
+):
+    toolbox = toolbox or Toolbox.full(graph)
+    ending = ByFinish(toolbox.session, max_steps=max_steps, takes_last_set=takes_last_set)
+    begun = Trajectory(
+        question=QUESTION,
         method="test",
-        opening=OPENING,
+        model=model.name,
         prompt_hash="0",
         sampling=Sampling(temperature=0.5, random_seed=0),
+        toolbox=toolbox.spec,
+        tools=toolbox.specs,
+        opening=OPENING,
+        elision=ELISION,
     )
+    return Agent(model, toolbox, ending, should_stop=should_stop, **limits).explore(begun, run or Allowance())
 
 
 def ask(graph, model, *, run=None, rerank=None, **config):

@@ -14,13 +14,14 @@ from fakes import Answer, FakeServer
 from fakes.embedder import embedded
 from orienteer import Graph
 from orienteer.agents import replay
-from orienteer.agents.agent import Agent, AgentConfig
+from orienteer.agents.agent import Agent
+from orienteer.agents.endings import ByFinish
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
 from orienteer.methods.table import METHODS, MethodCard, method_of
 from orienteer.options import options_of
-from orienteer.records import Question, Ranked, Result, Sampling, Usage
+from orienteer.records import Question, Ranked, Result, Trajectory, Usage
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools.toolbox import Toolbox
@@ -339,8 +340,9 @@ class Sequence:
 
     def retrieve(self, question: Question, run) -> Result:
         for number in (2, 0, 1):
-            agent = Agent(self._model, Toolbox.full(self._graph), AgentConfig(max_steps=2), number=number)
-            agent.explore(question, run, method=self.name, opening=(), prompt_hash=None, sampling=Sampling())
+            toolbox = Toolbox.full(self._graph)
+            begun = Trajectory(question=question, method=self.name, model="m", tools=toolbox.specs)
+            Agent(self._model, toolbox, ByFinish(toolbox.session, max_steps=2), number=number).explore(begun, run)
         return Result(question=question.text, method=self.name, hits=(Ranked(id="f1", type="", name="", score=1),))
 
 

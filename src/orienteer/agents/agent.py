@@ -1,146 +1,127 @@
-"""One agent: a model that calls tools until it finishes or may go no further."""
+"""One agent: a model that calls tools until its course ends or may go no further."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from orienteer.agents.dialect import DIALECTS
+from orienteer.agents.endings import Ending
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm.calls import left_out
-from orienteer.llm.conversation import ELISION, Conversation
+from orienteer.llm.asking import ending_of
+from orienteer.llm.conversation import Conversation, Dialect, Turn
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Observation, Question, Reply, Sampling, StoppedBy, Trajectory
+from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory
 from orienteer.tools.toolbox import Toolbox
 
-CALL_A_TOOL = "Nothing was called. Call one of the tools; call finish when the answer is complete."
-LAST_TURN = (
-    "The budget is spent: this is the last turn. Call add_to_answer with the nodes that answer the question best, "
-    "best first. Nothing else will be run."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentConfig:
-    """How far one agent may go."""
-
-    max_steps: int = 20
-    """Steps before an agent is stopped. The paper's T_max (ARK, appendix A.2)."""
-    context_tokens: int = 24_000
-    """Size of a request; beyond it the oldest observations are left out."""
-    takes_last_set: bool = True
-    """An agent that ends without an answer gives its last result, marked so."""
+CONTEXT_TOKENS = 24_000
+"""Size of a request; beyond it the oldest observations are left out."""
+NO_MORE = "Not run: no tool call is left."
+_FEIGNED = "the model wrote results of tools itself: they were left out"
 
 
 class Agent:
-    """One model over one toolbox."""
+    """One model over one toolbox, for one course. Not shared among threads."""
 
     def __init__(
         self,
         model: LanguageModel,
         toolbox: Toolbox,
-        config: AgentConfig,
+        ending: Ending,
         *,
+        dialect: Dialect = DIALECTS["native"],
+        context_tokens: int | None = CONTEXT_TOKENS,
         number: int = 0,
-        should_stop: Callable[[], bool] | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         """`number` is which of several agents this is; its steps say so."""
-        self._model, self._toolbox, self._config, self._number = model, toolbox, config, number
-        self._should_stop = should_stop or (lambda: False)
+        self._model, self._toolbox, self._ending, self._number = model, toolbox, ending, number
+        self._dialect, self._context_tokens, self._should_stop = dialect, context_tokens, should_stop
+        self._notes: list[str] = []
 
-    def explore(
-        self,
-        question: Question,
-        run: Run,
-        *,
-        method: str,
-        opening: Sequence[Message],
-        prompt_hash: str | None,
-        sampling: Sampling,
-    ) -> Trajectory:
+    def explore(self, begun: Trajectory, run: Run) -> Trajectory:
         """Run until the end. A failure of the model ends the trajectory with the steps so far; ours propagate."""
-        talk = Conversation(
-            self._model,
-            opening,
-            sampling=sampling,
-            tools=self._toolbox.specs,
-            dialect=DIALECTS["native"],
-            agent=self._number,
-            context_tokens=self._config.context_tokens,
-        )
-        self._toolbox.session.run = run
-        stopped_by: StoppedBy = "steps"
+        talk, ending, session = self.begin(begun, run), self._ending, self._toolbox.session
+        stopped_by: StoppedBy = "finish"
         error: str | None = None
-        notes: list[str] = []
         is_early = False
-        notice: str | None = None
         try:
-            for _ in range(self._config.max_steps):
-                if self._should_stop():
-                    stopped_by = "finish"
-                    notes.append("stopped early: the other agents agree")
-                    is_early = True
-                    break
-                reply = talk.turn(run, notice=notice, observe=self._observed).reply
-                notice = left_out(reply) if reply.message.tool_calls else CALL_A_TOOL
-                if self._toolbox.session.is_finished:
-                    stopped_by = "finish"
-                    break
+            is_early = self.walk(talk, run)
+            if not is_early and not ending.is_reached:
+                stopped_by = "steps"
+                if ending.last is not None and ending.last.is_after_steps:
+                    self._last_turn(talk, run)
         except BudgetExhausted as exhausted:
-            stopped_by = limit_of(exhausted)
-            error = self._last_turn(run, talk)
+            stopped_by, error = ending_of(exhausted), self._rescue(talk, run)
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
-        if not is_early:
-            self._settle(notes)
-        graph, session = self._toolbox.session.graph, self._toolbox.session
-        notes += session.unpaid_notes()
-        return Trajectory(
-            question=question,
-            method=method,
-            model=self._model.name,
-            prompt_hash=prompt_hash,
-            sampling=sampling,
-            toolbox=self._toolbox.spec,
-            tools=self._toolbox.specs,
-            opening=tuple(opening),
-            elision=ELISION,
-            steps=tuple(talk.steps),
-            selected=tuple(graph.ids[row] for row in session.answer),
-            stopped_by=stopped_by,
-            error=error,
-            notes=tuple(notes),
-            embedding=session.spent,
+        answer, notes = (None, ()) if is_early else ending.settle()
+        self._notes += [*notes, *session.unpaid_notes()]
+        return begun.model_copy(
+            update={
+                "steps": tuple(talk.steps),
+                "selected": tuple(session.graph.ids[row] for row in session.answer),
+                "answer": answer,
+                "stopped_by": stopped_by,
+                "error": error,
+                "notes": tuple(dict.fromkeys(self._notes)),
+                "embedding": session.spent,
+            }
         )
 
-    def _observed(self, reply: Reply) -> Iterator[Observation]:
-        return map(self._toolbox.observe, reply.message.tool_calls)
+    def begin(self, begun: Trajectory, run: Run) -> Conversation:
+        """Return the talk that a trajectory without steps opens; its searches are paid from the run."""
+        self._toolbox.session.run = run
+        return Conversation(
+            self._model,
+            begun.opening,
+            sampling=begun.sampling,
+            tools=begun.tools,
+            dialect=self._dialect,
+            agent=self._number,
+            context_tokens=self._context_tokens,
+        )
 
-    def _last_turn(self, run: Run, talk: Conversation) -> str | None:
-        """Let the model answer from what it has, out of the budget's reserve; return what went wrong."""
-        if self._toolbox.session.is_finished:
-            return None
+    def walk(self, talk: Conversation, run: Run) -> bool:
+        """Take turns until the course has ended; return whether it was stopped before.
+
+        Raises `BudgetExhausted`, `ModelError`.
+        """
+        notice: str | None = None
+        while not self._ending.is_reached and not self._ending.is_spent:
+            if self._should_stop():
+                self._notes.append("stopped early: the other agents agree")
+                return True
+            notice = self._ending.hear(self._turn(talk, run, notice))
+        return False
+
+    def _turn(self, talk: Conversation, run: Run, notice: str | None, *, runs_calls: bool = True) -> Turn:
+        left = self._ending.calls_left if runs_calls else 0
+
+        def observe(reply: Reply) -> Iterator[Observation]:
+            for place, call in enumerate(reply.message.tool_calls):
+                is_left = left is None or place < left
+                yield self._toolbox.observe(call) if is_left else Observation(NO_MORE, error=NOT_RUN)
+
+        turn = talk.turn(run, notice=notice, offers_tools=runs_calls, is_read=runs_calls, observe=observe)
+        if turn.feigned:
+            self._notes.append(_FEIGNED)
+        return turn
+
+    def _rescue(self, talk: Conversation, run: Run) -> str | None:
+        """Let the model answer from what it has; return what went wrong."""
         try:
-            talk.turn(run.final(), notice=LAST_TURN, observe=self._observed)
-        except BudgetExhausted:
-            return None
+            self._last_turn(talk, run)
         except ModelError as failed:
             return str(failed)
         return None
 
-    def _settle(self, notes: list[str]) -> None:
-        """Take the last result where nothing was chosen: forgetting to add is no reason to lose what was found."""
-        session = self._toolbox.session
-        last = session.last()
-        if session.answer or last is None or not self._config.takes_last_set or session.is_finished:
+    def _last_turn(self, talk: Conversation, run: Run) -> None:
+        """Ask for the answer, out of the budget's reserve; where no call is left for it there is none."""
+        last = self._ending.last
+        if last is None or self._ending.is_reached:
             return
-        session.answer += session.ranked(last, [])[:20]
-        notes.append(f"nothing was added to the answer: the first nodes of the last result {last} stand for it")
-
-
-def limit_of(exhausted: BudgetExhausted) -> StoppedBy:
-    """Return a spent budget as the ending that it is."""
-    for limit in ("calls", "tokens", "seconds", "usd", "interrupted"):
-        if exhausted.limit == limit:
-            return limit
-    raise AssertionError(exhausted.limit)
+        try:
+            turn = self._turn(talk, run.final(), last.notice, runs_calls=last.offers_tools)
+        except BudgetExhausted:
+            return
+        self._ending.hear(turn, is_last=True)

@@ -25,7 +25,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from orienteer.agents.agent import Agent, AgentConfig
+from orienteer.agents.agent import Agent
+from orienteer.agents.endings import ByFinish
 from orienteer.agents.hits import present
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
@@ -144,20 +145,16 @@ class Ark:
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> tuple[Trajectory, Session]:
         toolbox = self._toolbox()
         begun = self._begun(question, number, run.random_seed, toolbox)
-        config = AgentConfig(
-            max_steps=self.config.max_steps,
+        ending = ByFinish(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not self.config.is_plain)
+        agent = Agent(
+            self._model,
+            toolbox,
+            ending,
             context_tokens=self.config.context_tokens,
-            takes_last_set=not self.config.is_plain,
+            number=number,
+            should_stop=agreement.is_reached,
         )
-        agent = Agent(self._model, toolbox, config, number=number, should_stop=agreement.is_reached)
-        trajectory = agent.explore(
-            question,
-            run,
-            method=begun.method,
-            opening=begun.opening,
-            prompt_hash=begun.prompt_hash,
-            sampling=begun.sampling,
-        )
+        trajectory = agent.explore(begun, run)
         if toolbox.session.is_finished:
             agreement.take(trajectory)
         return trajectory, toolbox.session

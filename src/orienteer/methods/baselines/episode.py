@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from string import Template
 from typing import NamedTuple
 
-from orienteer.agents.agent import Agent, AgentConfig
+from orienteer.agents.agent import Agent
+from orienteer.agents.endings import ByFinish
 from orienteer.agents.hits import present
 from orienteer.agents.workflow import WorkflowConfig, check_limits
 from orienteer.display import counted
@@ -61,16 +62,9 @@ class Searcher:
         check_limits(self._graph, question)
         toolbox, config = self._toolbox(question), self._config
         begun = self._begun(question, number, run.random_seed, toolbox, lessons)
-        limits = AgentConfig(max_steps=config.max_steps, context_tokens=config.context_tokens, takes_last_set=False)
-        trajectory = Agent(self._model, toolbox, limits, number=number).explore(
-            question,
-            run,
-            method=begun.method,
-            opening=begun.opening,
-            prompt_hash=begun.prompt_hash,
-            sampling=begun.sampling,
-        )
-        return self._ranked(trajectory, toolbox.session)
+        ending = ByFinish(toolbox.session, max_steps=config.max_steps, takes_last_set=False)
+        agent = Agent(self._model, toolbox, ending, context_tokens=config.context_tokens, number=number)
+        return self._ranked(agent.explore(begun, run), toolbox.session)
 
     def _toolbox(self, question: Question) -> Toolbox:
         graph, config = self._graph, self._config

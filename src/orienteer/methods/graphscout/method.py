@@ -20,7 +20,9 @@ from functools import cached_property
 from string import Template
 from typing import NamedTuple
 
-from orienteer.agents.dialect import harmless
+from orienteer.agents.agent import Agent
+from orienteer.agents.dialect import Native, Qwen, harmless
+from orienteer.agents.endings import ByAnswerLine
 from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.session import Cypher
@@ -30,7 +32,6 @@ from orienteer.index.searchers import Mode
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
 from orienteer.methods.graphscout.config import AUTO, GraphScoutConfig
-from orienteer.methods.graphscout.course import Course
 from orienteer.methods.graphscout.linker import Linker, shown_nodes
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
@@ -68,7 +69,14 @@ class GraphScout:
         tools = self._tools()
         try:
             begun = self._begun(question, run.random_seed)
-            trajectory = Course(self._model, tools.toolbox, self.config, run, begun).follow()
+            agent = Agent(
+                self._model,
+                tools.toolbox,
+                ByAnswerLine(max_calls=self.config.max_calls),
+                dialect=Qwen() if self.config.calls == "text" else Native(reads_words=True),
+                context_tokens=self.config.context_tokens,
+            )
+            trajectory = agent.explore(begun, run)
             marks = tools.marks
         finally:
             tools.close()

@@ -8,19 +8,16 @@ long a walk is, and what of a node is told, the paper leaves open.
 from __future__ import annotations
 
 from collections.abc import Callable
-from string import Template
 
 import numpy as np
 
 from orienteer.agents.dialect import harmless
 from orienteer.graph.store import Graph
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import Conversation
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.explore.orders import QuizOrder, in_words
 from orienteer.quizzes.explore.report import CheckedReport
-from orienteer.quizzes.explore.scout import QuizEpisode, QuizTalk, handed_in, recorded, report_prompt, sampling_of
-from orienteer.quizzes.kinds import PACKAGE
-from orienteer.records import Message
+from orienteer.quizzes.explore.scout import QuizEpisode, begun_by, handed_in, recorded, report_prompt
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line
 
@@ -48,18 +45,13 @@ class Walker:
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
         """
         rows = walk(self._graph, self._graph.row(order.seed), np.random.default_rng([run.random_seed, order.place]))
-        prompt = prompt_of("quiz-walk", PACKAGE)
-        user = Template(prompt.user).substitute(
-            in_words(self._graph, order), piece=piece(self._graph, rows), report=report_prompt(order)
-        )
-        opening = (
-            Message(role="system", content=Template(prompt.system).substitute(self._environment)),
-            Message(role="user", content=user),
-        )
-        talk = QuizTalk(model, run, opening, sampling_of(order, run, self._temperature))
+        told = {"piece": piece(self._graph, rows), "report": report_prompt(order)}
+        values = {**in_words(self._graph, order), **told}
+        begun = begun_by(model, order, run, "quiz-walk", self._environment, values, self._temperature)
+        talk = Conversation(model, begun.opening, sampling=begun.sampling)
         touched = {self._graph.ids[row] for row in rows}
-        item, wrong = handed_in(talk, None, lambda report: check(report, touched=touched))
-        return QuizEpisode(item, wrong, (recorded(talk, order, model, prompt, item, wrong),))
+        item, wrong = handed_in(talk, run, None, lambda report: check(report, touched=touched))
+        return QuizEpisode(item, wrong, (recorded(begun, talk, item, wrong),))
 
 
 def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = STEPS) -> tuple[int, ...]:

@@ -270,6 +270,8 @@ def _show(out: Output, event: Event, *, has_agents: bool) -> None:
 
     if event.kind == "note":
         out.note(event.text)
+    elif event.kind == "step" and event.step.error is not None:
+        pass  # what it came to is told at the end
     elif event.kind == "step" and event.agent is not None and not event.step.reply.message.tool_calls:
         said = after_thinking(event.step.reply.message.content or "") or "nothing"
         short = textwrap.shorten(said, _SAID, placeholder=" ...")

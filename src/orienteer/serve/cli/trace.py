@@ -119,6 +119,8 @@ def _trajectory(out: Output, number: int, one: Trajectory) -> None:
     for place, step in enumerate(one.steps, 1):
         if step.reply.message.content:
             out.print(f"   {place}. {step.reply.message.content}")
+        if step.error:
+            out.print(f"   {place}. the request failed: {step.error}")
         seen = {observed.call_id: observed for observed in step.observations}
         for call in step.reply.message.tool_calls:
             out.print(f"   {place}. {call.name} {call.arguments}")
