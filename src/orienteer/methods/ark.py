@@ -75,6 +75,8 @@ class ArkConfig:
     """Stop the other agents when a majority has finished with the same first node."""
     fill: bool = False
     """Fill a short ranking up to k with the question's BM25 hits."""
+    more_tools: tuple[str, ...] = ()
+    """Tools of installed packages that agents are offered too, by name."""
     mode: Mode = "lexical"
     """How searches rank unless an agent says: lexical, dense, hybrid, hybrid:0.6 or rrf; table 4's `rel`."""
 
@@ -86,8 +88,10 @@ class ArkConfig:
         for name in ("agents", "max_steps"):
             if getattr(self, name) < 1:
                 raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")
-        if self.is_plain and (self.early_stop or self.fill):
-            raise BadOption("early_stop and fill are not the paper's: leave them out, or faithful and tools")
+        if self.is_plain and (self.early_stop or self.fill or self.more_tools):
+            raise BadOption(
+                "early_stop, fill and more_tools are not the paper's: leave them out, or faithful and tools"
+            )
 
     @property
     def is_plain(self) -> bool:
@@ -107,6 +111,7 @@ class Ark:
         if rerank and self.config.is_plain:
             raise BadOption("a reranker is not the paper's: leave it out, or faithful and tools")
         graph.searcher(self.config.mode)  # without vectors it is told before a model is paid
+        self._toolbox()  # a tool that no package has, too
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore in parallel, fuse, cut at k (20 in appendix A.2). One agent's failure costs its own votes only."""
@@ -178,7 +183,7 @@ class Ark:
 
     def _toolbox(self) -> Toolbox:
         if not self.config.is_plain:
-            return Toolbox.full(self._graph, mode=self.config.mode)
+            return Toolbox.full(self._graph, mode=self.config.mode, more=self.config.more_tools)
         parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools, ())
         return open_plain(self._graph, self.config.mode, parameters)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from orienteer.errors import BadOption, nearest
+from orienteer.plugins import load, refused, registered
 from orienteer.protocols import LanguageModel, Method
 from orienteer.settings import FILE, Settings
 
@@ -372,27 +373,49 @@ _TABLE = (
 METHODS: Mapping[str, MethodCard] = {method.name: method for method in _TABLE}
 
 
+def cards() -> Mapping[str, MethodCard]:
+    """Return every method's card by its name: Orienteer's, then those of installed packages. Raises `BadOption`."""
+    others = {name: _card_of(name) for name in sorted(registered("methods", METHODS))}
+    return {**METHODS, **{name: card for name, card in others.items() if card is not None}}
+
+
+def _card_of(name: str) -> MethodCard | None:
+    """Return the card of a name alone, None where there is none. Raises `BadOption` for a package's that is broken."""
+    if name in METHODS:
+        return METHODS[name]
+    card = load("methods", name, METHODS)
+    if card is None:
+        return None
+    if not isinstance(card, MethodCard):
+        raise refused("methods", name, f"{card!r} is no MethodCard")
+    if card.name != name or ":" in name or name != name.lower():
+        raise refused("methods", name, f"the card's name is {card.name!r}: both must be one lower-case name")
+    return card
+
+
 def method_of(name: str) -> MethodCard:
     """Return a method's card by its name, over another as in `sage:ark`, or the card at somebody's own import path.
 
-    An import path is `package.module:CARD`. Raises `BadOption`.
+    The name is Orienteer's own or that of an installed package; an import path is `package.module:CARD`. Raises
+    `BadOption`.
     """
-    if name in METHODS:
-        return METHODS[name]
+    if (own := _card_of(name)) is not None:
+        return own
     outer, colon, inner = name.partition(":")
-    if colon and outer in METHODS:
-        return over(METHODS[outer], method_of(inner))
+    if colon and (own := _card_of(outer)) is not None:
+        return over(own, method_of(inner))
     if colon:
         card = _imported(name)
         if not isinstance(card, MethodCard):
             raise BadOption(f"{name!r} is no MethodCard, but {card!r}: write a card beside the class, and name that")
         return card
-    near = nearest(name, METHODS)
+    names = [*METHODS, *registered("methods", METHODS)]
+    near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
     first, _, options = name.partition(" ")
-    if first in METHODS:
+    if first in names:
         hint = f" Options are given by --set: --method {first} --set {options}."
-    raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(METHODS)}.")
+    raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(names)}.")
 
 
 def over(method: MethodCard, inner: MethodCard) -> MethodCard:
@@ -448,7 +471,7 @@ def method_of_settings(settings: Settings) -> str:
 
 def _refuse_import(text: str, flag: str) -> None:
     """Raise `BadOption` for an import path in a file of the working directory: the code there may be anyone's."""
-    if ":" in text and not all(part in METHODS for part in text.split(":")):
+    if ":" in text and not all(part in METHODS or part in registered("methods") for part in text.split(":")):
         raise BadOption(
             f"{FILE} of the working directory names {text!r}, which is no method of the table: name it with {flag}"
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from orienteer.errors import Error, ModelError, NotAGraph
+from orienteer.errors import BadOption, Error, ModelError, NotAGraph
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
+from orienteer.plugins import load, refused, registered
 from orienteer.protocols import Closing, Tool
 from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, ToolCall, ToolSpec
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
@@ -43,11 +44,13 @@ class Toolbox:
         offers_cypher: bool = False,
         offers_select: bool = False,
         offers_passages: bool = False,
+        more: tuple[str, ...] = (),
     ) -> Toolbox:
         """Return all tools over a graph, and where asked for `cypher`, which is an extra, and `select`, for plans.
 
         Searches rank by `mode`, or as the model says where it is offered the choice: None offers it where there are
-        vectors. They take passages where that is asked for.
+        vectors. They take passages where that is asked for. `more` are tools of installed packages, by name. Raises
+        `BadOption` where there is none of a name.
         """
         offers_mode = graph.searcher.has_vectors if offers_mode is None else offers_mode
         spec = ToolboxSpec(
@@ -59,6 +62,7 @@ class Toolbox:
                 "offers_cypher": offers_cypher,
                 "offers_select": offers_select,
                 "offers_passages": offers_passages,
+                **({"more": list(more)} if more else {}),
             },
         )
         session = Session(graph, reply_tokens, mode=mode, offers_mode=offers_mode, offers_passages=offers_passages)
@@ -82,7 +86,8 @@ class Toolbox:
             from orienteer.tools.select import Select  # agents do without
 
             tools = (*tools, Select(session))
-        return cls(session, tools, spec)
+        own = {tool.spec.name for tool in tools}
+        return cls(session, (*tools, *(_registered(name, session, own) for name in more)), spec)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -128,3 +133,15 @@ class Toolbox:
         reply = Reply(self.session)
         reply.say(why if len(why) <= _LONGEST_REFUSAL else f"{why[:_LONGEST_REFUSAL]} ...")
         return Observation(reply.text(), error=error)
+
+
+def _registered(name: str, session: Session, taken: Collection[str]) -> Tool:
+    """Return the tool that an installed package registers under a name. Raises `BadOption`."""
+    make = load("tools", name, taken)
+    if make is None:
+        known = ", ".join(registered("tools", taken)) or "none"
+        raise BadOption(f"no installed package has a tool {name!r}: there are {known}")
+    tool: Tool = make(session)
+    if tool.spec.name != name:
+        raise refused("tools", name, f"the tool calls itself {tool.spec.name!r}")
+    return tool

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from orienteer.errors import BadOption, nearest
+from orienteer.plugins import load, refused, registered
 from orienteer.records import Ranked, Trajectory
 
 RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
@@ -106,7 +107,11 @@ def rank_measure(name: str) -> RankMeasure:
         return RankMeasure(name, plain != name, None, _WHOLE[kind])
     if kind in _CUT and k is not None:
         return RankMeasure(name, plain != name, None if k == "all" else int(k), _CUT[kind])
-    raise BadOption(unknown_measure(name, _EXAMPLES))
+    if parts and (formula := load("measures", kind, {*_WHOLE, *_CUT, EVIDENCE})) is not None:
+        if not callable(formula):
+            raise refused("measures", kind, f"{formula!r} is no function of a ranking, gold and k")
+        return RankMeasure(name, plain != name, int(k) if k not in (None, "all") else None, formula)
+    raise BadOption(unknown_measure(name, (*_EXAMPLES, *registered("measures"))))
 
 
 def evidence_step(name: str) -> int | None:

@@ -10,6 +10,7 @@ from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import SYNTAXES
 from orienteer.ingest.formats.table import Batch, Drop, Format
+from orienteer.plugins import load, refused
 
 FORMATS = (
     Format("delimited text", tuple(DELIMITERS), Delimited(), is_text=True),
@@ -25,12 +26,30 @@ RDF = tuple(SYNTAXES)
 """Files of RDF, one graph together: `rdf` reads them. Of `.xml` only what says that it is RDF."""
 
 
+_OWN = frozenset(
+    name.removeprefix(".") for name in (*(name for form in FORMATS for name in form.suffixes), *GRAPHS, *RDF)
+)
+"""Suffixes that no package may register, without their dot."""
+
+
 def format_of(path: Path) -> Format | None:
     """Return the format that a file's name tells, None where it is not among those read."""
-    form_of_file = next((form for form in FORMATS if suffix(path) in form.suffixes), None)
+    kind = suffix(path)
+    form_of_file = next((form for form in FORMATS if kind in form.suffixes), None) or _registered(kind)
     if form_of_file is not None and isinstance(form_of_file.reader, Parquet) and path.suffix.lower() == ".gz":
         return None  # Parquet is packed within; nothing writes it so, and it cannot be streamed
     return form_of_file
+
+
+def _registered(kind: str) -> Format | None:
+    """Return the format that an installed package registers under a suffix without its dot. Raises `BadOption`."""
+    name = kind.removeprefix(".")
+    form = load("importers", name, _OWN)
+    if form is None:
+        return None
+    if not isinstance(form, Format) or kind not in form.suffixes:
+        raise refused("importers", name, f"{form!r} is no Format of files named *{kind}")
+    return form
 
 
 def suffixes() -> str:

@@ -141,10 +141,10 @@ def demo(out: Output) -> None:
 
 def methods(out: Output) -> None:
     """List the methods, what each needs, and its options with their defaults."""
-    from orienteer.methods.table import METHODS
+    from orienteer.methods.table import cards
     from orienteer.options import options_of
 
-    rows = [(method, options_of(method.config_class())) for method in METHODS.values()]
+    rows = [(method, options_of(method.config_class())) for method in cards().values()]
     if out.as_json:
         out.json(
             [

@@ -1,0 +1,134 @@
+"""The package that docs/extending.md shows, installed, and each of its four things used."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from orienteer import Edge, Graph, Node, Retriever, ScriptedModel, plugins
+from orienteer.agents.replay import replay
+from orienteer.errors import BadOption
+from orienteer.evaluation.scores.measures import rank_measure
+from orienteer.methods.table import METHODS, cards, method_of
+from orienteer.serve.cli import main
+from orienteer.settings import Settings, read_settings
+from orienteer.tools import Toolbox
+
+PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+BLOCKS = dict(re.findall(r"^```(text|python)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Give a function that installs a package: a module, and the entry points that it registers."""
+
+    def put(module, source, points, package="shouting"):
+        folder = tmp_path / package
+        about = folder / f"{package}-1.0.dist-info"
+        about.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(source, encoding="utf-8")
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+        (about / "entry_points.txt").write_text(points, encoding="utf-8")
+        monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.delitem(sys.modules, module, raising=False)
+        plugins._points.cache_clear()
+
+    yield put
+    plugins._points.cache_clear()
+
+
+@pytest.fixture
+def shouting(install):
+    points = re.sub(r'^\[project\.entry-points\."(.*)"\]$', r"[\1]", BLOCKS["text"], flags=re.MULTILINE)
+    install("shouting", BLOCKS["python"], points.replace('"', ""))
+
+
+@pytest.fixture
+def graph(tmp_path):
+    nodes = [Node("a", "boat", "FERRY", "a boat"), Node("b", "town", "Basel", "a town")]
+    return Graph.from_records(nodes, [Edge("a", "lands", "b")], path=tmp_path / "graph")
+
+
+def test_its_method_is_listed_and_asked(shouting, graph, capsys):
+    assert main(["methods"]) == 0
+    assert "shout: ranks what a question writes in capitals (needs no model)" in capsys.readouterr().out
+    assert list(cards()) == [*METHODS, "shout"]
+    assert main(["ask", str(graph.path), "Where does the FERRY land?", "--method", "shout", "--json"]) == 0
+    assert [hit["id"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["a"]
+    found = Retriever(graph, "sage:shout", settings=Settings()).search(
+        "Where does the FERRY land?", node_types=["boat"]
+    )
+    assert [hit.id for hit in found.hits] == ["a"]
+
+
+def test_nothing_of_it_is_imported_before_it_is_asked_for(shouting):
+    method_of("anchor")
+    with pytest.raises(BadOption, match="Near: shout"):
+        method_of("shoutt")
+    assert "shouting" not in sys.modules
+    assert method_of("shout").load().name == "shout"
+    assert "shouting" in sys.modules
+
+
+def test_its_importer_reads_files_of_its_suffix(shouting, tmp_path, capsys):
+    (tmp_path / "books.ris").write_text("TY  - BOOK\nID  - b1\nTI  - Moby Dick\nER  - \n", encoding="utf-8")
+    assert main(["import", str(tmp_path / "books.ris"), "-o", str(tmp_path / "books")]) == 0
+    node = Graph.open(tmp_path / "books").node("b1")
+    assert (node.type, node.name) == ("BOOK", "Moby Dick")
+
+
+def test_its_tool_is_offered_to_agents_and_replays(shouting, graph):
+    def policy(messages, tools, sampling):
+        assert "count_words" in [tool.name for tool in tools]
+        if any(message.role == "tool" for message in messages):
+            return [("finish", {})]
+        return [("count_words", {"text": "one two three"}), ("add_to_answer", {"nodes": ["a"], "reasoning": "x"})]
+
+    options = {"agents": 1, "more_tools": ("count_words",)}
+    result = Retriever(graph, "ark", model=ScriptedModel(policy), settings=Settings(), **options).search("boats?")
+    assert result.trajectories[0].steps[0].observations[0].text == "3 words"
+    assert all(call.is_equal for call in replay(result.trajectories[0], graph))
+    with pytest.raises(BadOption, match="no installed package has a tool 'sing': there are count_words"):
+        Toolbox.full(graph, more=["sing"])
+
+
+def test_its_measure_is_known_by_its_name(shouting):
+    assert rank_measure("First")(["b", "a"], {"b": 1.0}) == 1.0
+    assert rank_measure("First@5").k == 5
+    with pytest.raises(BadOption, match="First"):
+        rank_measure("Furst")
+
+
+def test_a_file_of_the_working_directory_may_name_it(shouting, graph, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "orienteer.toml").write_text('method = "sage:shout"\n', encoding="utf-8")
+    retriever = Retriever(graph, settings=read_settings(environment={}, folders=[Path()]))
+    assert retriever.method.name == "sage:shout"
+
+
+def test_a_broken_package_is_named(install):
+    install("broken", "1 / 0", "[orienteer.methods]\nloud = broken:METHOD\n", package="broken-things")
+    with pytest.raises(BadOption, match="'broken-things' registers the method 'loud'.*ZeroDivisionError"):
+        method_of("loud")
+
+
+def test_a_name_of_ours_is_refused(install):
+    install("thief", "METHOD = None", "[orienteer.methods]\nanchor = thief:METHOD\n", package="thief")
+    assert method_of("anchor") is METHODS["anchor"]
+    with pytest.raises(BadOption, match="'thief' registers the method 'anchor', which is Orienteer's own name"):
+        method_of("ancor")
+
+
+def test_what_is_no_card_is_told(install):
+    install("cardless", "METHOD = 3", "[orienteer.methods]\nloud = cardless:METHOD\n", package="cardless")
+    with pytest.raises(BadOption, match="'cardless' registers the method 'loud', and 3 is no MethodCard"):
+        method_of("loud")
+
+
+def test_a_name_that_two_packages_have_is_refused(install):
+    for package in ("one", "two"):
+        install(package, "", f"[orienteer.measures]\nLoud = {package}:loud\n", package=package)
+    with pytest.raises(BadOption, match="registers the measure 'Loud', as the package"):
+        rank_measure("Loud")
