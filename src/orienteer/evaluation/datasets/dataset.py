@@ -25,11 +25,11 @@ class Dataset:
 
     name: str
     about: str
-    """What it is, its terms, and how the files that were read are hashed where that is not `digest`'s rule."""
+    """What it is and its terms; how its files are hashed, where that is not `digest`'s rule."""
     looks_for: str
     """What it is recognised by, for messages."""
     recognises: Callable[[Path], bool]
-    """Says so of a file or a folder by columns, keys and names; never raises for what is something else."""
+    """Tells whether a file or a folder holds it, by columns, keys and names. It raises nothing."""
     read: Reads
     url: str = ""
 

@@ -83,7 +83,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _placed(examples: Sequence[Example], graph: Graph) -> list[Example]:
-    """Return the questions with the passages that hold their evidence; gold that is not whole is none."""
+    """Return the questions with the passages that hold their evidence; none where one of the passages is missing."""
     holders = _holders(graph, {text for example in examples for text in example.gold.evidence})
     placed = []
     for example in examples:

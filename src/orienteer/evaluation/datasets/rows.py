@@ -28,7 +28,7 @@ SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
 def files_in(path: Path, *, root: Path | None = None) -> list[Path]:
     """Return a file as it is, or the visible files of a folder; none where there is nothing.
 
-    Links that lead out of the folder, or of the `root` that holds it, are none of them.
+    Links that lead out of the folder, or out of the `root` that holds it, are left out.
     """
     if path.is_dir():
         return listing(path, root)
@@ -90,7 +90,7 @@ def digest(paths: Iterable[Path]) -> str:
 
 
 def fields(row: Mapping[str, Any], *, but: Iterable[str] = ()) -> dict[str, JsonValue]:
-    """Return what a row says besides these columns, as JSON; what says nothing is left out."""
+    """Return the other columns of a row as JSON; empty ones are left out."""
     left_out = set(but)
     values = {name: plain(value) for name, value in row.items() if name not in left_out}
     return {name: value for name, value in values.items() if value is not None}
@@ -120,7 +120,7 @@ def examples_of(table: Iterable[Row], make: Callable[[Row], Example], *, path: P
 
 
 def listed(value: Any) -> list[Any]:  # Any: what a table holds
-    """Return a list, also one that a cell holds as JSON; nothing is an empty one. Raises `TypeError` for others."""
+    """Return a list, or the one that a cell holds as JSON; an empty cell is an empty list. Raises `TypeError`."""
     value_list = unpacked(value)
     if value_list is not None and value_list != "" and not isinstance(value_list, list):
         raise TypeError(f"{value_list!r} where a list is expected")
@@ -128,7 +128,7 @@ def listed(value: Any) -> list[Any]:  # Any: what a table holds
 
 
 def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
-    """Return a value as it is, but a list that is written as JSON text as that list."""
+    """Return a value as it is, and the list where the value is the JSON text of one."""
     if isinstance(value, str) and value[:1] == "[":
         try:
             return parsed(value)

@@ -182,8 +182,8 @@ def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, known:
     bullets and numbers before items are dropped; since names hold commas too, as many parts as make up one of the names
     are taken together first, the longest name first. Every other part is a wrong item, words around the names included.
 
-    Lenient, for answers in prose: the names that stand anywhere in the text, as whole words, the longest first; wrong
-    are those among `known`, which no other wrong item can be told from prose without.
+    Lenient, for answers in prose: the names that stand anywhere in the text, as whole words, the longest first. Only
+    names among `known` can be wrong items: prose does not show where any other wrong item begins.
     """
     if lenient:
         return _items_in_prose(answer, names, known)
@@ -222,7 +222,7 @@ def _items_in_prose(answer: str, names: Sequence[str], known: Sequence[str]) -> 
 
 
 def _listed(answer: str) -> list[str]:
-    """Return the parts of a list in words, what stood between them kept at the head of the later one."""
+    """Cut a list in words into its parts; what separates two of them stays at the head of the second."""
     if answer.lstrip().startswith("["):
         try:
             items = json.loads(answer)
@@ -243,7 +243,7 @@ def _item(parts: Sequence[str]) -> str:
 
 
 def _distinct(names: Iterable[str], *, lenient: bool) -> dict[str, str]:
-    """Return names by what they are after normalising."""
+    """Return names by their normalised forms."""
     return {normalise(name, lenient=lenient): name for name in names}
 
 
@@ -280,7 +280,7 @@ def _require(gold: Gold) -> None:
 
 
 def _value(text: str, kind: _Kind) -> float | None:
-    """Return what a text is worth that says one boolean or one number and nothing else; else None."""
+    """Return the value of a text that is one boolean or one number and nothing else; None for any other text."""
     plain = normalise(text)
     if kind == "boolean":
         return _BOOLEANS.get(plain)

@@ -93,10 +93,10 @@ def judge_run(
 ) -> tuple[Judgement, ...]:
     """Judge the answers of a run, append each verdict to its `judged.jsonl` at once, and return the new ones.
 
-    What this judge has said of the very same request is not asked again, so a run that was cut off goes on. Lines that
-    failed, gave no answer or have no gold to be judged by are not asked about; `scoring` counts the first two as 0.
-    `evidence` is needed for the E-Score where the questions bring none themselves: see `gold_evidence`. The listener
-    hears each verdict as it comes.
+    A request that this judge has answered is not sent again, so a run that was cut off goes on. The judge is not asked
+    about lines that failed, gave no answer or have no gold to be judged by; `scorer` counts the first two as 0. The
+    E-Score needs `evidence` where the questions bring none themselves: see `gold_evidence`. The listener gets each
+    verdict as it comes.
 
     Raises `BadOption` for an unknown score, `GraphBusy` where another process writes this run, `ModelError` where the
     first calls all fail, `BudgetExhausted` where the allowance is spent; what was judged until then is kept.
@@ -190,7 +190,7 @@ def _check(run: StoredRun, scores: Sequence[str], evidence: Callable[[Line], str
 
 
 def _task(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Task | None:
-    """Return what to ask about a line; None where there is nothing to judge, or nothing to judge it by."""
+    """Return the task of judging a line; None where it has no answer to judge, or no gold to judge it by."""
     if line.error is not None or not line.answer:
         return None
     if score == "E-Score":

@@ -125,7 +125,7 @@ def item_of(line: Line) -> QuizItem | None:
 def spellings_of(trajectory: Trajectory, item: QuizItem) -> Spellings:
     """Return what a view of the trajectory shows for the ids of clues, as far as ids tell: what stands behind `Type::`.
 
-    Nothing for a trajectory without a view. Of a graph at hand `Identifiers` tells it for every node.
+    Nothing for a trajectory without a view. Where the graph is at hand, `Identifiers` gives the spelling of every node.
     """
     if code_config(trajectory).view is None:
         return {}
@@ -188,7 +188,7 @@ def _written(item: QuizItem, spellings: Spellings) -> dict[str, tuple[str, ...]]
 
 
 def _anywhere(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the clues that a trajectory refers to or came upon in any way. GraphScout (003), equation 4."""
+    """Return the clues that the model wrote or was shown anywhere. GraphScout (003), equation 4."""
     nodes = {node for step in trajectory.steps for reply in step.observations for node in reply.nodes}
     text = "\n".join(_texts(trajectory))
     return tuple(clue for clue, ways in written.items() if clue in nodes or any(_stands_in(way, text) for way in ways))
@@ -226,7 +226,7 @@ def _chosen(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tup
 def _named_in(arguments: str, known: Container[str] | None) -> set[str]:
     """Return the whole strings that a call holds, those within its code too; none where they are too many.
 
-    Of arguments that its tool does not know, and passes over, none count.
+    Arguments that the tool does not know are ignored by it, so they do not count.
     """
     pieces = {piece for text in _strings(arguments, known) for piece in _QUOTE.split(text)}
     return pieces if len(pieces) <= FEW_STRINGS else set()

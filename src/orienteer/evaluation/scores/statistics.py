@@ -22,7 +22,7 @@ _REPEATED = 10  # questions for each distinct value, from which on it is cheaper
 _NORMAL_975, _NORMAL_80 = 1.959964, 0.841621  # quantiles of the normal distribution
 
 Columns: TypeAlias = Sequence[Sequence[float]] | Sequence[NDArray[np.float64]]
-"""Several lists of scores of the same questions."""
+"""Several lists of scores of the same questions: (columns, questions)."""
 
 
 class Interval(NamedTuple):
@@ -51,7 +51,7 @@ def mean_intervals(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> list[Interval]:
-    """Return the `mean_interval` of each column; all are of the same questions. Raises `ValueError` without values."""
+    """Return the `mean_interval` of each column of scores: (columns, questions). Raises `ValueError` without values."""
     if not columns:
         return []
     table = np.array(columns, np.float64)  # (columns, questions)
@@ -94,7 +94,7 @@ def permutation_p(
 
 
 def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = RESAMPLES) -> list[float]:
-    """Return `permutation_p` for each column of differences; all are of the same questions."""
+    """Return `permutation_p` for each column of differences: (columns, questions), above 0 where ours is better."""
     if not columns:
         return []
     table = np.array(columns, np.float64)  # (columns, questions)
@@ -136,7 +136,7 @@ def differences(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
 
 
 def _resampled_totals(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
-    """Return the sums of each resample of the questions, (columns, resamples)."""
+    """Return the sum of each resample of the questions: (columns, resamples) from (columns, questions)."""
     n = table.shape[1]
     totals = np.zeros((len(table), resamples))
     many: list[int] = []
@@ -167,13 +167,13 @@ def _times_drawn(generator: np.random.Generator, resamples: int, n: int) -> NDAr
 
 
 def _exact_p(gains: NDArray[np.float64]) -> float:
-    """Try every assignment of signs to differences that are not 0."""
+    """Return the exact p of differences that are not 0, (questions,): every assignment of signs is tried."""
     signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)  # (assignments, questions)
     return float(np.mean(np.abs(signs @ gains) >= _reached(gains)))
 
 
 def _drawn_ps(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
-    """Flip signs at random, the same for all columns."""
+    """Return the p of each column, (columns,), from random flips of signs that are the same for all columns."""
     n = table.shape[1]
     reached = np.array([_reached(row) for row in table])  # (columns,)
     as_large = np.zeros(len(table), np.int64)

@@ -103,7 +103,7 @@ def evidence_curves(run: StoredRun) -> dict[str, list[float]]:
     """Return for each method the mean share of the gold nodes seen up to each step (GraphSearch, figure 6b).
 
     A question that ended early keeps its last share, one that failed or took no step has 0, and one without gold nodes
-    is left out. Methods that took no steps are too.
+    is left out. So are methods that took no steps.
     """
     steps = {(node_id, method): trajectories for node_id, method, trajectories in run.trajectories()}
     curves: dict[str, list[float]] = {}

@@ -65,7 +65,10 @@ def nodes_of(kinds: Kinds) -> int:
 
 
 def histogram(values: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JSON
-    """Return how often values fall into each of equal bins, and what lies at the percentiles of the paper's table 5."""
+    """Return how often values, (pairs,), fall into each of equal bins, and the values at the percentiles of table 5.
+
+    `edges` has one number more than `counts`; all of it is empty where there are no pairs.
+    """
     if not len(values):
         return {"edges": [], "counts": [], "percentiles": {}}
     counts, edges = np.histogram(values, bins=bins)
@@ -78,7 +81,10 @@ def histogram(values: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JS
 
 
 def joint(first: Values, second: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JSON
-    """Return how often two values fall together into each cell of a grid: its edges, and `[column, row, count]`."""
+    """Return how often two values of the same pairs, (pairs,) each, fall into each cell of a grid.
+
+    `x` and `y` are the edges of its columns and rows; `cells` has `[column, row, count]` for each that is not empty.
+    """
     if not len(first):
         return {"x": [], "y": [], "cells": []}
     counts, x, y = np.histogram2d(first, second, bins=bins)
