@@ -47,7 +47,7 @@ PLOT = Frame(520, 340, left=44, right=16, top=34, bottom=46)
 SMALL = Frame(420, 270, left=52, right=14, top=30, bottom=44)
 
 
-class Axis(NamedTuple):
+class LinearAxis(NamedTuple):
     """An axis: values from `low` to `high` stand at the pixels from `start` to `end`."""
 
     low: float
@@ -58,12 +58,12 @@ class Axis(NamedTuple):
     """Between two ticks, which stand at its multiples."""
 
     @classmethod
-    def between(cls, low: float, high: float, start: float, end: float, *, finest: float = 0.0) -> Axis:
+    def between(cls, low: float, high: float, start: float, end: float, *, finest: float = 0.0) -> LinearAxis:
         """Return an axis that ends at these very values, its ticks at least the finest step apart: 1 for counts."""
         return cls(low, high, start, end, max(finest, _round_step(((high - low) or 1.0) / 7)))
 
     @classmethod
-    def around(cls, values: Iterable[float], frame: Frame) -> Axis:
+    def around(cls, values: Iterable[float], frame: Frame) -> LinearAxis:
         """Return an upright axis with round numbers at its ends, and room beyond the values; no share is above 1."""
         values = tuple(values)
         low, high = min(values), max(values)
@@ -147,7 +147,9 @@ class _Label(NamedTuple):
 def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
     """Plot quality against a cost on a logarithm's axis; a line joins what nothing cheaper beats."""
     across = LogAxis([point.x for point in points], PLOT)
-    up = Axis.around((end for point in points for end in (point.y, point.low, point.high) if end is not None), PLOT)
+    up = LinearAxis.around(
+        (end for point in points for end in (point.y, point.low, point.high) if end is not None), PLOT
+    )
     places = {point.name: (across.place(point.x), up.place(point.y)) for point in points}
     labels = _labels(places)
     marks = [_axes(PLOT, up, x_name, y_name), *_log_ticks(across), _frontier(points, places)]
@@ -166,7 +168,7 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
 def curves(lines: Mapping[str, Sequence[float]], colours: Mapping[str, str], x_name: str, y_name: str) -> Markup:
     """Plot shares over steps, each line named at its end."""
     longest = max(map(len, lines.values()))
-    up = Axis.around([0.0, *(value for line in lines.values() for value in line)], PLOT)
+    up = LinearAxis.around([0.0, *(value for line in lines.values() for value in line)], PLOT)
     right = PLOT.end - min(200, LETTER * max(min(len(name), _LONGEST) for name in lines) + 12)
     left = PLOT.left + 14
     steps = [left + step / max(1, longest - 1) * (right - left) for step in range(longest)]
@@ -185,7 +187,7 @@ def curves(lines: Mapping[str, Sequence[float]], colours: Mapping[str, str], x_n
 
 def bar(mean: float, low: float | None, high: float | None, *, colour: str, lowest: float, highest: float) -> Markup:
     """Draw a value with its interval on a short scale, with a line at nought where the scale goes below it."""
-    across = Axis.between(lowest, highest, 3, 93).place
+    across = LinearAxis.between(lowest, highest, 3, 93).place
     marks = [_line(across(lowest), 6, across(highest), 6, "scale")]
     if lowest < 0 < highest:
         marks.append(_line(across(0), 0, across(0), 12, "zero"))
@@ -203,8 +205,8 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
     The histogram has `edges` (one more than bins), `counts` (one a bin) and `percentiles`.
     """
     edges, counts = histogram["edges"], histogram["counts"]
-    across = Axis.between(edges[0], edges[-1], SMALL.left, SMALL.end)
-    up = Axis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
+    across = LinearAxis.between(edges[0], edges[-1], SMALL.left, SMALL.end)
+    up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
     marks = [_axes(SMALL, up, name, "pairs", are_counts=True), *_ticks(across)]
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         makes_edges = threshold is not None and (low + high) / 2 > threshold
@@ -218,8 +220,8 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
 
 def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
     """Draw how many things hold none, one, two ... of something; the bar at `most` has all above it."""
-    across = Axis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end, finest=1)
-    up = Axis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
+    across = LinearAxis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end, finest=1)
+    up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
     axis = f"{name} in one, {most} or more at the end" if len(counts) > most else f"{name} in one"
     marks = [_axes(SMALL, up, axis, kind, are_counts=True), *_ticks(across)]
     for number, count in enumerate(counts):
@@ -235,8 +237,8 @@ def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any:
     `cells`.
     """
     columns, rows, cells = joint["x"], joint["y"], joint["cells"]
-    across = Axis.between(columns[0], columns[-1], SMALL.left, SMALL.end)
-    up = Axis.between(rows[0], rows[-1], SMALL.floor, SMALL.top)
+    across = LinearAxis.between(columns[0], columns[-1], SMALL.left, SMALL.end)
+    up = LinearAxis.between(rows[0], rows[-1], SMALL.floor, SMALL.top)
     most = math.log1p(max(count for _, _, count in cells))
     shades: dict[int, list[str]] = {}
     for column, row, count in cells:
@@ -249,7 +251,7 @@ def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any:
     return _picture(SMALL, [_axes(SMALL, up, x_name, y_name), *_ticks(across), *paths], f"{y_name} against {x_name}")
 
 
-def _axes(frame: Frame, up: Axis, x_name: str, y_name: str, *, are_counts: bool = False) -> Markup:
+def _axes(frame: Frame, up: LinearAxis, x_name: str, y_name: str, *, are_counts: bool = False) -> Markup:
     """Return lines across at the ticks of the upright axis, with its labels, and the names of both axes."""
     marks = []
     for tick in up.ticks():
@@ -262,7 +264,7 @@ def _axes(frame: Frame, up: Axis, x_name: str, y_name: str, *, are_counts: bool 
     return Markup().join(marks)
 
 
-def _ticks(across: Axis) -> Iterator[Markup]:
+def _ticks(across: LinearAxis) -> Iterator[Markup]:
     """Yield the labels below a small plot: whole numbers where it counts, else decimals."""
     for tick in across.ticks():
         label = f"{tick:.0f}" if float(tick).is_integer() and across.high > 1.5 else _decimal(tick)
@@ -282,7 +284,7 @@ def _log_ticks(across: LogAxis) -> Iterator[Markup]:
 
 
 def _column(
-    across: Axis, up: Axis, ends: tuple[float, float], count: int, title: str, makes_edges: bool = False
+    across: LinearAxis, up: LinearAxis, ends: tuple[float, float], count: int, title: str, makes_edges: bool = False
 ) -> Iterator[Markup]:
     """Yield the bar of a histogram's bin; none where nothing fell into it."""
     if not count:
@@ -295,7 +297,7 @@ def _column(
     )
 
 
-def _percentiles(values: Mapping[str, float], across: Axis) -> Iterator[Markup]:
+def _percentiles(values: Mapping[str, float], across: LinearAxis) -> Iterator[Markup]:
     """Yield a mark at what lies at some percentiles; a label that would stand on another is left out."""
     taken: list[float] = []
     for percentile in _PERCENTILES:

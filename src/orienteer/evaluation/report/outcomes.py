@@ -45,7 +45,7 @@ class Landscape(NamedTuple):
     tables: Mapping[str, Sequence[HeatTable]]
 
 
-class Evidence(NamedTuple):
+class EvidenceCurves(NamedTuple):
     """How much of the gold nodes agents had seen after each step."""
 
     curves: Markup
@@ -122,7 +122,7 @@ def _value(column: MethodColumn, measure: str) -> float | None:
     return column.row.measures[measure].mean if measure in column.row.measures else None
 
 
-def evidence(material: Material, counts: TrajectoryCounts) -> Evidence | None:
+def evidence(material: Material, counts: TrajectoryCounts) -> EvidenceCurves | None:
     """Return how much of the gold nodes agents had seen after each step; None where there are no steps."""
     # A lone call for the answer is a step that sees nothing: what only ranked has no curve.
     curves = {column.name: curve for column in material.chosen if any(curve := counts.curve(column))}
@@ -131,7 +131,7 @@ def evidence(material: Material, counts: TrajectoryCounts) -> Evidence | None:
         return None
     colours = {column.name: column.colour for column in material.columns}
     at_once = ", ".join(f"{name} {share(curve[0])}" for name, curve in curves.items() if len(curve) == 1)
-    return Evidence(svg.curves(longer, colours, "step", "evidence recall"), at_once)
+    return EvidenceCurves(svg.curves(longer, colours, "step", "evidence recall"), at_once)
 
 
 def judged(material: Material) -> tuple[Sequence[ScoreTable], Sequence[tuple[str, str]]] | None:

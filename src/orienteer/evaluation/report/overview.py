@@ -15,7 +15,7 @@ from orienteer.evaluation.scores.judge import CRITERIA, SCORES
 from orienteer.evaluation.scores.published import Published, published_rows
 from orienteer.evaluation.scores.table import Estimate
 from orienteer.page import svg
-from orienteer.page.numerals import figure
+from orienteer.page.numerals import NOTHING, figure
 
 _COUNTS = {
     "n": "questions asked",
@@ -57,14 +57,14 @@ class Heading:
     """Of each run, by name; empty texts are not shown."""
 
 
-class Measured(NamedTuple):
+class MeasureCell(NamedTuple):
     """A cell of the table: a measure of a method; None where it has none."""
 
     estimate: Estimate | None
     is_best: bool
 
 
-class Spent(NamedTuple):
+class CostCell(NamedTuple):
     """A cell of the table: what a question takes, which it is sorted by, and how it is written."""
 
     value: float | None
@@ -80,8 +80,8 @@ class MethodRow:
     colour: str | None
     """As CSS. None for what was published."""
     counts: Sequence[int | None]
-    estimates: Sequence[Measured]
-    costs: Sequence[Spent]
+    estimates: Sequence[MeasureCell]
+    costs: Sequence[CostCell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,14 @@ def header(material: Material) -> Heading:
     comparison = material.comparison
     pairs = comparison.pairs if comparison else ()
     ends = [0.0, *(end for pair in pairs for end in (pair.low, pair.high))]
-    drawn = []
+    bars = []
     for pair in pairs:
         colour = "var(--quiet)" if pair.low <= 0 <= pair.high else "var(--accent)"
         bar = svg.bar(pair.points, pair.low, pair.high, colour=colour, lowest=min(ends), highest=max(ends))
-        drawn.append((pair, bar))
+        bars.append((pair, bar))
     outcome = _OUTCOMES.get(comparison.outcome, "open") if comparison else "open"
     conditions = [_conditions(run.manifest) for run in material.runs]
-    return Heading(material, material.runs[0].manifest, comparison, outcome, drawn, conditions)
+    return Heading(material, material.runs[0].manifest, comparison, outcome, bars, conditions)
 
 
 def _conditions(manifest: Manifest) -> dict[str, str]:
@@ -168,28 +168,28 @@ def method_table(material: Material) -> MethodTable:
     rows = []
     for column in columns:
         row = column.row
-        estimates = [_measured(row.measures.get(name), best.get(name)) for name in measures]
-        spent = [Spent(row.milliseconds[name], figure(row.milliseconds[name])) for name in ("p50", "p95")]
-        spent += [_spent(_cost(column, name), name) for name in costs]
+        estimates = [_measure_cell(row.measures.get(name), best.get(name)) for name in measures]
+        spent = [CostCell(row.milliseconds[name], figure(row.milliseconds[name])) for name in ("p50", "p95")]
+        spent += [_cost_cell(_cost(column, name), name) for name in costs]
         own_counts = [getattr(row, name) for name in counts]
         rows.append(MethodRow(column.name, kind_of(column.method), column.colour, own_counts, estimates, spent))
     published = {row.model_dump_json(): row for run in material.runs for row in published_rows(run.manifest)}
     for paper in published.values():
-        estimates = [_measured(paper.measures.get(name), None) for name in measures]
-        unknown = [_spent(None, name) for name in ("p50", "p95", *costs)]
+        estimates = [_measure_cell(paper.measures.get(name), None) for name in measures]
+        unknown = [_cost_cell(None, name) for name in ("p50", "p95", *costs)]
         kind = f"published: {paper.published}"
         rows.append(MethodRow(paper.method, kind, None, [None] * len(counts), estimates, unknown))
     return MethodTable(counts, measures, costs, rows, list(published.values()), material.is_even)
 
 
-def _measured(estimate: Estimate | None, best: float | None) -> Measured:
-    return Measured(estimate, estimate is not None and best is not None and estimate.mean >= best)
+def _measure_cell(estimate: Estimate | None, best: float | None) -> MeasureCell:
+    return MeasureCell(estimate, estimate is not None and best is not None and estimate.mean >= best)
 
 
-def _spent(value: float | None, name: str) -> Spent:
+def _cost_cell(value: float | None, name: str) -> CostCell:
     if value is None:
-        return Spent(None, "–")
-    return Spent(value, f"{value:.4f}" if name == "USD" else figure(value))
+        return CostCell(None, NOTHING)
+    return CostCell(value, f"{value:.4f}" if name == "USD" else figure(value))
 
 
 def trade(material: Material) -> Trade:
