@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import planner
 from orienteer.evaluation.running.runs import StoredRun, read_run
-from orienteer.evaluation.scores.comparison import Difference, compare
+from orienteer.evaluation.scores.comparison import PairedDifference, compare
 from orienteer.evaluation.scores.table import Row, rows
 from orienteer.records import Trajectory
 from orienteer.serve.cli.app import main as orienteer
@@ -130,7 +130,7 @@ def _mean(row: Row, measure: str) -> str:
     return f"{100 * one.mean:.1f} [{100 * (one.low or 0):.1f}, {100 * (one.high or 0):.1f}]"
 
 
-def _gain(pairs: Sequence[Difference], method: str, over: str | None) -> str:
+def _gain(pairs: Sequence[PairedDifference], method: str, over: str | None) -> str:
     """Return the paired difference of two methods with its interval, whichever way round it was taken."""
     for one in pairs:
         if (one.ours, one.theirs) == (method, over):

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from orienteer.evaluation.report.material import Material, MethodColumn
 from orienteer.evaluation.running.runs import Manifest
-from orienteer.evaluation.scores.comparison import Comparison, Difference, kind_of
+from orienteer.evaluation.scores.comparison import Comparison, PairedDifference, kind_of
 from orienteer.evaluation.scores.judge import CRITERIA, SCORES
 from orienteer.evaluation.scores.published import Published, published_rows
 from orienteer.evaluation.scores.table import Estimate
@@ -51,7 +51,7 @@ class Heading:
     comparison: Comparison | None
     outcome: str
     """Of the verdict, as a class of the style."""
-    pairs: Sequence[tuple[Difference, Markup]]
+    pairs: Sequence[tuple[PairedDifference, Markup]]
     """The differences that the verdict rests on, with a picture of each."""
     conditions: Sequence[Mapping[str, str]]
     """Of each run, by name; empty texts are not shown."""

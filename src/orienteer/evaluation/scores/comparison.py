@@ -69,7 +69,7 @@ class Standing(Record):
     cost: Cost
 
 
-class Difference(Record):
+class PairedDifference(Record):
     """Two methods on the same questions; above 0 where `ours` is better."""
 
     ours: str
@@ -97,14 +97,14 @@ class Comparison(Record):
     """Questions that every method was asked and that the measure applies to."""
     best_graph: str | None = None
     best_flat: str | None = None
-    gain: Difference | None = None
+    gain: PairedDifference | None = None
     """Of the best graph method over the best flat list; its p is corrected for the graph methods that were tried."""
     questions_needed: int | None = None
     """Roughly how many questions would tell the two apart, where these cannot."""
     standings: tuple[Standing, ...] = ()
     """Best first."""
-    pairs: tuple[Difference, ...] = ()
-    groups: tuple[Difference, ...] = ()
+    pairs: tuple[PairedDifference, ...] = ()
+    groups: tuple[PairedDifference, ...] = ()
     """The pairs by the values of a field, where one was asked for."""
     notes: tuple[str, ...] = ()
 
@@ -243,11 +243,11 @@ def _order(method: _Method) -> tuple[float, float, float, str]:
     return -method.standing.mean, method.standing.cost.calls, method.standing.cost.milliseconds, method.name
 
 
-def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> list[Difference]:
+def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> list[PairedDifference]:
     return _corrected(_uncorrected(list(pairs), random_seed))
 
 
-def _by_field(methods: Sequence[_Method], field: str, random_seed: int) -> list[Difference]:
+def _by_field(methods: Sequence[_Method], field: str, random_seed: int) -> list[PairedDifference]:
     """Return each method against the best flat list, else against the best, for each value of a field."""
     base = next((method for method in methods if method.standing.kind == "flat"), methods[0])
     pairs = [(method, base) for method in methods if method is not base]
@@ -266,13 +266,13 @@ def _by_field(methods: Sequence[_Method], field: str, random_seed: int) -> list[
 
 def _uncorrected(
     pairs: Sequence[tuple[_Method, _Method]], random_seed: int, *, places: Sequence[int] | None = None
-) -> list[Difference]:
+) -> list[PairedDifference]:
     chosen = slice(None) if places is None else places
     table = [np.subtract(ours.points, theirs.points)[chosen] for ours, theirs in pairs]  # (questions,) each
     intervals = mean_intervals(table, random_seed=random_seed)
     ps = permutation_ps(table, random_seed=random_seed)
     return [
-        Difference(
+        PairedDifference(
             ours=ours.name,
             theirs=theirs.name,
             n=len(points_apart),
@@ -287,7 +287,7 @@ def _uncorrected(
     ]
 
 
-def _corrected(differences: Sequence[Difference]) -> list[Difference]:
+def _corrected(differences: Sequence[PairedDifference]) -> list[PairedDifference]:
     corrected = holm([difference.p for difference in differences])
     return [difference.model_copy(update={"p": p}) for difference, p in zip(differences, corrected, strict=True)]
 
@@ -316,7 +316,7 @@ def _opening(methods: Sequence[_Method], measure: str, random_seed: int) -> Comp
     return verdict.model_copy(update={"verdict": _sentence(verdict, graph.standing.cost, flat.standing.cost)})
 
 
-def _outcome(gain: Difference) -> Outcome:
+def _outcome(gain: PairedDifference) -> Outcome:
     if gain.n >= FEWEST and gain.high < WORTHWHILE:
         return "did not help"
     if gain.p >= SIGNIFICANT or gain.low <= 0 <= gain.high:
@@ -324,7 +324,7 @@ def _outcome(gain: Difference) -> Outcome:
     return "helped" if gain.low > 0 else "did not help"
 
 
-def _needed(graph: _Method, flat: _Method, gain: Difference) -> int:
+def _needed(graph: _Method, flat: _Method, gain: PairedDifference) -> int:
     """Say roughly how many questions would tell: more than these, and enough for the permutation test to speak."""
     if not gain.better and not gain.worse:
         return FEWEST

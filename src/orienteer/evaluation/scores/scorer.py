@@ -40,7 +40,7 @@ Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judgement]
 
 
 @dataclass(frozen=True, slots=True)
-class Scorer:
+class LineScorer:
     """A measure of one run's lines."""
 
     name: str
@@ -51,27 +51,27 @@ class Scorer:
     """The highest score there is."""
 
 
-def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> Scorer:
+def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> LineScorer:
     """Return a measure by its name, for the lines of this run.
 
     Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
     """
     if answers.is_answer_measure(name):
-        return Scorer(name, _answer_score(name), is_of_answers=True)
+        return LineScorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
         known_verdicts = verdicts_of(run) if verdicts is None else verdicts
-        return Scorer(
+        return LineScorer(
             name,
             _verdict_score(name, known_verdicts),
             is_of_answers=True,
             scale=1.0 if name == "QwenScore" else FULL_MARKS,
         )
     if name in REWARDS:
-        return Scorer(name, _reward_score(REWARDS[name], run), is_of_answers=True)
+        return LineScorer(name, _reward_score(REWARDS[name], run), is_of_answers=True)
     if (step := evidence_step(name)) is not None:
-        return Scorer(name, _evidence_score(run, step))
+        return LineScorer(name, _evidence_score(run, step))
     try:
-        return Scorer(name, _rank_score(name, run.manifest.candidates))
+        return LineScorer(name, _rank_score(name, run.manifest.candidates))
     except BadOption as error:
         raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
 

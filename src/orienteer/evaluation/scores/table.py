@@ -13,7 +13,7 @@ from orienteer.errors import BadOption, nearest
 from orienteer.evaluation.running.runs import Line, StoredRun
 from orienteer.evaluation.scores.measures import evidence_recall
 from orienteer.evaluation.scores.scorer import (
-    Scorer,
+    LineScorer,
     Verdicts,
     default_measures,
     gives_answers,
@@ -173,7 +173,7 @@ def _groups(lines: Sequence[Line], by: Sequence[str]) -> Mapping[tuple[str, ...]
     return groups
 
 
-def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[Scorer], random_seed: int) -> Row:
+def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[LineScorer], random_seed: int) -> Row:
     candidates = run.manifest.candidates
     milliseconds = np.array([line.seconds for line in lines]) * 1000
     return Row(
@@ -218,7 +218,7 @@ def tool_failures(lines: Sequence[Line]) -> float | None:
     return sum(line.work.failed_calls for line in lines) / calls if calls else None
 
 
-def _estimate(measure: Scorer, lines: Sequence[Line], random_seed: int) -> Estimate | None:
+def _estimate(measure: LineScorer, lines: Sequence[Line], random_seed: int) -> Estimate | None:
     values = [value for value in map(measure.of, lines) if value is not None]
     if not values:
         return None

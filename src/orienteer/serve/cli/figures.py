@@ -12,7 +12,7 @@ from orienteer.serve.cli.output import Output
 if TYPE_CHECKING:
     from orienteer.evaluation.running.runner import Progress
     from orienteer.evaluation.running.runs import StoredRun
-    from orienteer.evaluation.scores.comparison import Comparison, Difference
+    from orienteer.evaluation.scores.comparison import Comparison, PairedDifference
     from orienteer.evaluation.scores.published import Published
     from orienteer.evaluation.scores.table import Estimate, Row
     from orienteer.records import Usage
@@ -146,7 +146,7 @@ def failures(runs: Iterable[StoredRun]) -> Iterator[str]:
                 yield f"{run.path.name}: failed under {method}: {ids}{more}; the first with: {failed[0].error}"
 
 
-def _differences(out: Output, rows: Sequence[Difference]) -> None:
+def _differences(out: Output, rows: Sequence[PairedDifference]) -> None:
     fields = list(dict.fromkeys(name for row in rows for name in row.by))
     out.table(
         [
