@@ -39,7 +39,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.join.similar_chunks import Alike, compare, fields_of
+from orienteer.ingest.documents.join.similar_chunks import KindPair, compare, fields_of
 from orienteer.ingest.documents.run import build_graph
 from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Node
@@ -257,7 +257,7 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     started = time.perf_counter()
     graph = bench.woven("names-alone", lambda node: node)
     several, names = _candidates(bench)
-    pairs = sum(len(one.found.pairs) for one in several)
+    pairs = sum(len(one.pool.pairs) for one in several)
     print(f"{pairs:,} candidates in {time.perf_counter() - started:.0f} s")
     flat = [one for one in flats(graph, 20, parts=True) if one.name == "hybrid 0.6"]
     base = recalls(graph, bench.examples, ask(bench.examples, flat)[0], (20,))
@@ -284,7 +284,7 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     return rows
 
 
-def _candidates(bench: Bench) -> tuple[list[Alike], Names]:
+def _candidates(bench: Bench) -> tuple[list[KindPair], Names]:
     """Return the candidate pairs with every similarity of each: made once, whatever is kept of them."""
     with tempfile.TemporaryDirectory() as folder:
         shelf = Shelf(Path(folder))
@@ -294,12 +294,12 @@ def _candidates(bench: Bench) -> tuple[list[Alike], Names]:
         return compare(fields_of(shelf), names, embedder, BuildConfig()), names
 
 
-def _joined(graph: Graph, several: Sequence[Alike], names: Names, percentile: float, logic: Any) -> Joined:
+def _joined(graph: Graph, several: Sequence[KindPair], names: Names, percentile: float, logic: Any) -> Joined:
     """Return the pairs that a percentile keeps, weighed as `build` does: the highest cosine that counts."""
     rows = np.array([graph.row(part.id) for part in names.parts], np.int32)
     columns: list[tuple[Any, Any, Any]] = []
     for alike in several:
-        found = alike.found
+        found = alike.pool
         thresholds = found.thresholds(percentile)
         at = np.flatnonzero(found.kept(thresholds, logic=logic))
         first = np.array(alike.first.parts)[found.pairs.first[at]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.weaver import Weaving
+from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Node
 
@@ -32,12 +32,12 @@ def weave(nodes: Iterable[Node], path: Path, seen: Callable[[Node], Node] = lamb
         shelves[0].add(nodes)
         shelves[1].add(map(seen, nodes))
         with GraphBuilder(path) as builder:
-            Weaving(builder, shelves[0], BuildConfig(), progress=silent).nodes()
-            weaving = Weaving(builder, shelves[1], BuildConfig(), progress=silent)
-            weaving.edges(None)
-            builder.describe({"made_by": "build", "greatest_weights": weaving.greatest})
+            Weaver(builder, shelves[0], BuildConfig(), progress=silent).nodes()
+            weaver = Weaver(builder, shelves[1], BuildConfig(), progress=silent)
+            weaver.edges(None)
+            builder.describe({"made_by": "build", "greatest_weights": weaver.greatest})
             builder.publish()
-    return weaving.counts
+    return weaver.counts
 
 
 def untitled(node: Node) -> Node:

@@ -19,7 +19,7 @@ from orienteer.ingest.demo import demo_questions, demo_records
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.metadata import Estimate
 from orienteer.ingest.documents.report import BuildEstimate, BuildReport
-from orienteer.ingest.extraction.rejects import Extracted, Rejected
+from orienteer.ingest.extraction.rejects import ExtractionSummary, Reject
 from orienteer.ingest.formats import FORMATS, GRAPHS, RDF
 from orienteer.llm import Budget, OpenAIConfig, Price
 from orienteer.methods.table import AUTO, METHODS
@@ -53,7 +53,7 @@ def commands_of(group, names=()):
 
 COMMANDS = dict(commands_of(typer.main.get_command(application())))
 CLASSES = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.Error)]
-_BUILT = (BuildReport, BuildEstimate, Extracted, Rejected, Estimate)
+_BUILT = (BuildReport, BuildEstimate, ExtractionSummary, Reject, Estimate)
 
 
 def section(heading: str) -> str:

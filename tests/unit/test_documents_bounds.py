@@ -11,7 +11,7 @@ import pytest
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.chunks import _sections
-from orienteer.ingest.documents.cut.nodes import Making
+from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
 from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Place, Prose
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.ration import FREE, MOST_SAID
@@ -101,7 +101,7 @@ def test_nodes_are_no_more_than_a_few_times_their_document(read: Callable[[str],
     for size in SIZES:
         text = write(size)
         try:
-            nodes = Making(BuildConfig()).nodes(Document("d", "t", read(text)))
+            nodes = DocumentNodeMaker(BuildConfig()).nodes(Document("d", "t", read(text)))
         except BadInput:
             continue  # it was told that it comes to too much
         most = FREE + MOST_SAID * (MOST * len(text) + LEAST)

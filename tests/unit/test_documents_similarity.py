@@ -11,7 +11,7 @@ from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.figures.statistics import histogram, joint
 from orienteer.ingest.documents.join.similarity import (
     Candidates,
-    Found,
+    RowPairs,
     Sets,
     candidates,
     correlations,
@@ -63,7 +63,7 @@ def test_overlaps_are_the_sizes_of_intersections(first, second):
     def packed(sets):
         return Sets(np.cumsum([0, *map(len, sets)]), np.array([one for held in sets for one in sorted(held)], np.int32))
 
-    every = Found(*map(np.ravel, np.meshgrid(np.arange(len(first)), np.arange(len(second)), indexing="ij")))
+    every = RowPairs(*map(np.ravel, np.meshgrid(np.arange(len(first)), np.arange(len(second)), indexing="ij")))
     got = overlaps(packed(first), packed(second))(every)
     assert got.tolist() == [len(one & other) for one in first for other in second]
     some = np.array([len(first) - 1, 0])
@@ -74,7 +74,7 @@ def test_overlaps_are_the_sizes_of_intersections(first, second):
 def test_candidates_are_pairs_once_with_every_signal_of_each():
     random = np.random.default_rng(1)
     vectors = unit(random, 6)
-    lists = [Found(np.array([0, 1, 4]), np.array([1, 0, 2])), Found(np.array([3]), np.array([5]))]
+    lists = [RowPairs(np.array([0, 1, 4]), np.array([1, 0, 2])), RowPairs(np.array([3]), np.array([5]))]
     found = candidates(lists, {"content": cosines(vectors, vectors)}, is_same=True, wide=6)
     assert list(zip(*map(np.ndarray.tolist, found.pairs), strict=True)) == [(0, 1), (2, 4), (3, 5)]
     assert found.signals["content"] == pytest.approx(
@@ -85,7 +85,7 @@ def test_candidates_are_pairs_once_with_every_signal_of_each():
 @pytest.fixture
 def two():
     """Give ten pairs with two signals that go opposite ways."""
-    pairs = Found(np.arange(10), np.arange(10) + 10)
+    pairs = RowPairs(np.arange(10), np.arange(10) + 10)
     return Candidates(pairs, {"up": np.arange(10.0), "down": np.arange(10.0)[::-1] * 2})
 
 
@@ -100,7 +100,7 @@ def test_a_pair_is_kept_above_the_percentile_of_its_candidates(two, percentile, 
 
 
 def test_a_value_at_the_percentile_does_not_exceed_it():
-    flat = Candidates(Found(np.arange(4), np.arange(4)), {"entities": np.array([1.0, 1.0, 1.0, 2.0])})
+    flat = Candidates(RowPairs(np.arange(4), np.arange(4)), {"entities": np.array([1.0, 1.0, 1.0, 2.0])})
     assert flat.kept(flat.thresholds(50)).tolist() == [False, False, False, True]
 
 

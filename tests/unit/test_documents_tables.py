@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orienteer.ingest.benchmarks.ottqa import segments as reference
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.nodes import Making
+from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.segments import describe, segments
 from orienteer.ingest.documents.read.collection import documents, is_questions, roles_of
 from orienteer.ingest.documents.read.files import File
@@ -108,9 +108,9 @@ def written(folder: Path, name: str, table) -> File:
 
 def read(file, config=None):
     config = config or BuildConfig()
-    making = Making(config)
+    maker = DocumentNodeMaker(config)
     found = documents(file, "Things", config, drop=lambda reason, line, value: None)
-    return [node for document in found for node in making.nodes(document)]
+    return [node for document in found for node in maker.nodes(document)]
 
 
 def test_a_row_is_a_document_and_one_chunk_where_it_is_short(tmp_path):

@@ -13,9 +13,9 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.ingest.extraction.collocations import collocations
-from orienteer.ingest.extraction.cooccurrence import Together
+from orienteer.ingest.extraction.cooccurrence import CoOccurrences
 from orienteer.ingest.extraction.places import Places, distinct
-from orienteer.ingest.extraction.synonyms import Named, synonym_edges
+from orienteer.ingest.extraction.synonyms import EntityName, synonym_edges
 
 PAGES = {
     "ada.md": "# Ada Holm\n\nAda Holm is a captain from Bergen. She met Noor Vik in Oslo.\n",
@@ -124,12 +124,12 @@ def test_entities_have_the_whole_sentence(folder, tmp_path):
 
 
 def test_ties_are_kept_that_are_among_the_strongest_of_either_name():
-    together = Together(most=1)
+    co_occurrences = CoOccurrences(most=1)
     for part in range(3):
-        together.add(part, [0, 1], [])
-    together.add(3, [0, 2, 3], [])
-    together.add(4, [2, 3], [])
-    (batch,) = together.edges(str, [f"c{part}" for part in range(5)])
+        co_occurrences.add(part, [0, 1], [])
+    co_occurrences.add(3, [0, 2, 3], [])
+    co_occurrences.add(4, [2, 3], [])
+    (batch,) = co_occurrences.edges(str, [f"c{part}" for part in range(5)])
     assert set(zip(batch.sources, batch.targets, strict=True)) == {("0", "1"), ("2", "3")}
     assert batch.extras[0] == {"weight": 0.75, "properties": {"sources": ["c0", "c1", "c2"]}}
 
@@ -137,12 +137,12 @@ def test_ties_are_kept_that_are_among_the_strongest_of_either_name():
 def test_ties_are_those_of_a_count_by_hand():
     random = np.random.default_rng(0)
     chunks = [sorted(set(random.integers(0, 12, 6).tolist())) for _ in range(40)]
-    together = Together(most=1000)
+    co_occurrences = CoOccurrences(most=1000)
     for part, names in enumerate(chunks):
-        together.add(part, names, [])
+        co_occurrences.add(part, names, [])
     found = {
         (source, target): extra["weight"]
-        for batch in together.edges(str, [""] * 40)
+        for batch in co_occurrences.edges(str, [""] * 40)
         for source, target, extra in zip(batch.sources, batch.targets, batch.extras, strict=True)
     }
     wanted = {
@@ -194,7 +194,9 @@ def test_synonyms_are_near_and_have_the_same_numbers():
             return np.array([[np.cos(angles[text]), np.sin(angles[text])] for text in texts], np.float32)
 
     names = ["Ada Holm", "Flight 1968", "Flight 1969", "Ada Holms", "ab"]
-    batches = list(synonym_edges([Named(f"id{at}", name) for at, name in enumerate(names)], Fixed(dimension=2), print))
+    batches = list(
+        synonym_edges([EntityName(f"id{at}", name) for at, name in enumerate(names)], Fixed(dimension=2), print)
+    )
     assert [(batch.sources, batch.targets) for batch in batches] == [(["id0"], ["id3"])]
     assert batches[0].extras == [{"weight": pytest.approx(np.cos(0.1), abs=1e-4)}]
     assert list(synonym_edges([], Fixed(dimension=2), print)) == []
@@ -226,9 +228,9 @@ def test_overlap_is_of_chunks_cut_by_tokens(folder, tmp_path):
     options = BuildOptions(chunks="semantic", config=BuildConfig(overlap=10))
     with pytest.raises(BadOption, match="cut by tokens"):
         build_graph([folder], tmp_path / "g", options=options, embedder=WordEmbedder(dimension=8), cache=tmp_path / "c")
-    extracting = BuildOptions(chunks="semantic", extract="hyper")
+    extractor = BuildOptions(chunks="semantic", extract="hyper")
     embedder = WordEmbedder(dimension=8)
-    report = build_graph([folder], tmp_path / "g", options=extracting, embedder=embedder, cache=tmp_path / "c")
+    report = build_graph([folder], tmp_path / "g", options=extractor, embedder=embedder, cache=tmp_path / "c")
     assert report.chunking == "semantic"
 
 

@@ -12,7 +12,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.ingest.extraction import gold
-from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, triple
 from orienteer.records import Node, Question
 
@@ -115,15 +115,15 @@ def test_a_broken_file_is_an_error(table, text):
 def test_triples_become_records_of_their_passages(table):
     rows = {"gold_pids": [0, 1, 3], "evidences": [*EVIDENCE[:1], EVIDENCE[2]]}
     said = gold.read(table(rows), PASSAGES).by_passage()
-    assert said["1"] == gold.Said(
+    assert said["1"] == gold.PassageEvidence(
         (ExtractedEntity("Ada Holm", is_title=True),), (triple("Ada Holm", "born in", "Salt Bay"),)
     )
-    assert said["3"] == gold.Said((), (triple("Noor Vik", "country", "Salt Bay"),))
-    merging = Merging()
-    gold.read(table(rows), PASSAGES).into(merging)
-    nodes = {node.id for node in merging.nodes(lambda _: False)}
+    assert said["3"] == gold.PassageEvidence((), (triple("Noor Vik", "country", "Salt Bay"),))
+    merger = Merger()
+    gold.read(table(rows), PASSAGES).into(merger)
+    nodes = {node.id for node in merger.nodes(lambda _: False)}
     assert {"name:ada holm", "name:salt bay", "name:noor vik"} <= nodes
-    edges = {(one.source, one.type, one.target) for one in merging.edges(5)}
+    edges = {(one.source, one.type, one.target) for one in merger.edges(5)}
     assert edges >= {
         ("name:ada holm", "born_in", "name:salt bay"),
         ("name:noor vik", "country", "name:salt bay"),

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from orienteer.ingest.extraction import merger as module
-from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import (
     ExtractedEntity,
     Member,
@@ -25,9 +25,9 @@ def nothing_is_taken(node_id):
     return False
 
 
-def made(merging, *, chunks=4, is_taken=nothing_is_taken):
-    nodes = {node.id: node for node in merging.nodes(is_taken)}
-    return nodes, list(merging.edges(chunks))
+def made(merger, *, chunks=4, is_taken=nothing_is_taken):
+    nodes = {node.id: node for node in merger.nodes(is_taken)}
+    return nodes, list(merger.edges(chunks))
 
 
 def of_type(edges, kind):
@@ -35,12 +35,12 @@ def of_type(edges, kind):
 
 
 def test_one_name_is_one_entity_however_it_is_written_and_keeps_every_source():
-    merging = Merging()
-    merging.add("c1", [ExtractedEntity("Ada  Holm", "Person", "A captain.")])
-    merging.add(
+    merger = Merger()
+    merger.add("c1", [ExtractedEntity("Ada  Holm", "Person", "A captain.")])
+    merger.add(
         "c2", [ExtractedEntity("ADA HOLM", "person", "Sails."), ExtractedEntity("Ada Holm", "person", "A captain.")]
     )
-    nodes, edges = made(merging)
+    nodes, edges = made(merger)
     (ada,) = nodes.values()
     assert (ada.id, ada.type, ada.name, ada.aliases) == ("person:ada holm", "person", "Ada Holm", ("ADA HOLM",))
     assert ada.text == "A captain.\nSails."
@@ -49,8 +49,8 @@ def test_one_name_is_one_entity_however_it_is_written_and_keeps_every_source():
 
 
 def test_two_types_of_one_name_stay_apart_also_in_statements():
-    merging = Merging()
-    merging.add(
+    merger = Merger()
+    merger.add(
         "c1",
         [ExtractedEntity("Salt", "film"), ExtractedEntity("Salt", "place")],
         [
@@ -58,8 +58,8 @@ def test_two_types_of_one_name_stay_apart_also_in_statements():
             fact("Salt, a film, is named so.", (Member("Salt"), Member("Ada"))),
         ],
     )
-    merging.add("c2", [ExtractedEntity("Salt", "place")], [triple("Salt", "lies in", "Norway")])
-    nodes, edges = made(merging)
+    merger.add("c2", [ExtractedEntity("Salt", "place")], [triple("Salt", "lies in", "Norway")])
+    nodes, edges = made(merger)
     assert {"film:salt", "place:salt"} <= nodes.keys()
     assert of_type(edges, "is_set_in") == [("film:salt", "place:salt")]
     assert of_type(edges, "lies_in") == [("place:salt", "name:norway")], "the type that the name has in its own chunk"
@@ -67,17 +67,17 @@ def test_two_types_of_one_name_stay_apart_also_in_statements():
 
 
 def test_triples_are_edges_with_a_direction_and_facts_with_words():
-    merging = Merging()
-    merging.add("c1", statements=[triple("Ada", "Was born in", "Łódź"), triple("Ada", "was born in", "Łódź")])
-    merging.add("c2", statements=[triple("Ada", "was  born in", "Łódź", text="Łódź is where Ada was born.")])
-    merging.add("c2", statements=[triple("Łódź", "was born in", "Ada")])
-    nodes, edges = made(merging)
+    merger = Merger()
+    merger.add("c1", statements=[triple("Ada", "Was born in", "Łódź"), triple("Ada", "was born in", "Łódź")])
+    merger.add("c2", statements=[triple("Ada", "was  born in", "Łódź", text="Łódź is where Ada was born.")])
+    merger.add("c2", statements=[triple("Łódź", "was born in", "Ada")])
+    nodes, edges = made(merger)
     born = {(edge.source, edge.target): edge for edge in edges if edge.type == "was_born_in"}
     edge = born["name:ada", "name:łódź"]
     assert edge.weight == 2.0, "chunks that state it"
     assert edge.properties["sources"] == ["c1", "c2"]
     assert born["name:łódź", "name:ada"].weight == 1.0
-    assert merging.labels() == {"was_born_in": "Was born in"}
+    assert merger.labels() == {"was_born_in": "Was born in"}
     texts = sorted(node.text for node in nodes.values() if node.type == "fact")
     assert texts == ["Ada Was born in Łódź", "Łódź is where Ada was born.", "Łódź was born in Ada"]
     states = of_type(edges, "states")
@@ -89,11 +89,11 @@ def test_triples_are_edges_with_a_direction_and_facts_with_words():
 
 
 def test_relations_add_up_their_strengths_once_a_chunk():
-    merging = Merging()
+    merger = Merger()
     said = relation("Ada", "Noor", "They sail.", keywords=("sea",), strength=7.0)
-    merging.add("c1", statements=[said, relation("Ada", "Noor", "They row.", keywords=("sea", "oar"), strength=2.0)])
-    merging.add("c2", statements=[said])
-    _, edges = made(merging)
+    merger.add("c1", statements=[said, relation("Ada", "Noor", "They row.", keywords=("sea", "oar"), strength=2.0)])
+    merger.add("c2", statements=[said])
+    _, edges = made(merger)
     (edge,) = [one for one in edges if one.type == "related_to"]
     assert (edge.weight, edge.text) == (14.0, "They sail.\nThey row.")
     assert edge.properties == {"keywords": ["sea", "oar"], "sources": ["c1", "c2"]}
@@ -105,9 +105,9 @@ def test_facts_have_members_with_weights_and_no_edges_between_these():
         Member("1969", "date", "when", 40.0),
         Member("Bergen", "place"),
     )
-    merging = Merging()
-    merging.add("c1", statements=[fact("Ada reached Bergen in 1969.", members, score=8.0)])
-    nodes, edges = made(merging)
+    merger = Merger()
+    merger.add("c1", statements=[fact("Ada reached Bergen in 1969.", members, score=8.0)])
+    nodes, edges = made(merger)
     (node,) = [one for one in nodes.values() if one.type == "fact"]
     assert (node.name, node.properties) == ("Ada, 1969, Bergen", {"score": 8.0})
     assert {(edge.target, edge.weight, edge.properties.get("role")) for edge in edges if edge.type == "member"} == {
@@ -122,9 +122,9 @@ def test_facts_have_members_with_weights_and_no_edges_between_these():
     "name", ["北京大学", "جامعة القاهرة", "C++", "$1,363.00", "1969", "CO₂", "O'Brien & Søn", "x²"]
 )
 def test_names_of_every_script_with_digits_and_symbols_survive(name):
-    merging = Merging()
-    merging.add("c1", [ExtractedEntity(name, "thing")], [triple(name, "属于", "D")])
-    nodes, edges = made(merging)
+    merger = Merger()
+    merger.add("c1", [ExtractedEntity(name, "thing")], [triple(name, "属于", "D")])
+    nodes, edges = made(merger)
     assert next(iter(nodes.values())).name == name
     assert [edge.type for edge in edges if edge.properties.get("sources")] == ["属于"]
 
@@ -146,20 +146,20 @@ def test_names_that_differ_by_a_symbol_are_two():
     ],
 )
 def test_what_is_no_statement_is_counted_with_its_reason(record, reason):
-    merging = Merging()
-    merging.add("c7", statements=[record, triple("Ada", "knows", "Noor")])
-    (rejected,) = merging.rejects.by_reason()
+    merger = Merger()
+    merger.add("c7", statements=[record, triple("Ada", "knows", "Noor")])
+    (rejected,) = merger.rejects.by_reason()
     assert (rejected.reason, rejected.count) == (reason, 1)
     assert rejected.examples[0].startswith("c7: ")
     assert "1 record left out" in rejected.render()
-    assert merging.facts == 1
+    assert merger.facts == 1
 
 
 def test_rejects_keep_the_first_few_of_each_reason():
-    merging = Merging()
+    merger = Merger()
     for place in range(5):
-        merging.add(f"c{place}", [ExtractedEntity("...")])
-    (rejected,) = merging.rejects.by_reason()
+        merger.add(f"c{place}", [ExtractedEntity("...")])
+    (rejected,) = merger.rejects.by_reason()
     assert rejected.count == 5
     assert [one.partition(":")[0] for one in rejected.examples] == ["c0", "c1", "c2"]
 
@@ -201,9 +201,9 @@ def test_predicates_are_edge_types_and_never_those_of_chunks(written, kind):
 
 
 def test_an_id_that_a_chunk_has_is_left_to_it():
-    merging = Merging()
-    merging.add("name:ada", statements=[triple("Ada", "knows", "Noor")])
-    nodes, edges = made(merging, is_taken=lambda node_id: node_id == "name:ada")
+    merger = Merger()
+    merger.add("name:ada", statements=[triple("Ada", "knows", "Noor")])
+    nodes, edges = made(merger, is_taken=lambda node_id: node_id == "name:ada")
     assert {node.name: node.id for node in nodes.values() if node.type == "name"} == {
         "Ada": "name:ada~",
         "Noor": "name:noor",
@@ -213,33 +213,33 @@ def test_an_id_that_a_chunk_has_is_left_to_it():
 
 def test_rare_predicates_are_related_to_beyond_a_number_of_edge_types(monkeypatch):
     monkeypatch.setattr(module, "MOST_EDGE_TYPES", 2)
-    merging = Merging()
+    merger = Merger()
     for place in range(3):
-        merging.add(
+        merger.add(
             f"c{place}", statements=[triple(f"a{place}", "knows", "Noor"), triple(f"a{place}", f"p{place}", "x")]
         )
-    _, edges = made(merging)
+    _, edges = made(merger)
     assert {edge.type for edge in edges if "sources" in edge.properties} == {"knows", "p0", "related_to"}
     assert sorted(edge.text for edge in edges if edge.type == "related_to") == ["p1", "p2"]
-    assert merging.labels() == {}
+    assert merger.labels() == {}
 
 
 def test_rare_types_keep_what_they_are_and_stay_apart(monkeypatch):
     monkeypatch.setattr(module, "MOST_NODE_TYPES", 1)
-    merging = Merging()
-    merging.add("c", [ExtractedEntity(name, "person") for name in ("Ada", "Noor")])
-    merging.add("c", [ExtractedEntity("Salt", "film"), ExtractedEntity("Salt", "place")])
-    nodes, _ = made(merging)
+    merger = Merger()
+    merger.add("c", [ExtractedEntity(name, "person") for name in ("Ada", "Noor")])
+    merger.add("c", [ExtractedEntity("Salt", "film"), ExtractedEntity("Salt", "place")])
+    nodes, _ = made(merger)
     rare = {node.id: (node.type, node.properties.get("stated_type")) for node in nodes.values() if node.name == "Salt"}
     assert rare == {"film:salt": ("name", "film"), "place:salt": ("name", "place")}
 
 
 def test_of_many_descriptions_the_first_are_told_and_every_source_is_kept():
-    merging = Merging()
+    merger = Merger()
     for at in range(50):
         said = relation("Ada", "Noor", f"They sail, time {at}.", keywords=(f"k{at}",))
-        merging.add(f"c{at}", [ExtractedEntity("Ada", "", f"Captain {at}."), ExtractedEntity("Noor")], [said])
-    nodes, edges = made(merging, chunks=50)
+        merger.add(f"c{at}", [ExtractedEntity("Ada", "", f"Captain {at}."), ExtractedEntity("Noor")], [said])
+    nodes, edges = made(merger, chunks=50)
     assert nodes["name:ada"].text.split("\n") == [f"Captain {at}." for at in range(20)]
     assert len([one for one in edges if (one.type, one.target) == ("mentions", "name:ada")]) == 50
     (edge,) = [one for one in edges if one.type == "related_to"]
@@ -249,15 +249,15 @@ def test_of_many_descriptions_the_first_are_told_and_every_source_is_kept():
 
 
 def test_titles_are_titled():
-    merging = Merging()
-    merging.add("c1", [ExtractedEntity("Ada Holm", is_title=True), ExtractedEntity("Bergen")])
-    _, edges = made(merging)
+    merger = Merger()
+    merger.add("c1", [ExtractedEntity("Ada Holm", is_title=True), ExtractedEntity("Bergen")])
+    _, edges = made(merger)
     assert of_type(edges, "titled") == [("c1", "name:ada holm")]
 
 
 def test_a_statement_needs_no_edge():
     said = Statement("Ada met Noor.", (Member("Ada"), Member("Noor")))
-    merging = Merging()
-    merging.add("c", statements=[said])
-    _, edges = made(merging)
+    merger = Merger()
+    merger.add("c", statements=[said])
+    _, edges = made(merger)
     assert {edge.type for edge in edges} == {"mentions", "states", "member"}

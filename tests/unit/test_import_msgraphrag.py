@@ -6,7 +6,7 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
-from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity
 from orienteer.ingest.run import ImportOptions, import_graph
 
@@ -196,7 +196,7 @@ def test_passages_alone_tell_how_rare_a_word_is_also_where_nothing_is_related(tm
 def test_ids_are_those_of_extraction(tmp_path):
     entities = [{**ENTITIES[0], "title": "Ada  O’HOLM", "type": "Sea Captain"}]
     _, graph = read(write(tmp_path / "output", NEW | {"entities": entities}), tmp_path)
-    merging = Merging()
-    merging.add("t1", [ExtractedEntity("Ada  O’HOLM", "Sea Captain")])
-    (made,) = merging.nodes(lambda node_id: False)
+    merger = Merger()
+    merger.add("t1", [ExtractedEntity("Ada  O’HOLM", "Sea Captain")])
+    (made,) = merger.nodes(lambda node_id: False)
     assert graph.node(made.id).type == made.type == "sea_captain"

@@ -71,17 +71,17 @@ def import_graph(
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
-        reading = _Reading(sources, options)
-        provenance = describe([*sources, *options.nodes, *options.edges], reading.files, _written(options))
+        imported = _Import(sources, options)
+        provenance = describe([*sources, *options.nodes, *options.edges], imported.files, _written(options))
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
-            reading.into(builder)
-            report = reading.report(builder)
+            imported.into(builder)
+            report = imported.report(builder)
             if options.strict:
                 _refuse_cuts(report)
             if not builder.node_count:
                 raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
             if target is not None:
-                labels = reading.labels
+                labels = imported.labels
                 builder.publish(labels=labels.labels, also_called=labels.also_called, text_types=labels.text_types)
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
@@ -96,13 +96,13 @@ def validate(
 def holds_tables(path: Path) -> bool:
     """Say whether a path is a graph in tables, or in a layout that is known. Reads names of columns, no rows."""
     try:
-        _Reading([path], ImportOptions())
+        _Import([path], ImportOptions())
     except BadInput:
         return False
     return True
 
 
-class _Reading:
+class _Import:
     """One import: what is read as what, and what was found on the way."""
 
     def __init__(self, sources: Sequence[Path], options: ImportOptions) -> None:
@@ -190,7 +190,7 @@ class _Reading:
         described = None if maker.has_nodes else NodeMaker(self._columns, tally=self._tally, is_text=is_text)
         for batch in table.batches(rows=EDGE_ROWS, drop=self._tally.dropping(str(table.path))):
             if described is not None:
-                for node in maker.nodes(batch, described, known=builder):
+                for node in maker.nodes(batch, described, present=builder):
                     builder.add_node(node)
             builder.add_edges(maker.of_batch(batch))
         for type_name, label in maker.labels.items():

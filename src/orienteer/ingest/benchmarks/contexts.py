@@ -20,13 +20,13 @@ def recognize(source: Path) -> Path | None:
 
     Raises `BadInput` where several lie in a folder: each is a domain of its own.
     """
-    files = [path for path in listing(source) if path.is_file() and _is_one(path)]
+    files = [path for path in listing(source) if path.is_file() and _holds_texts(path)]
     if len(files) > 1:
         raise BadInput(f"{source} holds several corpora ({', '.join(path.name for path in files)}): name one of them")
     return files[0] if files else None
 
 
-def _is_one(path: Path) -> bool:
+def _holds_texts(path: Path) -> bool:
     if path.suffix != ".json" or not stem(path).endswith(STEM):
         return False
     with path.open("rb") as raw:

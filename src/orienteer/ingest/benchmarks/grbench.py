@@ -98,15 +98,15 @@ def recognize(source: Path, tally: Tally) -> GraphFile | None:
 def entries(file: Path) -> Iterator[Entry]:
     """Return the nodes of a file, one at a time. Raises `BadInput` that says where it breaks."""
     with opened_text(file, has_lines=False) as text:
-        reading = _Reading(text, file)
-        reading.open()
-        while (group := reading.key()) is not None:
+        reader = _EntryReader(text, file)
+        reader.open()
+        while (group := reader.key()) is not None:
             if not group.endswith(SUFFIX):
                 raise BadInput(f"{file}: {group!r} is no group of nodes; those end in {SUFFIX}")
-            reading.open()
-            while (node_id := reading.key()) is not None:
-                yield _entry(group.removesuffix(SUFFIX), node_id, reading.value(), file)
-        reading.end()
+            reader.open()
+            while (node_id := reader.key()) is not None:
+                yield _entry(group.removesuffix(SUFFIX), node_id, reader.value(), file)
+        reader.end()
 
 
 def _entry(node_type: str, node_id: str, value: Any, file: Path) -> Entry:  # Any: JSON
@@ -119,7 +119,7 @@ def _entry(node_type: str, node_id: str, value: Any, file: Path) -> Entry:  # An
     return Entry(node_type, node_id, features, neighbors)
 
 
-class _Reading:
+class _EntryReader:
     """Reads a JSON object of objects without holding more than one member."""
 
     def __init__(self, text: TextIO, file: Path) -> None:
@@ -137,15 +137,12 @@ class _Reading:
     def _next(self) -> str:
         """Pass over spaces and commas, and return the next character."""
         while True:
-            self._at = self._space(self._at)
+            if spaces := SPACE.match(self._buffer, self._at):
+                self._at = spaces.end()
             if self._at < len(self._buffer):
                 return self._buffer[self._at]
             if not self._fill():
                 raise BadInput(f"{self._file} ends before its last object: it is cut short; fetch it again")
-
-    def _space(self, at: int) -> int:
-        passed = SPACE.match(self._buffer, at)
-        return passed.end() if passed else at
 
     def _skip(self, wanted: str) -> None:
         if self._next() != wanted:

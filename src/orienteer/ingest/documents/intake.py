@@ -9,13 +9,13 @@ from pathlib import Path
 from orienteer.display import counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.bounds import memory_told
-from orienteer.ingest.documents.cut.nodes import Making
+from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import known_sources
 from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.conversion import Converter
-from orienteer.ingest.documents.read.files import KINDS, File, Skipped, listing
-from orienteer.ingest.documents.read.readers import Reading
+from orienteer.ingest.documents.read.files import KINDS, File, SkippedFile, listing
+from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.shelf import Shelf
 from orienteer.ingest.documents.stamps import Stamp, stamp
 from orienteer.records import Node
@@ -24,16 +24,16 @@ Progress = Callable[[str, int], None]
 READING = "reading documents"
 
 
-class Gathering:
+class Intake:
     """Reads sources, file by file: each is taken whole, or left out whole."""
 
     def __init__(
-        self, sources: Sequence[Path], making: Making, *, previous: Previous | None = None, progress: Progress
+        self, sources: Sequence[Path], maker: DocumentNodeMaker, *, previous: Previous | None = None, progress: Progress
     ) -> None:
         self._sources = list(sources)
-        self._making, self._previous, self._progress = making, previous, progress
-        self.unreadable: list[Skipped] = []
-        self.skipped: list[Skipped] = []
+        self._maker, self._previous, self._progress = maker, previous, progress
+        self.unreadable: list[SkippedFile] = []
+        self.skipped: list[SkippedFile] = []
         self.stamps: list[Stamp] = []
         """The files that were read, as they were."""
         self.notes: list[str] = []
@@ -43,7 +43,7 @@ class Gathering:
 
     def into(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` where a source is not there."""
-        config = self._making.config
+        config = self._maker.config
         whole = (
             known_sources.recognize(self._sources[0]) if len(self._sources) == 1 and self._sources[0].exists() else None
         )
@@ -57,17 +57,17 @@ class Gathering:
             sources = listing(self._sources)
             self.skipped += sources.skipped
             with Converter(seconds=config.seconds) as converter:
-                reading = Reading(config, converter)
+                reader = DocumentReader(config, converter)
                 for count, file in enumerate(sources.files, 1):
-                    self._file(shelf, reading, file)
+                    self._file(shelf, reader, file)
                     self._progress(READING, count)
-            self.notes += reading.notes
-        if self._making.cut_cells:
+            self.notes += reader.notes
+        if self._maker.cut_cells:
             self.notes.append(
-                f"{counted(self._making.cut_cells, 'cell')} of tables cut off after {config.cell_characters} "
+                f"{counted(self._maker.cut_cells, 'cell')} of tables cut off after {config.cell_characters} "
                 "characters (--set cell_characters=N)"
             )
-        if empty := self._making.empty:
+        if empty := self._maker.empty:
             self.notes.append(f"{counted(len(empty), 'row')} of tables left out for want of a text (first: {empty[0]})")
 
     def refuse(self, shelf: Shelf, *, strict: bool) -> None:
@@ -100,7 +100,7 @@ class Gathering:
         gone = self._previous.stamps.keys() - {stamp.name for stamp in self.stamps}
         return {**{name: self._became[name] for name in ("unchanged", "changed", "added")}, "removed": len(gone)}
 
-    def _file(self, shelf: Shelf, reading: Reading, file: File) -> None:
+    def _file(self, shelf: Shelf, reader: DocumentReader, file: File) -> None:
         previous = self._previous
         try:
             old = previous.unchanged(file) if previous is not None else None
@@ -108,7 +108,7 @@ class Gathering:
                 nodes = previous.nodes(file)
             else:
                 with memory_told(file.path):
-                    nodes = [node for document in reading.documents(file) for node in self._making.nodes(document)]
+                    nodes = [node for document in reader.documents(file) for node in self._maker.nodes(document)]
             if not nodes:
                 raise BadInput("no text in it")
             _check_ids(nodes)
@@ -128,7 +128,7 @@ class Gathering:
     def _nodes_of(self, document: Document) -> list[Node]:
         """Return the nodes of one of many documents in a file. Raises `BadInput` that names it."""
         try:
-            return self._making.nodes(document)
+            return self._maker.nodes(document)
         except BadInput as error:
             raise BadInput(f"{document.file}, {document.id!r}: {error}") from error
 
@@ -139,11 +139,11 @@ class Gathering:
         self._became["unchanged" if old is not None else "changed" if is_known else "added"] += 1
 
     def _put(self, shelf: Shelf, nodes: Sequence[Node]) -> None:
-        self._making.count(nodes)
+        self._maker.count(nodes)
         shelf.add(nodes)
 
     def _leave_out(self, file: File, reason: str) -> None:
-        self.unreadable.append(Skipped(file=str(file.path), reason=reason))
+        self.unreadable.append(SkippedFile(file=str(file.path), reason=reason))
         self._left_out.append(str(file.path.resolve()))
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from orienteer.display import counted
 from orienteer.ingest.documents.cut.metadata import Estimate
-from orienteer.ingest.documents.read.files import Skipped
-from orienteer.ingest.extraction.rejects import Extracted
+from orienteer.ingest.documents.read.files import SkippedFile
+from orienteer.ingest.extraction.rejects import ExtractionSummary
 from orienteer.records import Record, Usage
 
 SHOWN = 3
 """Files that are shown of each reason."""
 
 
-class _Looked(Record):
+class _Survey(Record):
     """What was found of documents, whether a graph is made of them or not."""
 
     documents: int
@@ -24,9 +24,9 @@ class _Looked(Record):
     """Chunks of prose."""
     tables: int
     """Segments of tables."""
-    unreadable: tuple[Skipped, ...] = ()
+    unreadable: tuple[SkippedFile, ...] = ()
     """Documents that could not be read."""
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
     """Files that are no documents, and links that lead out of the folder."""
     notes: tuple[str, ...] = ()
     unchanged: int | None = None
@@ -36,7 +36,7 @@ class _Looked(Record):
     removed: int | None = None
 
 
-class BuildReport(_Looked):
+class BuildReport(_Survey):
     """What a build made, what it left out and why."""
 
     nodes: int
@@ -48,7 +48,7 @@ class BuildReport(_Looked):
     """Figures of the similarities, as the paper's appendix has them; None where there were no vectors."""
     embedded: int | None = None
     """Texts that were embedded, not found in the cache; None where there was no embedder."""
-    extracted: Extracted | None = None
+    extracted: ExtractionSummary | None = None
     """What was extracted from the chunks; None where nothing was."""
     usage: Usage | None = None
     """What a model was paid for; None where none was asked."""
@@ -80,7 +80,7 @@ class BuildReport(_Looked):
         return "\n".join([*lines, f"{self.seconds:.1f} s, {self.pace:,.0f} chunks/s{memory}"])
 
 
-class BuildEstimate(_Looked):
+class BuildEstimate(_Survey):
     """What a build would make, and what its model would take."""
 
     model: str | None = None
@@ -102,7 +102,7 @@ class BuildEstimate(_Looked):
         return "\n".join([*lines, *_skipped((*self.unreadable, *self.skipped), is_verbose=is_verbose)])
 
 
-def _changes(report: _Looked) -> list[str]:
+def _changes(report: _Survey) -> list[str]:
     """Return what an update found of files; nothing where it was none."""
     if report.unchanged is None:
         return []
@@ -112,7 +112,7 @@ def _changes(report: _Looked) -> list[str]:
     ]
 
 
-def _skipped(skipped: Sequence[Skipped], *, is_verbose: bool) -> list[str]:
+def _skipped(skipped: Sequence[SkippedFile], *, is_verbose: bool) -> list[str]:
     """Return a line a reason, with its first files; all of them where more is asked for."""
     by_reason: dict[str, list[str]] = {}
     for file in skipped:

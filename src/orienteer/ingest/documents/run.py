@@ -17,19 +17,19 @@ from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
-from orienteer.ingest.documents.cut.nodes import Making
+from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.replies import Replies
 from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.figures.plots import write_plots
-from orienteer.ingest.documents.intake import Gathering
-from orienteer.ingest.documents.join.weaver import Weaving
+from orienteer.ingest.documents.intake import Intake
+from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.report import BuildEstimate, BuildReport, edge_counts
 from orienteer.ingest.documents.shelf import Shelf
 from orienteer.ingest.documents.stamps import describe
-from orienteer.ingest.extraction.by_model import Asking
-from orienteer.ingest.extraction.extraction import Extracting
-from orienteer.ingest.extraction.forms import Asked, Form, types_of
+from orienteer.ingest.extraction.by_model import ModelExtractor
+from orienteer.ingest.extraction.extraction import Extractor
+from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
 from orienteer.ingest.extraction.gold import gold_of
 from orienteer.ingest.report import peak_bytes
 from orienteer.records import Usage
@@ -131,7 +131,7 @@ class _Build:
         self._embedder = None if embedder is None else CachedEmbedder(embedder, cache, progress=progress)
         self._notes: list[str] = []
         self._stages: dict[str, float] = {}
-        self._asked: list[Annotator | Asking] = []
+        self._asked: list[Annotator | ModelExtractor] = []
         if not self._options.update:  # else once its graph is open
             self._settle(None)
 
@@ -159,7 +159,7 @@ class _Build:
         config.check_use(extract, has_model=self._model is not None, has_embedder=self._embedder is not None)
         if config.overlap and self._chunking == "semantic":
             raise BadOption("overlap is of chunks cut by tokens: leave it out, or cut by tokens (--chunks tokens)")
-        self._making = Making(config, self._embedder if self._chunking == "semantic" else None)
+        self._maker = DocumentNodeMaker(config, self._embedder if self._chunking == "semantic" else None)
         self._check_plots()
 
     def _usual(self) -> BuildConfig:
@@ -192,63 +192,61 @@ class _Build:
             previous = self._previous()
             sources = sources or (previous.sources if previous is not None else [])
             shelf = Shelf(stack.enter_context(_scratch(target)))
-            gathering = Gathering(sources, self._making, previous=previous, progress=self._progress)
+            intake = Intake(sources, self._maker, previous=previous, progress=self._progress)
             with self._stage("reading"):
-                gathering.into(shelf)
-            gathering.refuse(shelf, strict=self._options.strict)
+                intake.into(shelf)
+            intake.refuse(shelf, strict=self._options.strict)
             if self._is_described:
                 shelf = self._annotated(shelf, stack)
-            extracting = self._extracting(sources, shelf, stack)
+            extractor = self._extractor(sources, shelf, stack)
             is_measured = self._options.plots is not None
-            weaving = Weaving(builder, shelf, self._config, progress=self._progress, is_measured=is_measured)
+            weaver = Weaver(builder, shelf, self._config, progress=self._progress, is_measured=is_measured)
             with self._stage("nodes"):
-                weaving.nodes()
-            if extracting is not None:
+                weaver.nodes()
+            if extractor is not None:
                 with self._stage("extraction"):
-                    extracting.nodes(weaving, shelf)
-                self._notes += extracting.notes
+                    extractor.nodes(weaver, shelf)
+                self._notes += extractor.notes
             with self._stage("edges"):
-                weaving.edges(self._embedder)
-            if extracting is not None:
+                weaver.edges(self._embedder)
+            if extractor is not None:
                 with self._stage("extracted edges"):
-                    extracting.edges(weaving, self._embedder)
-            builder.describe(self._provenance(sources, gathering, weaving, extracting))
+                    extractor.edges(weaver, self._embedder)
+            builder.describe(self._provenance(sources, intake, weaver, extractor))
             with self._stage("indexes"):
-                manifest = builder.publish() if extracting is None else extracting.publish(builder)
-        if extracting is None:  # else its entities are the names
+                manifest = builder.publish() if extractor is None else extractor.publish(builder)
+        if extractor is None:  # else its entities are the names
             with self._stage("names"):
-                weaving.publish_names(target)
+                weaver.publish_names(target)
         with self._stage("vectors"):
             self._embed(target)
         if previous is not None and previous.had_vectors and self._embedder is None:
             self._notes.append(VECTORS_GONE)
-        if self._options.plots is not None and weaving.similarity is not None:
-            write_plots(weaving.similarity, self._options.plots, title=target.name)
-        report = self._report(gathering, weaving, extracting, nodes=manifest.nodes)
+        if self._options.plots is not None and weaver.similarity is not None:
+            write_plots(weaver.similarity, self._options.plots, title=target.name)
+        report = self._report(intake, weaver, extractor, nodes=manifest.nodes)
         return report.model_copy(update={"seconds": time.perf_counter() - started})
 
-    def _report(
-        self, gathering: Gathering, weaving: Weaving, extracting: Extracting | None, *, nodes: int
-    ) -> BuildReport:
-        making = self._making
+    def _report(self, intake: Intake, weaver: Weaver, extractor: Extractor | None, *, nodes: int) -> BuildReport:
+        maker = self._maker
         return BuildReport(
-            documents=making.documents,
-            chunks=making.chunks,
-            tables=making.segments,
+            documents=maker.documents,
+            chunks=maker.chunks,
+            tables=maker.segments,
             nodes=nodes,
-            edges=sum(weaving.counts.values()),
-            edge_types=edge_counts(weaving.counts),
+            edges=sum(weaver.counts.values()),
+            edge_types=edge_counts(weaver.counts),
             chunking=self._chunking,
-            unreadable=tuple(gathering.unreadable),
-            skipped=tuple(gathering.skipped),
-            notes=(*self._notes, *gathering.notes),
-            similarity=weaving.similarity,
+            unreadable=tuple(intake.unreadable),
+            skipped=tuple(intake.skipped),
+            notes=(*self._notes, *intake.notes),
+            similarity=weaver.similarity,
             embedded=None if self._embedder is None else self._embedder.embedded,
-            extracted=None if extracting is None else extracting.report,
+            extracted=None if extractor is None else extractor.report,
             usage=sum((reader.usage for reader in self._asked), Usage()) if self._asked else None,
             stages={name: round(seconds, 3) for name, seconds in self._stages.items()},
             peak_bytes=peak_bytes(),
-            **gathering.changes,
+            **intake.changes,
         )
 
     def estimate(self, sources: list[Path]) -> BuildEstimate:
@@ -257,40 +255,40 @@ class _Build:
         sources = sources or (previous.sources if previous is not None else [])
         with ExitStack() as stack:
             shelf = Shelf(stack.enter_context(_scratch()))
-            gathering = Gathering(sources, self._making, previous=previous, progress=self._progress)
-            gathering.into(shelf)
-            gathering.refuse(shelf, strict=self._options.strict)
+            intake = Intake(sources, self._maker, previous=previous, progress=self._progress)
+            intake.into(shelf)
+            intake.refuse(shelf, strict=self._options.strict)
             model = self._model
             price = getattr(model, "price", None)
             described = self._annotates(stack).estimate(shelf, price) if self._is_described else None
-            asking = self._asks(stack)
-            extracted = None if asking is None else asking.estimate(shelf, price)
-        making = self._making
+            by_model = self._asks(stack)
+            extracted = None if by_model is None else by_model.estimate(shelf, price)
+        maker = self._maker
         return BuildEstimate(
-            documents=making.documents,
-            chunks=making.chunks,
-            tables=making.segments,
-            unreadable=tuple(gathering.unreadable),
-            skipped=tuple(gathering.skipped),
-            notes=(*self._notes, *gathering.notes),
+            documents=maker.documents,
+            chunks=maker.chunks,
+            tables=maker.segments,
+            unreadable=tuple(intake.unreadable),
+            skipped=tuple(intake.skipped),
+            notes=(*self._notes, *intake.notes),
             model=None if model is None else model.name,
             metadata=described,
             extraction=extracted,
-            **gathering.changes,
+            **intake.changes,
         )
 
     def _provenance(
-        self, sources: list[Path], gathering: Gathering, weaving: Weaving, extracting: Extracting | None
+        self, sources: list[Path], intake: Intake, weaver: Weaver, extractor: Extractor | None
     ) -> dict[str, Any]:  # Any: JSON
         origin = describe(
             sources,
-            gathering.stamps,
+            intake.stamps,
             self._chosen(),
-            left_out=gathering.left_out,
-            greatest_weights=weaving.greatest,
-            notes=[*self._notes, *gathering.notes],
+            left_out=intake.left_out,
+            greatest_weights=weaver.greatest,
+            notes=[*self._notes, *intake.notes],
         )
-        return origin if extracting is None or extracting.gold is None else {**origin, **extracting.gold.provenance}
+        return origin if extractor is None or extractor.gold is None else {**origin, **extractor.gold.provenance}
 
     def _previous(self) -> Previous | None:
         if not self._options.update:
@@ -305,12 +303,12 @@ class _Build:
         assert self._model is not None
         return Annotator(self._model, self._replies(stack), self._progress, self._concurrency)
 
-    def _asks(self, stack: ExitStack) -> Asking | None:
+    def _asks(self, stack: ExitStack) -> ModelExtractor | None:
         """Return what has the model extract; None where nothing is extracted, or statistics do it."""
         if self._extract is None or self._model is None:
             return None
-        reply_form = Asked(self._extract, types_of(self._config.entity_types))
-        return Asking(
+        reply_form = ReplyForm(self._extract, types_of(self._config.entity_types))
+        return ModelExtractor(
             reply_form, self._model, self._replies(stack), self._concurrency, self._progress, self._config.gleanings
         )
 
@@ -322,17 +320,17 @@ class _Build:
         assert self._cache is not None  # asked for where there is a model
         return stack.enter_context(Replies(self._cache / REPLIES))
 
-    def _extracting(self, sources: list[Path], shelf: Shelf, stack: ExitStack) -> Extracting | None:
+    def _extractor(self, sources: list[Path], shelf: Shelf, stack: ExitStack) -> Extractor | None:
         """Return what extracts, once it is told what that would take."""
         if self._extract is None:
             return None
-        asking = self._asks(stack)
-        if asking is not None:
-            self._asked.append(asking)
-            model = asking.model
-            self._progress(asking.estimate(shelf, getattr(model, "price", None)).render(model.name), 0)
+        by_model = self._asks(stack)
+        if by_model is not None:
+            self._asked.append(by_model)
+            model = by_model.model
+            self._progress(by_model.estimate(shelf, getattr(model, "price", None)).render(model.name), 0)
         gold = gold_of(sources, shelf) if self._config.gold else None
-        return Extracting(self._extract, self._config, asking, self._progress, gold)
+        return Extractor(self._extract, self._config, by_model, self._progress, gold)
 
     def _annotated(self, shelf: Shelf, stack: ExitStack) -> Shelf:
         """Return a shelf of the same nodes with what the model says of those that have none yet."""

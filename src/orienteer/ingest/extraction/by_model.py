@@ -12,8 +12,8 @@ from orienteer.errors import ModelRefused
 from orienteer.graph.reserved import DOCUMENT
 from orienteer.ingest.documents.cut.metadata import SHORTEST, Estimate, batched
 from orienteer.ingest.documents.cut.replies import Replies, key_of
-from orienteer.ingest.extraction.forms import PACKAGE, Asked, is_object
-from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.forms import PACKAGE, ReplyForm, is_object
+from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
@@ -44,13 +44,13 @@ class _Chunk(NamedTuple):
 
 
 @dataclass(slots=True)
-class Asking:
+class ModelExtractor:
     """Has a model read chunks. Each reply is kept as it comes: a build that was killed goes on where it was.
 
     Of a chunk whose reply was of no use the model is asked again by the next build.
     """
 
-    asked: Asked
+    reply_form: ReplyForm
     model: LanguageModel
     replies: Replies
     concurrency: int
@@ -66,7 +66,7 @@ class Asking:
         """What was paid."""
         return self.run.usage()
 
-    def into(self, merging: Merging, nodes: Iterable[Node]) -> None:
+    def into(self, merger: Merger, nodes: Iterable[Node]) -> None:
         """Have every chunk and table read, and merge what is said, in their order. Raises `ModelError`.
 
         What is under way when the model fails for good is finished and kept. A chunk that its server refuses is left
@@ -82,28 +82,28 @@ class Asking:
                     if refused is not None and not self._has_reply:
                         raise refused
                     for chunk in chunks:
-                        self._merge(merging, chunk)
+                        self._merge(merger, chunk)
                     done += len(some)
                     self.progress("asking the model what chunks say", done)
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _merge(self, merging: Merging, chunk: _Chunk) -> None:
+    def _merge(self, merger: Merger, chunk: _Chunk) -> None:
         entities: list[ExtractedEntity] = []
         statements: list[Statement] = []
         for place, reply in enumerate(chunk.replies):
-            reading = self.asked.read(reply, chunk.id, merging.rejects, before=entities)
-            if reading is not None:
-                entities += reading.entities
-                statements += reading.statements
+            content = self.reply_form.read(reply, chunk.id, merger.rejects, before=entities)
+            if content is not None:
+                entities += content.entities
+                statements += content.statements
             elif place:
-                merging.rejects.add("a second reply that is no object", reply, chunk.id)
+                merger.rejects.add("a second reply that is no object", reply, chunk.id)
             else:
                 self.failed.append(chunk.id)
         if chunk.refused is not None:
             what = "second call" if chunk.replies else "chunk"
-            merging.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
-        merging.add(chunk.id, entities, statements)
+            merger.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
+        merger.add(chunk.id, entities, statements)
 
     def _one(self, node: Node) -> _Chunk:
         messages = self._messages(node)
@@ -123,7 +123,7 @@ class Asking:
         stored = self._kept(messages)
         if stored is not None:
             return stored
-        content = call(self.model, messages, run=self.run, schema=self.asked.schema).message.content or ""
+        content = call(self.model, messages, run=self.run, schema=self.reply_form.schema).message.content or ""
         if is_object(content):
             self.replies.put(self._key(messages), content)
         return content
@@ -132,11 +132,11 @@ class Asking:
         return self.replies.get(self._key(messages))
 
     def _key(self, messages: tuple[Message, ...]) -> str:
-        return key_of(self.model.name, messages, self.asked.schema)
+        return key_of(self.model.name, messages, self.reply_form.schema)
 
     def _messages(self, node: Node) -> tuple[Message, ...]:
         content = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
-        return Message(role="system", content=self.asked.prompt), Message(role="user", content=content)
+        return Message(role="system", content=self.reply_form.prompt), Message(role="user", content=content)
 
     @staticmethod
     def _further(messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
@@ -149,13 +149,13 @@ class Asking:
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
         """Return what `into` would take, without a call."""
         calls = cached = prompted = completed = 0
-        form = len(json.dumps(self.asked.schema)) / _CHARACTERS
+        form = len(json.dumps(self.reply_form.schema)) / _CHARACTERS
         for node in nodes:
             if not is_read(node):
                 continue
             messages = self._messages(node)
             size = sum(tokens(message.content or "") for message in messages) + form
-            tokens_of_reply = _REPLY[self.asked.form] * tokens(node.text)
+            tokens_of_reply = _REPLY[self.reply_form.form] * tokens(node.text)
             reply = self._kept(messages)
             for time in range(1 + self.gleanings):
                 if time:

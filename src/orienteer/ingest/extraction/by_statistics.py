@@ -21,9 +21,9 @@ from orienteer.graph.names.chunk_titles import parts_of
 from orienteer.graph.names.mentions import Names
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.extraction.collocations import collocations
-from orienteer.ingest.extraction.cooccurrence import Together
+from orienteer.ingest.extraction.cooccurrence import CoOccurrences
 from orienteer.ingest.extraction.forms import Form
-from orienteer.ingest.extraction.merger import Key, Merging
+from orienteer.ingest.extraction.merger import Key, Merger
 from orienteer.ingest.extraction.places import Places, Sentence, distinct, sentences_of
 from orienteer.ingest.extraction.records import UNTYPED, ExtractedEntity, Member, Statement, fact, folded
 from orienteer.records import Node
@@ -47,13 +47,13 @@ _WORD = re.compile(r"\w+")
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 
 
-class Counting:
+class StatisticalExtractor:
     """Reads chunks whose names are known."""
 
     def __init__(self, nodes: Iterable[Node], names: Names, form: Form, config: BuildConfig) -> None:
         """The nodes can be iterated again; they are those that the names were found in."""
         self._nodes, self._names, self._form = nodes, names, form
-        self._written, self._same, self._aliases = _called(names)
+        self._written, self._same, self._aliases = _writings(names)
         texts = (node.text for _, node in parts_of(nodes))
         phrases = sorted(collocations(texts, share=config.name_share)) if config.phrases else []
         count = len(names.names)
@@ -61,9 +61,9 @@ class Counting:
         own = {phrase: count + place for place, phrase in enumerate(phrases) if phrase not in keys}
         self._written += phrases
         self._places = Places({**keys, **own}, lower=frozenset(own.values()))
-        self.together = Together(most=config.co_occurring)
+        self.co_occurrences = CoOccurrences(most=config.co_occurring)
 
-    def into(self, merging: Merging, progress: Progress) -> None:
+    def into(self, merger: Merger, progress: Progress) -> None:
         """Merge what each chunk says, in their order."""
         titles: dict[int, set[int]] = {}
         for name, titled in self._names.titled.items():
@@ -71,16 +71,16 @@ class Counting:
                 titles.setdefault(number, set()).add(self._same[name])
         for number, (_, node) in enumerate(parts_of(self._nodes)):
             numbers = {self._same[name] for name in self._names.of(number).tolist()}
-            self._read(merging, number, node, numbers, titles.get(number, set()))
+            self._read(merger, number, node, numbers, titles.get(number, set()))
             if number % _EVERY == 0:
                 progress("finding what stands together", number)
 
-    def edges(self, merging: Merging) -> Iterator[EdgeBatch]:
+    def edges(self, merger: Merger) -> Iterator[EdgeBatch]:
         """Return the edges of what stands together, once the nodes were given."""
         chunks = [part.id for part in self._names.parts]
-        return self.together.edges(cache(lambda number: merging.id_of(self._key(number))), chunks)
+        return self.co_occurrences.edges(cache(lambda number: merger.id_of(self._key(number))), chunks)
 
-    def _read(self, merging: Merging, part: int, node: Node, numbers: set[int], titles: set[int]) -> None:
+    def _read(self, merger: Merger, part: int, node: Node, numbers: set[int], titles: set[int]) -> None:
         among = frozenset(numbers)
         sentences = [self._places.within(sentence, among) for sentence in sentences_of(node)]
         descriptions = {number: "" for number in sorted(numbers)}
@@ -90,11 +90,11 @@ class Counting:
         if sentences:
             descriptions.update({number: descriptions[number] or sentences[0].text for number in titles})
         entities = [self._entity(number, text, is_title=number in titles) for number, text in descriptions.items()]
-        merging.add(
+        merger.add(
             node.id, entities, [statement for sentence in sentences for statement in self._statements(sentence, titles)]
         )
         if self._form != "hyper":
-            self.together.add(part, list(descriptions), sentences)
+            self.co_occurrences.add(part, list(descriptions), sentences)
 
     def _statements(self, sentence: Sentence, titles: set[int]) -> Iterator[Statement]:
         """Return what a sentence states, by the form that is asked for.
@@ -148,7 +148,7 @@ class Counting:
         return Key(kind, folded(self._written[number]))
 
 
-class _Called(NamedTuple):
+class _Writings(NamedTuple):
     """What the names of a corpus are called, by number."""
 
     written: list[str]
@@ -157,9 +157,9 @@ class _Called(NamedTuple):
     aliases: dict[int, tuple[str, ...]]
 
 
-def _called(names: Names) -> _Called:
+def _writings(names: Names) -> _Writings:
     numbers = {key: number for number, key in enumerate(names.keys)}
-    called = _Called(list(names.names), list(range(len(names.names))), {})
+    called = _Writings(list(names.names), list(range(len(names.names))), {})
     for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
         short = _BRACKETED.sub("", written)
         if key_of(written) != key:  # a title, noted without its bracket

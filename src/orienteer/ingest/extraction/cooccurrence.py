@@ -32,7 +32,7 @@ class _Ties(NamedTuple):
     parts: NDArray[np.int32]  # chunks, pair after pair
 
 
-class Together:
+class CoOccurrences:
     """Counts pairs of names, given by number, chunk after chunk."""
 
     def __init__(self, *, most: int) -> None:

@@ -12,15 +12,15 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.format import Manifest
 from orienteer.graph.reserved import DOCUMENT, READ
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.weaver import Weaving, batches
+from orienteer.ingest.documents.join.weaver import Weaver, batches
 from orienteer.ingest.documents.shelf import Shelf
-from orienteer.ingest.extraction.by_model import Asking
-from orienteer.ingest.extraction.by_statistics import Counting
+from orienteer.ingest.extraction.by_model import ModelExtractor
+from orienteer.ingest.extraction.by_statistics import StatisticalExtractor
 from orienteer.ingest.extraction.forms import Form
 from orienteer.ingest.extraction.gold import GoldTriples
-from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
-from orienteer.ingest.extraction.rejects import Extracted
+from orienteer.ingest.extraction.rejects import ExtractionSummary
 from orienteer.ingest.extraction.synonyms import synonym_edges
 
 if TYPE_CHECKING:
@@ -30,60 +30,60 @@ Progress = Callable[[str, int], None]
 SYMMETRIC = frozenset({CO_OCCURS, SYNONYM})
 
 
-class Extracting:
+class Extractor:
     """Extracts from the chunks of a shelf."""
 
     def __init__(
         self,
         form: Form,
         config: BuildConfig,
-        asking: Asking | None,
+        by_model: ModelExtractor | None,
         progress: Progress,
         gold: GoldTriples | None = None,
     ) -> None:
         """Without a model that is asked, statistics of the corpus take its place."""
         self.gold = gold
-        self._form, self._config, self._asking, self._progress = form, config, asking, progress
-        self._merging = Merging()
-        self._counting: Counting | None = None
+        self._form, self._config, self._by_model, self._progress = form, config, by_model, progress
+        self._merger = Merger()
+        self._statistics: StatisticalExtractor | None = None
         self._chunks = 0
 
-    def nodes(self, weaving: Weaving, shelf: Shelf) -> None:
+    def nodes(self, weaver: Weaver, shelf: Shelf) -> None:
         """Read the chunks and add entities and facts. Raises `ModelError`."""
         self._chunks = sum(node.type != DOCUMENT for node in shelf)
-        if self._asking is not None:
-            self._asking.into(self._merging, shelf)
+        if self._by_model is not None:
+            self._by_model.into(self._merger, shelf)
         else:
-            self._counting = Counting(shelf, weaving.names, self._form, self._config)
-            self._counting.into(self._merging, self._progress)
+            self._statistics = StatisticalExtractor(shelf, weaver.names, self._form, self._config)
+            self._statistics.into(self._merger, self._progress)
         if self.gold is not None:
-            self.gold.into(self._merging)
-        weaving.further_nodes(self._merging.nodes)
+            self.gold.into(self._merger)
+        weaver.further_nodes(self._merger.nodes)
 
-    def edges(self, weaving: Weaving, embedder: Embedder | None) -> None:
+    def edges(self, weaver: Weaver, embedder: Embedder | None) -> None:
         """Add what joins them, once all nodes are there."""
-        edges: Iterator[EdgeBatch] = batches(self._merging.edges(self._chunks))
-        if self._counting is not None:
-            edges = chain(edges, self._counting.edges(self._merging))
+        edges: Iterator[EdgeBatch] = batches(self._merger.edges(self._chunks))
+        if self._statistics is not None:
+            edges = chain(edges, self._statistics.edges(self._merger))
         if self._config.synonyms and embedder is not None:
-            edges = chain(edges, synonym_edges(self._merging.named(), embedder, self._progress))
-        weaving.further_edges(edges, symmetric=SYMMETRIC)
+            edges = chain(edges, synonym_edges(self._merger.named(), embedder, self._progress))
+        weaver.further_edges(edges, symmetric=SYMMETRIC)
 
     def publish(self, builder: GraphBuilder) -> Manifest:
         """Publish the graph, with edge types as they were first written, its words measured by what was read."""
-        return builder.publish(labels=self._merging.labels(), text_types=READ)
+        return builder.publish(labels=self._merger.labels(), text_types=READ)
 
     @property
-    def report(self) -> Extracted:
+    def report(self) -> ExtractionSummary:
         """What was made."""
-        asking = self._asking
-        return Extracted(
+        by_model = self._by_model
+        return ExtractionSummary(
             form=self._form,
-            model=None if asking is None else asking.model.name,
-            entities=self._merging.entities,
-            facts=self._merging.facts,
-            failed=() if asking is None else tuple(asking.failed),
-            rejected=self._merging.rejects.by_reason(),
+            model=None if by_model is None else by_model.model.name,
+            entities=self._merger.entities,
+            facts=self._merger.facts,
+            failed=() if by_model is None else tuple(by_model.failed),
+            rejected=self._merger.rejects.by_reason(),
         )
 
     @property

@@ -30,7 +30,7 @@ MOST_SCORE = 10.0
 """Of a fact, and of the strength of a relation."""
 MOST_IMPORTANCE = 100.0
 _TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
-_Said = Mapping[str, Any]  # Any: JSON that fits the schema of its record
+_Record = Mapping[str, Any]  # Any: JSON that fits the schema of its record
 
 
 def _object(**fields: Any) -> dict[str, Any]:  # Any: a JSON schema
@@ -49,7 +49,7 @@ _STATEMENTS = {"triples": ("triples", _TRIPLE), "entities": ("relations", _RELAT
 """The list of a form's statements, and the schema of one."""
 
 
-class Reading(NamedTuple):
+class ReplyContent(NamedTuple):
     """What a reply says."""
 
     entities: tuple[ExtractedEntity, ...]
@@ -57,7 +57,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReplyForm:
     """A form with the types that entities may have; any, where none are given."""
 
     form: Form
@@ -86,7 +86,7 @@ class Asked:
 
     def read(
         self, content: str, chunk: str, rejects: Rejects, *, before: Sequence[ExtractedEntity] = ()
-    ) -> Reading | None:
+    ) -> ReplyContent | None:
         """Return what a reply says, record by record: a broken one is counted, and the others stay.
 
         None where the reply is no object at all. `before` are the entities of earlier replies on the chunk.
@@ -105,7 +105,7 @@ class Asked:
                 rejects.add("a member that is no listed entity of the types asked for", unlisted[0], chunk)
             else:
                 statements.append(statement)
-        return Reading(entities, tuple(statements))
+        return ReplyContent(entities, tuple(statements))
 
 
 def is_object(content: str) -> bool:
@@ -127,7 +127,7 @@ def _sound(
     reason: str,
     chunk: str,
     rejects: Rejects,  # Any: a JSON schema
-) -> Iterator[_Said]:
+) -> Iterator[_Record]:
     """Return the records of a list that fit their schema."""
     if not isinstance(records, list):
         rejects.add(f"{reason}: not a list", records, chunk)
@@ -140,11 +140,11 @@ def _sound(
             yield record
 
 
-def _triple(record: _Said) -> Statement:
+def _triple(record: _Record) -> Statement:
     return triple(record["subject"], record["predicate"], record["object"])
 
 
-def _relation(record: _Said) -> Statement:
+def _relation(record: _Record) -> Statement:
     keywords = tuple(dict.fromkeys(filter(None, (" ".join(keyword.split()) for keyword in record["keywords"]))))
     strength = _within(record["strength"], MOST_SCORE)
     return relation(
@@ -152,7 +152,7 @@ def _relation(record: _Said) -> Statement:
     )
 
 
-def _fact(record: _Said) -> Statement:
+def _fact(record: _Record) -> Statement:
     members = tuple(
         Member(
             member["name"], "", " ".join(member["role"].split()), _within(member["importance"], MOST_IMPORTANCE) or 1.0
@@ -162,7 +162,7 @@ def _fact(record: _Said) -> Statement:
     return fact(record["statement"], members, score=_within(record["score"], MOST_SCORE))
 
 
-_MAKERS: Mapping[str, Callable[[_Said], Statement]] = {"triples": _triple, "entities": _relation, "hyper": _fact}
+_MAKERS: Mapping[str, Callable[[_Record], Statement]] = {"triples": _triple, "entities": _relation, "hyper": _fact}
 
 
 def _within(number: float, most: float) -> float:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.ingest.bounds import parsed
-from orienteer.ingest.extraction.merger import Merging
+from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement, folded, triple
 from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import whole_json
@@ -43,7 +43,7 @@ class GoldTriple(NamedTuple):
     """Whether its subject is what those passages are titled."""
 
 
-class Said(NamedTuple):
+class PassageEvidence(NamedTuple):
     """What one passage states."""
 
     entities: tuple[ExtractedEntity, ...]
@@ -74,25 +74,25 @@ class GoldTriples:
             f"measure of finding{lost}"
         )
 
-    def into(self, merging: Merging) -> None:
+    def into(self, merger: Merger) -> None:
         """Merge what each passage states."""
         for passage, evidence in self.by_passage().items():
-            merging.add(passage, evidence.entities, evidence.statements)
+            merger.add(passage, evidence.entities, evidence.statements)
 
-    def by_passage(self) -> dict[str, Said]:
+    def by_passage(self) -> dict[str, PassageEvidence]:
         """Return what each passage states, by its id, in the order of the triples."""
-        evidence: dict[str, Said] = {}
+        evidence: dict[str, PassageEvidence] = {}
         for gold_triple in self.triples:
             statement = triple(gold_triple.subject, gold_triple.predicate, gold_triple.object)
             titled = (ExtractedEntity(gold_triple.subject, is_title=True),) if gold_triple.titles else ()
             for passage in gold_triple.passages:
-                before = evidence.get(passage, Said((), ()))
+                before = evidence.get(passage, PassageEvidence((), ()))
                 entities = tuple(dict.fromkeys((*before.entities, *titled)))
-                evidence[passage] = Said(entities, (*before.statements, statement))
+                evidence[passage] = PassageEvidence(entities, (*before.statements, statement))
         return evidence
 
 
-class _Asked(NamedTuple):
+class _QuestionEvidence(NamedTuple):
     """What a question says of its evidence."""
 
     triples: tuple[tuple[str, str, str], ...]
@@ -121,7 +121,7 @@ def recognize(source: Path) -> Path | None:
 
 def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
     """Return the triples of a file of questions, tied to these passages. Raises `BadInput`."""
-    questions = [_asked(row, number, file) for number, row in enumerate(_rows(file), 1)]
+    questions = [_evidence_of(row, number, file) for number, row in enumerate(_rows(file), 1)]
     ids = {passage_id for question in questions for passage_id in question.ids}
     titles = {title for question in questions for title in question.titles}
     by_id: dict[str, Node] = {}
@@ -132,30 +132,30 @@ def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
             by_id[node.id] = node
         if title in titles:
             by_title[title].append(node)
-    tied: dict[tuple[str, str, str], _Stating] = {}
+    tied: dict[tuple[str, str, str], _Support] = {}
     for question in questions:
         gold = [by_id[passage_id] for passage_id in sorted(question.ids) if passage_id in by_id]
         gold += [node for title in sorted(question.titles) for node in by_title[title]]
         for wanted in question.triples:
-            stating = _stating(wanted, gold)
-            before = tied.get(wanted, _Stating((), is_title=False))
+            support = _support(wanted, gold)
+            before = tied.get(wanted, _Support((), is_title=False))
             # Another question may show a passage that says it more plainly.
-            if not before.passages or stating.is_title > before.is_title:
-                tied[wanted] = stating
-            elif stating.is_title == before.is_title:
-                tied[wanted] = before._replace(passages=tuple(dict.fromkeys((*before.passages, *stating.passages))))
+            if not before.passages or support.is_title > before.is_title:
+                tied[wanted] = support
+            elif support.is_title == before.is_title:
+                tied[wanted] = before._replace(passages=tuple(dict.fromkeys((*before.passages, *support.passages))))
     triples = tuple(GoldTriple(*parts, *support) for parts, support in tied.items() if support.passages)
     return GoldTriples(file, triples, len(tied) - len(triples))
 
 
-class _Stating(NamedTuple):
+class _Support(NamedTuple):
     """Which passages state a triple."""
 
     passages: tuple[str, ...]
     is_title: bool
 
 
-def _stating(wanted: tuple[str, str, str], gold: Collection[Node]) -> _Stating:
+def _support(wanted: tuple[str, str, str], gold: Collection[Node]) -> _Support:
     """Return the passages that state a triple, by the closest of four ways in which they may name its ends."""
     subject, _, object_ = map(folded, wanted)
     texts = {node.id: f"{folded(node.name)} {folded(node.text)}" for node in gold}
@@ -165,10 +165,12 @@ def _stating(wanted: tuple[str, str, str], gold: Collection[Node]) -> _Stating:
         tuple(node_id for node_id, text in texts.items() if subject in text),
         tuple(node_id for node_id, text in texts.items() if object_ in text),
     )
-    return _Stating(titled, is_title=True) if titled else _Stating(next(filter(None, ways), ()), is_title=False)
+    return _Support(titled, is_title=True) if titled else _Support(next(filter(None, ways), ()), is_title=False)
 
 
-def _asked(row: Mapping[str, Any], number: int, file: Path) -> _Asked:  # Any: whatever a file format can hold
+def _evidence_of(
+    row: Mapping[str, Any], number: int, file: Path
+) -> _QuestionEvidence:  # Any: whatever a file format can hold
     ids = [identifier(passage_id) for passage_id in _listed(row.get(PASSAGE_IDS))]
     facts = [] if ids else _listed(row.get(FACTS))
     try:
@@ -178,7 +180,7 @@ def _asked(row: Mapping[str, Any], number: int, file: Path) -> _Asked:  # Any: w
         raise BadInput(
             f"{file}, question {number}: its evidence is no triples ({error}); fetch the file again"
         ) from error
-    return _Asked(triples, frozenset(ids), titles)
+    return _QuestionEvidence(triples, frozenset(ids), titles)
 
 
 def _triple(value: Any) -> tuple[str, str, str]:  # Any: JSON

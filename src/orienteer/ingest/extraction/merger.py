@@ -34,7 +34,7 @@ from orienteer.ingest.extraction.records import (
     folded,
 )
 from orienteer.ingest.extraction.rejects import Rejects
-from orienteer.ingest.extraction.synonyms import Named
+from orienteer.ingest.extraction.synonyms import EntityName
 from orienteer.records import Edge, JsonValue, Node
 
 MOST_EDGE_TYPES = 500
@@ -91,7 +91,7 @@ class _Relation:
 _RelationKey = tuple[Key, str, Key]
 
 
-class Merging:
+class Merger:
     """Takes what chunks say, in their order; gives nodes, then edges. The same records give the same graph."""
 
     def __init__(self, rejects: Rejects | None = None) -> None:
@@ -210,9 +210,9 @@ class Merging:
                 yield Edge(node_id, MEMBER, ids[key], weight=member.weight, properties=role)
         yield from self._related()
 
-    def named(self) -> list[Named]:
+    def named(self) -> list[EntityName]:
         """Return the entities by name, once the nodes were given."""
-        return [Named(self._ids[key], entity.name) for key, entity in self._entities.items()]
+        return [EntityName(self._ids[key], entity.name) for key, entity in self._entities.items()]
 
     def labels(self) -> dict[str, str]:
         """Return how edge types were first written, of those that are written otherwise."""

@@ -1,6 +1,6 @@
 """What a chunk says, as whoever reads it tells it: entities by name and type, statements by the names of their members.
 
-A record belongs to the chunk it is given with (`Merging.add`). Names, types and predicates are as they were written.
+A record belongs to the chunk it is given with (`Merger.add`). Names, types and predicates are as they were written.
 """
 
 from __future__ import annotations

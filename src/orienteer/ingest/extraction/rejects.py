@@ -10,7 +10,7 @@ SHOWN = 3
 _LONGEST = 120
 
 
-class Rejected(Record):
+class Reject(Record):
     """Records left out for one reason."""
 
     reason: str
@@ -23,7 +23,7 @@ class Rejected(Record):
         return f"{counted(self.count, 'record')} left out: {self.reason} (such as {'; '.join(self.examples)})"
 
 
-class Extracted(Record):
+class ExtractionSummary(Record):
     """What a build extracted from its chunks."""
 
     form: str
@@ -34,7 +34,7 @@ class Extracted(Record):
     facts: int
     failed: tuple[str, ...] = ()
     """Chunks whose reply was no object even after the repair."""
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[Reject, ...] = ()
 
     def render(self) -> str:
         """Return it as a line for people."""
@@ -60,10 +60,10 @@ class Rejects:
     def __len__(self) -> int:
         return sum(self._counts.values())
 
-    def by_reason(self) -> tuple[Rejected, ...]:
+    def by_reason(self) -> tuple[Reject, ...]:
         """Return what was left out, the most frequent reason first."""
         order = sorted(self._counts, key=lambda reason: (-self._counts[reason], reason))
         return tuple(
-            Rejected(reason=reason, count=self._counts[reason], examples=tuple(self._examples[reason]))
+            Reject(reason=reason, count=self._counts[reason], examples=tuple(self._examples[reason]))
             for reason in order
         )

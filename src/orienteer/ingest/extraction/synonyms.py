@@ -27,14 +27,14 @@ _DIGITS = re.compile(r"\d+")
 Progress = Callable[[str, int], None]
 
 
-class Named(NamedTuple):
+class EntityName(NamedTuple):
     """An entity."""
 
     id: str
     name: str
 
 
-def synonym_edges(entities: Sequence[Named], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
+def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
     """Return the edges of names that are near, each pair once, the entity that comes earlier first.
 
     Names with other numbers in them are none: 1969 and 1968 are near to every embedder, and are not the same.

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD
-from orienteer.ingest.formats.files import READ, Measured, measured, opened_text, suffix
+from orienteer.ingest.formats.files import READ, MeasuredBytes, measured, opened_text, suffix
 from orienteer.ingest.formats.table import Batch, Drop, shown, undecodable
 
 SAMPLE = 1 << 20
@@ -83,12 +83,13 @@ class Delimited:
                 batch = _batch(path, names, taken, lines)
                 bad = undecodable(batch.columns.values())
                 for row in sorted(bad):
-                    drop("bad encoding", batch.lines[row], shown(dialect.delimiter.join(_row(batch, row))))
+                    fields = (values[row] for values in batch.columns.values())
+                    drop("bad encoding", batch.lines[row], shown(dialect.delimiter.join(fields)))
                 if len(batch):
                     yield batch.without(bad)
 
 
-def _taken(reader: Iterator[list[str]], rows: int, text: Measured) -> list[list[str]]:
+def _taken(reader: Iterator[list[str]], rows: int, text: MeasuredBytes) -> list[list[str]]:
     """Return the next rows, fewer where they are large. A single one that is too large is refused while it is read.
 
     Quoted fields span lines, and a row has any number of those, so that no bound on lines or fields is one on rows.
@@ -117,10 +118,6 @@ def named(first: Sequence[str], path: Path) -> list[str]:
     if twice is not None:
         raise BadInput(f"{path} has two columns named {twice!r}: rename one of them")
     return names
-
-
-def _row(batch: Batch, row: int) -> list[str]:
-    return [values[row] for values in batch.columns.values()]
 
 
 def _batch(path: Path, names: Sequence[str], rows: list[list[str]], lines: Sequence[int]) -> Batch:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.ingest.formats.table import shown
-from orienteer.ingest.formats.typed import Typed
+from orienteer.ingest.formats.typed import TypedValues
 from orienteer.ingest.formats.xml_stream import XmlStream
 from orienteer.ingest.report import EMPTY_ID, Tally
 
@@ -40,7 +40,7 @@ class ElementReader(XmlStream[NodeElement | EdgeElement]):
 
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path)
-        self.typed = Typed()
+        self.typed = TypedValues()
         self.edge_names: dict[str, None] = {}
         """Attributes that are declared for edges, in order."""
         self.node_type = ""

@@ -54,7 +54,7 @@ def require(path: Path) -> None:
         raise BadInput(f"{path} is a Git LFS pointer, not the data: run `git lfs pull` where it was cloned")
 
 
-class Measured(io.RawIOBase):
+class MeasuredBytes(io.RawIOBase):
     """The bytes of a file, unpacked where it is a gzip, measured as they come."""
 
     def __init__(self, path: Path, packed: BinaryIO, *, has_lines: bool) -> None:
@@ -111,7 +111,7 @@ def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
     require(path)
     try:
         with memory_told(path), path.open("rb") as packed:
-            yield io.BufferedReader(Measured(path, packed, has_lines=has_lines), READ)
+            yield io.BufferedReader(MeasuredBytes(path, packed, has_lines=has_lines), READ)
     except EOFError as error:
         raise BadInput(f"{path} is cut short: its gzip stream has no end; fetch the file again") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -129,9 +129,9 @@ def opened_text(path: Path, *, has_lines: bool = True) -> Iterator[TextIO]:
             text.detach()
 
 
-def measured(text: TextIO) -> Measured:
+def measured(text: TextIO) -> MeasuredBytes:
     """Return what measures a file that was opened as text."""
-    return cast(Measured, cast(io.BufferedReader, text.buffer).raw)
+    return cast(MeasuredBytes, cast(io.BufferedReader, text.buffer).raw)
 
 
 def whole_json(path: Path) -> Any:  # Any: JSON

@@ -22,7 +22,7 @@ from orienteer.ingest.formats.delimited import DELIMITERS, Delimited, Dialect
 from orienteer.ingest.formats.files import opened_text, stem, suffix
 from orienteer.ingest.formats.neo4j_header import LABELS, Column, Header, header_of, is_header
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
-from orienteer.ingest.formats.typed import Typed
+from orienteer.ingest.formats.typed import TypedValues
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
@@ -96,7 +96,7 @@ class Database:
         return Labels()
 
     def _read_nodes(self, part: Part, maker: NodeMaker, builder: GraphBuilder) -> None:
-        typed, file = Typed(), str(part.path)
+        typed, file = TypedValues(), str(part.path)
         for batch in part.batches(NODE_ROWS, self.tally):
             table = Batch(_columns(part, batch, typed), batch.lines)
             for node, line in maker.of_batch(table, id_column=NODE, file=file):
@@ -105,7 +105,7 @@ class Database:
 
     def _read_edges(self, part: Part, builder: GraphBuilder) -> set[str]:
         """Read the relationships of a file, and return the columns that came by."""
-        typed, columns = Typed(), self.columns
+        typed, columns = TypedValues(), self.columns
         names = [column.name for column in part.header.columns if not column.role]
         ours = {"source": SOURCE, "target": TARGET}
         if part.header.has("TYPE") and not columns.role("edge_type", "type"):
@@ -119,7 +119,7 @@ class Database:
         return maker.seen
 
 
-def _columns(part: Part, batch: Batch, typed: Typed) -> dict[str, Sequence[Any]]:  # Any: JSON
+def _columns(part: Part, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
     """Return the columns of a batch under the names that they have here, with values of their types."""
     own = {"START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
     columns: dict[str, Sequence[Any]] = {}
@@ -147,7 +147,9 @@ def _members(text: str, separator: str) -> list[str]:
     return [member for part in text.split(separator) if (member := part.strip())]
 
 
-def _values(column: Column, values: Sequence[str], typed: Typed, lines: Sequence[int], array: str) -> Sequence[Any]:
+def _values(
+    column: Column, values: Sequence[str], typed: TypedValues, lines: Sequence[int], array: str
+) -> Sequence[Any]:
     if not column.is_array:
         return typed.values(values, column.kind, name=column.name, lines=lines)
     return [

@@ -18,7 +18,7 @@ MOST_BATCH = 4 * MOST_HELD
 """Bytes of a batch of rows; texts that repeat count as often as they stand there."""
 
 
-class Packed(NamedTuple):
+class PackedColumns(NamedTuple):
     """What a file packs."""
 
     groups: list[Group]
@@ -26,7 +26,7 @@ class Packed(NamedTuple):
     """Columns in which one text may stand for many rows."""
 
 
-def checked(path: Path) -> Packed:
+def checked(path: Path) -> PackedColumns:
     """Return what a file packs, none of whose columns unpacks to more than it may.
 
     By the headers of its pages, which are what is read: what the directory says of them may be anything. Raises
@@ -41,7 +41,7 @@ def checked(path: Path) -> Packed:
                     repeating.add(chunk.path)
         except ValueError as error:
             raise BadInput(f"{path} is no whole Parquet file ({error}); fetch the file again") from error
-    return Packed(groups, sorted(repeating))
+    return PackedColumns(groups, sorted(repeating))
 
 
 def _repeats(chunk: Chunk, mapped: mmap.mmap, name: str) -> bool:

@@ -18,7 +18,7 @@ LONGEST = 400
 """Characters of a number: a double spelled out has 325."""
 
 
-class Typed:
+class TypedValues:
     """Reads values by their declared types. What does not fit its type stays text, and is counted."""
 
     def __init__(self) -> None:

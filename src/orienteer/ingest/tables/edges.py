@@ -55,7 +55,7 @@ class EdgeMaker:
             lines=batch.lines,
         )
 
-    def nodes(self, batch: Batch, maker: NodeMaker, *, known: Any) -> Iterator[Node]:  # Any: something with `has`
+    def nodes(self, batch: Batch, maker: NodeMaker, *, present: Any) -> Iterator[Node]:  # Any: something with `has`
         """Make the nodes that the rows name and that are not known yet, with what the rows say of them."""
         sides = (
             (self._roles.source, self._roles.source_sides),
@@ -64,7 +64,7 @@ class EdgeMaker:
         for end, described in sides:
             columns = [(name, batch.columns[column]) for column, name in described.items() if column in batch.columns]
             for row, node_id in enumerate(self._ids(batch, end)):
-                if node_id.strip() and not known.has(node_id):
+                if node_id.strip() and not present.has(node_id):
                     yield maker.node(node_id, {name: values[row] for name, values in columns})
 
     def _report(self, batch: Batch, sources: Sequence[str], targets: Sequence[str], rows: Sequence[int]) -> None:

@@ -20,7 +20,7 @@ DEFAULT_TYPE = "node"
 """What a row of a corpus is where it says nothing else."""
 
 
-class Placed(NamedTuple):
+class NodeRow(NamedTuple):
     """A node and the line it came from."""
 
     node: Node
@@ -53,7 +53,7 @@ class NodeMaker:
         """Every column, and every key of an opened object, that said anything."""
         return self._roles.seen
 
-    def of_batch(self, batch: Batch, *, id_column: str, file: str) -> Iterator[Placed]:
+    def of_batch(self, batch: Batch, *, id_column: str, file: str) -> Iterator[NodeRow]:
         """Make a node of each row; rows without an id go to the report."""
         names = [name for name in batch.columns if name != id_column]
         others = zip(*(batch.columns[name] for name in names), strict=True) if names else ((),) * len(batch)
@@ -64,7 +64,7 @@ class NodeMaker:
                 first_value = next((cell for cell in values if cell), "")
                 self._tally.drop("empty id", [Place(file=file, line=line, value=shown(first_value))])
                 continue
-            yield Placed(self.node(node_id, dict(zip(names, values, strict=True))), line)
+            yield NodeRow(self.node(node_id, dict(zip(names, values, strict=True))), line)
 
     def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
         """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
@@ -81,7 +81,11 @@ class NodeMaker:
         for column, inner in objects:
             for key, value in inner.items():
                 self._take(cells, key, value, stored=key if key not in row else f"{column}.{key}")
-        return _made(cells)
+        type_name, further = _type(cells.best.get("type"))
+        name = text_of(cells.best["name"][2]) if "name" in cells.best else cells.id
+        text = _prose(cells.best["text"][2]) if "text" in cells.best else ""
+        aliases = tuple(alias for alias in dict.fromkeys(cells.aliases) if alias != name)
+        return Node(cells.id, type_name, name, text, aliases, cells.properties | further)
 
     def _take(self, cells: _Cells, column: str, value: Any, *, stored: str = "") -> None:
         """Take what one cell says; `stored` is its name as a property where that differs."""
@@ -137,14 +141,6 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
                 builder.add_node(Node(node_id, column, member))
             types = [columns.explode[column]] * len(nodes)
             builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
-
-
-def _made(cells: _Cells) -> Node:
-    type_name, further = _type(cells.best.get("type"))
-    name = text_of(cells.best["name"][2]) if "name" in cells.best else cells.id
-    text = _prose(cells.best["text"][2]) if "text" in cells.best else ""
-    aliases = tuple(alias for alias in dict.fromkeys(cells.aliases) if alias != name)
-    return Node(cells.id, type_name, name, text, aliases, cells.properties | further)
 
 
 def _type(best: tuple[int, str, JsonValue] | None) -> tuple[str, dict[str, JsonValue]]:

@@ -11,7 +11,7 @@ from orienteer.graph.reserved import CHUNK, DOCUMENT, SEPARATOR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.chunks import Piece, pieces
 from orienteer.ingest.documents.cut.segments import Segment, line, segments
-from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose, Span
+from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose
 from orienteer.ingest.documents.read.ration import Ration
 from orienteer.records import JsonValue, Node
 from orienteer.text.sentences import tokens
@@ -24,7 +24,7 @@ OUTLINE = 50
 
 
 @dataclass(slots=True)
-class Making:
+class DocumentNodeMaker:
     """Makes nodes of documents, and counts those that are taken."""
 
     config: BuildConfig
@@ -65,7 +65,8 @@ class Making:
         table = 0
         for is_prose, group in groupby(blocks, key=lambda block: isinstance(block, Prose)):
             if is_prose:
-                for piece in pieces(_prose(group), self.config, self.embedder):
+                prose = (block for block in group if isinstance(block, Prose))
+                for piece in pieces(prose, self.config, self.embedder):
                     if piece.text.strip():
                         yield _chunk(document, order, piece)
                         order += 1
@@ -82,10 +83,6 @@ class Making:
 def part_id(document: str, order: int) -> str:
     """Return the id of a part of a document, numbered from 0."""
     return f"{document}#{order}"
-
-
-def _prose(blocks: Iterable[Block]) -> Iterator[Prose]:
-    return (block for block in blocks if isinstance(block, Prose))
 
 
 def _chunk(document: Document, order: int, piece: Piece) -> Node:
@@ -120,15 +117,11 @@ def _source(document: Document, order: int, place: Place, links: Sequence[str]) 
         "file": document.file,
         "page": place.page,
         "heading": SEPARATOR.join(place.headings) or None,
-        "span": _span(place.span),
+        "span": None if place.span is None else [place.span.start, place.span.end],
         "anchors": list(place.anchors) or None,
         "links": list(links) or None,
     }
     return {name: value for name, value in origin.items() if value is not None}
-
-
-def _span(span: Span | None) -> JsonValue:
-    return None if span is None else [span.start, span.end]
 
 
 def _name(title: str, headings: Sequence[str]) -> str:

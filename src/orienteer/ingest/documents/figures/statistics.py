@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.similar_chunks import Alike, Fields, Kinds, packed, thresholds_of
+from orienteer.ingest.documents.join.similar_chunks import Fields, KindPair, Kinds, packed, thresholds_of
 from orienteer.ingest.documents.join.similarity import PERCENTILES, Candidates, Sets, correlations, percentile_table
 
 BINS = 40
@@ -32,7 +32,7 @@ Values = NDArray[np.float64]
 
 
 def statistics(
-    several: Sequence[Alike], kinds: Kinds, config: BuildConfig, *, is_measured: bool = False
+    several: Sequence[KindPair], kinds: Kinds, config: BuildConfig, *, is_measured: bool = False
 ) -> dict[str, Any]:  # Any: JSON
     """Return the figures of a graph's similarities, by pair of kinds and by similarity.
 
@@ -43,10 +43,10 @@ def statistics(
     """
     whole = {alike.name: _with_beside(alike) for alike in several}
     figures: dict[str, Any] = {  # Any: JSON
-        "candidates": {alike.name: len(alike.found.pairs) for alike in several},
+        "candidates": {alike.name: len(alike.pool.pairs) for alike in several},
         "nodes": {"chunk": len(kinds.chunks.parts), "table": len(kinds.tables.parts)},
-        "thresholds": {alike.name: _rounded(thresholds_of(alike.found, config)) for alike in several},
-        "percentiles": [row._asdict() for row in percentile_table([alike.found for alike in several], nodes_of(kinds))],
+        "thresholds": {alike.name: _rounded(thresholds_of(alike.pool, config)) for alike in several},
+        "percentiles": [row._asdict() for row in percentile_table([alike.pool for alike in several], nodes_of(kinds))],
         "means": {name: {key: _mean(values) for key, values in pairs.signals.items()} for name, pairs in whole.items()},
         "correlations": {name: correlations(pairs) for name, pairs in whole.items()},
         "histograms": {
@@ -104,11 +104,11 @@ def _joints(pairs: Candidates, names: Sequence[str]) -> dict[str, Any]:  # Any: 
     }
 
 
-def _with_beside(alike: Alike) -> Candidates:
-    return replace(alike.found, signals={**alike.found.signals, **alike.beside})
+def _with_beside(alike: KindPair) -> Candidates:
+    return replace(alike.pool, signals={**alike.pool.signals, **alike.beside})
 
 
-def _counts(several: Sequence[Alike], kinds: Kinds) -> dict[str, dict[str, list[int]]]:
+def _counts(several: Sequence[KindPair], kinds: Kinds) -> dict[str, dict[str, list[int]]]:
     """Return how many parts of each kind hold none, one, two ... names, and events where a model wrote any."""
     sets_of = {"entities": several[0].entities.sets}
     if any(kinds.events):

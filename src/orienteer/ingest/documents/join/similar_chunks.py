@@ -30,8 +30,8 @@ from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.pairs import LEAST_HOLDERS, SHOWN, Pairs, rare, shared_pairs
 from orienteer.ingest.documents.join.similarity import (
     Candidates,
-    Found,
     Matrix,
+    RowPairs,
     Sets,
     candidates,
     cosines,
@@ -78,7 +78,7 @@ class Kinds(NamedTuple):
     events: tuple[Mapping[str, str], ...]
 
 
-class Held(NamedTuple):
+class PartSets(NamedTuple):
     """What each part holds of some things: names, events."""
 
     sets: Sets
@@ -91,19 +91,19 @@ class Held(NamedTuple):
         return self.sets.members[self.sets.begins[part] : self.sets.begins[part + 1]]
 
 
-class Alike(NamedTuple):
+class KindPair(NamedTuple):
     """Candidates of two kinds of parts, with what their rows are."""
 
     name: str
     first: Fields
     second: Fields
-    found: Candidates
-    entities: Held
+    pool: Candidates
+    entities: PartSets
     beside: Mapping[str, NDArray[np.float64]] = {}
     """What the paper measures of these pairs and joins none by; empty where it was not asked for."""
 
 
-class _Embedded(NamedTuple):
+class _FieldVectors(NamedTuple):
     """The vectors of the parts of one kind."""
 
     about: Matrix
@@ -156,7 +156,7 @@ def _add_table(tables: Fields, node: Node) -> None:
 
 def compare(
     kinds: Kinds, names: Names, embedder: Embedder, config: BuildConfig, *, is_measured: bool = False
-) -> list[Alike]:
+) -> list[KindPair]:
     """Return the candidates of each two kinds of parts, with every similarity of each. Embeds all fields.
 
     Where they are measured, what the paper measures and joins none by is taken of them as well; it takes two further
@@ -181,28 +181,30 @@ def compare(
         ]
         if not config.faithful:
             near = [_apart(pairs, first, second, names) for pairs in near]
-        signals: dict[str, Callable[[Found], NDArray[np.float64]]] = {
+        signals: dict[str, Callable[[RowPairs], NDArray[np.float64]]] = {
             about: cosines(a.about, b.about),
             within: cosines(a.within, b.within),
             "entities": _overlaps(entities.sets, first, second),
         }
         pool = candidates(near, signals, is_same=first is second, wide=len(second.parts))
-        alike = Alike(label, first, second, pool, entities)
+        alike = KindPair(label, first, second, pool, entities)
         comparisons.append(alike._replace(beside=_beside(alike, a, b, kinds)) if is_measured else alike)
     return comparisons
 
 
-def _vectors(embedder: Embedder, fields: Fields, *, is_measured: bool) -> _Embedded:
+def _vectors(embedder: Embedder, fields: Fields, *, is_measured: bool) -> _FieldVectors:
     """Embed what is compared; the text of a chunk is its content already, and what describes it its topic."""
     about, within = _embedded(embedder, fields.about), _embedded(embedder, fields.within)
     if not is_measured:
-        return _Embedded(about, within, within, about)
-    return _Embedded(about, within, _embedded(embedder, fields.texts), _embedded(embedder, fields.descriptions))
+        return _FieldVectors(about, within, within, about)
+    return _FieldVectors(about, within, _embedded(embedder, fields.texts), _embedded(embedder, fields.descriptions))
 
 
-def _beside(alike: Alike, first: _Embedded, second: _Embedded, kinds: Kinds) -> dict[str, NDArray[np.float64]]:
+def _beside(
+    alike: KindPair, first: _FieldVectors, second: _FieldVectors, kinds: Kinds
+) -> dict[str, NDArray[np.float64]]:
     """Return what the paper's tables 3 and 17 to 19 have beside the similarities that make edges."""
-    pairs, shared = alike.found.pairs, alike.found.signals["entities"]
+    pairs, shared = alike.pool.pairs, alike.pool.signals["entities"]
     if alike.name != "chunk-chunk":
         described = "description" if alike.name == "table-table" else "summary"
         return {
@@ -217,11 +219,11 @@ def _beside(alike: Alike, first: _Embedded, second: _Embedded, kinds: Kinds) -> 
     return measures
 
 
-def _overlaps(sets: Sets, first: Fields, second: Fields) -> Callable[[Found], NDArray[np.float64]]:
+def _overlaps(sets: Sets, first: Fields, second: Fields) -> Callable[[RowPairs], NDArray[np.float64]]:
     return overlaps(sets.take(_rows(first)), sets.take(_rows(second)))
 
 
-def similar_edges(several: Sequence[Alike], names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
+def similar_edges(several: Sequence[KindPair], names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
     """Return the edges that the percentiles, or fixed thresholds, keep; each with what it rests on.
 
     Properties: `by`, the similarities that count; their values; `names` in both with `confidence`, the share that they
@@ -229,7 +231,7 @@ def similar_edges(several: Sequence[Alike], names: Names, config: BuildConfig) -
     of a table that hold one of the names, as they are numbered in its file.
     """
     for alike in several:
-        pool = alike.found
+        pool = alike.pool
         thresholds = thresholds_of(pool, config)
         passing = pool.passing(thresholds)
         at = np.flatnonzero(pool.kept(thresholds, logic=config.similar_logic))
@@ -255,18 +257,18 @@ def _rows(fields: Fields) -> NDArray[np.int64]:
     return np.array(fields.parts, np.int64)
 
 
-def _both_ways(first: Matrix, second: Matrix, k: int, *, is_same: bool) -> list[Found]:
+def _both_ways(first: Matrix, second: Matrix, k: int, *, is_same: bool) -> list[RowPairs]:
     """Return the nearest of each thing on the other side; of one kind of things that is the same list."""
     if not len(first) or not len(second):
         return []
     near = [nearest(first, second, k, is_same=is_same)]
     if not is_same:
         back = nearest(second, first, k)
-        near.append(Found(back.second, back.first))
+        near.append(RowPairs(back.second, back.first))
     return near
 
 
-def _between(pairs: Pairs, first: Fields, second: Fields) -> Found:
+def _between(pairs: Pairs, first: Fields, second: Fields) -> RowPairs:
     """Return the pairs that join two kinds, by their rows."""
     count = 1 + max([-1, *first.parts, *second.parts, *pairs.second.tolist()])
     place = np.full((2, count), -1)
@@ -276,24 +278,24 @@ def _between(pairs: Pairs, first: Fields, second: Fields) -> Found:
     a = np.concatenate([place[0, side] for side, _ in ends])
     b = np.concatenate([place[1, other] for _, other in ends])
     is_here = (a >= 0) & (b >= 0)
-    return Found(a[is_here], b[is_here])
+    return RowPairs(a[is_here], b[is_here])
 
 
-def _apart(pairs: Found, first: Fields, second: Fields, names: Names) -> Found:
+def _apart(pairs: RowPairs, first: Fields, second: Fields, names: Names) -> RowPairs:
     """Leave out pairs of parts of one document."""
     documents = np.array([part.document for part in names.parts], np.int64)
     keep = documents[_rows(first)[pairs.first]] != documents[_rows(second)[pairs.second]]
-    return Found(pairs.first[keep], pairs.second[keep])
+    return RowPairs(pairs.first[keep], pairs.second[keep])
 
 
-def _entities(names: Names, kinds: Kinds) -> Held:
+def _entities(names: Names, kinds: Kinds) -> PartSets:
     """Return the entities of each part: a model's where it has written any, else its names."""
     if any(kinds.entities):
         return packed(kinds.entities)
-    return Held(Sets(names.begins, names.members), names.names, names.weights)
+    return PartSets(Sets(names.begins, names.members), names.names, names.weights)
 
 
-def packed(several: Sequence[Mapping[str, str]]) -> Held:
+def packed(several: Sequence[Mapping[str, str]]) -> PartSets:
     """Return sets of words as sets of numbers."""
     numbers: dict[str, int] = {}
     written: list[str] = []
@@ -304,11 +306,11 @@ def packed(several: Sequence[Mapping[str, str]]) -> Held:
     members = np.array([number for words in several for number in sorted(map(numbers.__getitem__, words))], np.int32)
     begins = np.cumsum([0, *map(len, several)])
     counts = np.bincount(members, minlength=len(written))
-    return Held(Sets(begins, members), written, np.array([idf(count, len(several)) for count in counts.tolist()]))
+    return PartSets(Sets(begins, members), written, np.array([idf(count, len(several)) for count in counts.tolist()]))
 
 
-def _batch(alike: Alike, at: NDArray[np.int64], passing: Mapping[str, NDArray[np.bool_]], names: Names) -> EdgeBatch:
-    pairs, signals, entities = alike.found.pairs, alike.found.signals, alike.entities
+def _batch(alike: KindPair, at: NDArray[np.int64], passing: Mapping[str, NDArray[np.bool_]], names: Names) -> EdgeBatch:
+    pairs, signals, entities = alike.pool.pairs, alike.pool.signals, alike.entities
     values = {name: signal[at].tolist() for name, signal in signals.items()}
     marks = {name: mark[at].tolist() for name, mark in passing.items()}
     sources, targets, extras = [], [], []

@@ -24,7 +24,7 @@ _BLOCK = 1024  # rows whose neighbours are sought at once
 _PAIRS = 1 << 15  # pairs whose cosines are taken at once, of two vectors each
 
 
-class Found(NamedTuple):
+class RowPairs(NamedTuple):
     """Pairs of rows: of one side and of the other."""
 
     first: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Found(NamedTuple):
 class Candidates:
     """Pairs that may become edges, and each signal of each of them."""
 
-    pairs: Found
+    pairs: RowPairs
     signals: Mapping[str, NDArray[np.float64]]
 
     def thresholds(self, percentile: float) -> dict[str, float]:
@@ -60,14 +60,14 @@ class Candidates:
         return np.asarray(np.logical_or.reduce(marks) if logic == "or" else np.logical_and.reduce(marks))
 
 
-def nearest(queries: Matrix, keys: Matrix, k: int, *, is_same: bool = False) -> Found:
+def nearest(queries: Matrix, keys: Matrix, k: int, *, is_same: bool = False) -> RowPairs:
     """Return each query with its `k` nearest keys by inner product, the nearest first; ties go to the earlier key.
 
     With `is_same` queries and keys are the same things, and none is its own neighbour. Exact: every product is taken.
     """
     k = min(k, len(keys) - is_same)
     if k < 1 or not len(queries):
-        return Found(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return RowPairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
     seconds = np.empty((len(queries), k), np.int64)
     for low in range(0, len(queries), _BLOCK):
         products = queries[low : low + _BLOCK] @ keys.T
@@ -78,11 +78,15 @@ def nearest(queries: Matrix, keys: Matrix, k: int, *, is_same: bool = False) -> 
         for row, least in enumerate(kth):
             near = np.flatnonzero(products[row] >= least)
             seconds[low + row] = near[np.lexsort((near, -products[row, near]))[:k]]
-    return Found(np.repeat(np.arange(len(queries)), k), seconds.reshape(-1))
+    return RowPairs(np.repeat(np.arange(len(queries)), k), seconds.reshape(-1))
 
 
 def candidates(
-    near: Sequence[Found], signals: Mapping[str, Callable[[Found], NDArray[np.float64]]], *, is_same: bool, wide: int
+    near: Sequence[RowPairs],
+    signals: Mapping[str, Callable[[RowPairs], NDArray[np.float64]]],
+    *,
+    is_same: bool,
+    wide: int,
 ) -> Candidates:
     """Return all pairs of several lists, each once, with every signal of each; `wide` is the number of second things.
 
@@ -93,14 +97,14 @@ def candidates(
     if is_same:
         first, second = np.minimum(first, second), np.maximum(first, second)
     key = np.unique(first * wide + second)
-    pairs = Found(key // max(1, wide), key % max(1, wide))
+    pairs = RowPairs(key // max(1, wide), key % max(1, wide))
     return Candidates(pairs, {name: signal(pairs) for name, signal in signals.items()})
 
 
-def cosines(first: Matrix, second: Matrix) -> Callable[[Found], NDArray[np.float64]]:
+def cosines(first: Matrix, second: Matrix) -> Callable[[RowPairs], NDArray[np.float64]]:
     """Return the signal of two fields whose vectors have length 1, to six places, so that equal texts tie."""
 
-    def signal(pairs: Found) -> NDArray[np.float64]:
+    def signal(pairs: RowPairs) -> NDArray[np.float64]:
         values = np.empty(len(pairs))
         for low in range(0, len(pairs), _PAIRS):
             part = slice(low, low + _PAIRS)
@@ -124,13 +128,13 @@ class Sets(NamedTuple):
         return Sets(np.concatenate([[0], ends]), self.members[at])
 
 
-def overlaps(first: Sets, second: Sets) -> Callable[[Found], NDArray[np.float64]]:
+def overlaps(first: Sets, second: Sets) -> Callable[[RowPairs], NDArray[np.float64]]:
     """Return the signal of how many members two sets share."""
     wide = 1 + max(int(sets.members.max(initial=-1)) for sets in (first, second))
     owner = np.repeat(np.arange(len(second.begins) - 1), np.diff(second.begins))
     keys = np.sort(owner * wide + second.members)
 
-    def signal(pairs: Found) -> NDArray[np.float64]:
+    def signal(pairs: RowPairs) -> NDArray[np.float64]:
         shared = np.zeros(len(pairs))
         for low in range(0, len(pairs), _PAIRS):
             part = slice(low, min(low + _PAIRS, len(pairs)))
@@ -146,7 +150,7 @@ def overlaps(first: Sets, second: Sets) -> Callable[[Found], NDArray[np.float64]
     return signal
 
 
-class Counted(NamedTuple):
+class PercentileRow(NamedTuple):
     """A row of the paper's table 5."""
 
     percentile: int
@@ -159,7 +163,7 @@ class Counted(NamedTuple):
     """Edges as a share of all pairs of nodes."""
 
 
-def percentile_table(several: Sequence[Candidates], nodes: int) -> tuple[Counted, ...]:
+def percentile_table(several: Sequence[Candidates], nodes: int) -> tuple[PercentileRow, ...]:
     """Return how many edges each percentile and logic keeps, over all pairs of modalities. SAGE, table 5."""
     total = max(1, sum(len(pool.pairs) for pool in several))
     every = max(1, nodes * (nodes - 1) // 2)
@@ -167,7 +171,9 @@ def percentile_table(several: Sequence[Candidates], nodes: int) -> tuple[Counted
     for logic in ("or", "and"):
         for percentile in PERCENTILES:
             count = sum(int(pool.kept(pool.thresholds(percentile), logic=logic).sum()) for pool in several)
-            rows.append(Counted(percentile, logic, count, count / total, 2 * count / max(1, nodes), count / every))
+            rows.append(
+                PercentileRow(percentile, logic, count, count / total, 2 * count / max(1, nodes), count / every)
+            )
     return tuple(rows)
 
 

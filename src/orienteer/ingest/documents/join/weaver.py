@@ -30,7 +30,7 @@ Progress = Callable[[str, int], None]
 _BATCH = 20_000
 
 
-class Weaving:
+class Weaver:
     """Adds the nodes of a shelf, then what joins them, to a graph that is being built."""
 
     def __init__(

@@ -33,7 +33,7 @@ class File(NamedTuple):
     kind: Kind
 
 
-class Skipped(Record):
+class SkippedFile(Record):
     """A file that was left out."""
 
     file: str
@@ -44,7 +44,7 @@ class Listing(NamedTuple):
     """The files of some sources."""
 
     files: tuple[File, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
     """Files that are no document, links that lead out; hidden files are not even these."""
 
 
@@ -56,7 +56,7 @@ def listing(sources: Sequence[Path]) -> Listing:
         raise BadInput(f"two sources are called {double!r}: give the folder that holds both, or rename one")
     _check_apart(sources)
     files: list[File] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedFile] = []
     for source, called in zip(sources, names, strict=True):
         if not source.exists():
             raise BadInput(f"{source} does not exist: name a folder of documents, or a document")
@@ -96,7 +96,7 @@ def holds_prose(path: Path) -> bool:
     return any(kind_of(file) not in (None, "table") for file in paths)
 
 
-def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
+def _walk(folder: Path, skipped: list[SkippedFile]) -> Iterator[Path]:
     """Return the visible files of a folder and all below; links that lead out of it are left out."""
     root = folder.resolve()
     for where, folders, names in os.walk(folder):
@@ -104,24 +104,24 @@ def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         links = [name for name in folders if (here / name).is_symlink()]
         graphs = [name for name in folders if name not in links and is_graph(here / name)]
-        skipped += [Skipped(file=str(here / name), reason="a link to a folder") for name in links]
-        skipped += [Skipped(file=str(here / name), reason="a graph") for name in graphs]
+        skipped += [SkippedFile(file=str(here / name), reason="a link to a folder") for name in links]
+        skipped += [SkippedFile(file=str(here / name), reason="a graph") for name in graphs]
         folders[:] = [name for name in folders if name not in graphs]
         for name in sorted(names):
             path = here / name
             if name.startswith("."):
                 continue
             if path.is_symlink() and (reason := stray(path, root)):
-                skipped.append(Skipped(file=str(path), reason=reason))
+                skipped.append(SkippedFile(file=str(path), reason=reason))
             else:
                 yield path
 
 
-def _sort(path: Path, name: str, files: list[File], skipped: list[Skipped]) -> None:
+def _sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) -> None:
     kind = kind_of(path)
     if not path.is_file():
-        skipped.append(Skipped(file=str(path), reason="no regular file"))
+        skipped.append(SkippedFile(file=str(path), reason="no regular file"))
     elif kind is None:
-        skipped.append(Skipped(file=str(path), reason=f"{path.suffix or 'a name without a suffix'} is no document"))
+        skipped.append(SkippedFile(file=str(path), reason=f"{path.suffix or 'a name without a suffix'} is no document"))
     else:
         files.append(File(path, name, kind))

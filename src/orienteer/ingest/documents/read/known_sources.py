@@ -13,23 +13,23 @@ from orienteer.ingest.documents.read.markdown import read_plain
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSource:
     """The documents of sources in a layout of their own. A passage is one chunk under its own id."""
 
     files: tuple[File, ...]
     documents: Callable[[], Iterator[Document]]
 
 
-def recognize(source: Path) -> Known | None:
+def recognize(source: Path) -> KnownSource | None:
     """Return what a source is known as, None where its files are read one by one."""
     tables = ottqa.recognize(source)
     if tables is not None:
-        return Known(_files(tables.files, source), lambda: _ottqa(tables))
+        return KnownSource(_files(tables.files, source), lambda: _ottqa(tables))
     passages = corpus.recognize(source)
     if passages is not None:
-        return Known(_files(passages.files, source), lambda: _corpus(passages))
+        return KnownSource(_files(passages.files, source), lambda: _corpus(passages))
     texts = contexts.recognize(source)
-    return None if texts is None else Known(_files((texts,), source), lambda: _contexts(texts))
+    return None if texts is None else KnownSource(_files((texts,), source), lambda: _contexts(texts))
 
 
 def _files(paths: tuple[Path, ...], source: Path) -> tuple[File, ...]:

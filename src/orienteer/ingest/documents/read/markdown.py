@@ -291,7 +291,9 @@ class _Reader:
         if len(tops) != 1 or not (top := tops.pop()):
             return
         self._found.title = self._found.title or top[0]
-        self._found.blocks = [replace(block, place=_beneath(block.place)) for block in blocks]
+        self._found.blocks = [
+            replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in blocks
+        ]
 
 
 def _lines(text: str) -> Iterator[Line]:
@@ -328,10 +330,6 @@ def _without(mark: re.Pattern[str], text: str) -> str:
     """Return a text without the mark that it begins with, where it does."""
     match = mark.match(text)
     return text[match.end() :] if match is not None else text
-
-
-def _beneath(place: Place) -> Place:
-    return replace(place, headings=place.headings[1:])
 
 
 def _cells(line: str) -> list[str]:

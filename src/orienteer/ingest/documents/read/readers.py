@@ -30,7 +30,7 @@ class Convert(Protocol):
 
 
 @dataclass(slots=True)
-class Reading:
+class DocumentReader:
     """Reads files, and remembers what should be said of them."""
 
     config: BuildConfig
@@ -94,12 +94,12 @@ class Reading:
         return text
 
 
-_READERS: dict[str, Callable[[Reading, File, str], Iterator[Document]]] = {
-    "markdown": Reading._markdown,
-    "html": Reading._html,
-    "text": Reading._plain,
-    "table": Reading._table,
-    "converted": Reading._converted,
+_READERS: dict[str, Callable[[DocumentReader, File, str], Iterator[Document]]] = {
+    "markdown": DocumentReader._markdown,
+    "html": DocumentReader._html,
+    "text": DocumentReader._plain,
+    "table": DocumentReader._table,
+    "converted": DocumentReader._converted,
 }
 
 

@@ -26,7 +26,6 @@ from orienteer.ingest.formats.rdf.vocabulary import (
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE
-from orienteer.records import Node
 
 CLASS, PROPERTY = "Class", "Property"
 """Node types of what the statements use as such, and say nothing else of."""
@@ -135,7 +134,8 @@ class RdfGraph:
                 named_node = maker.make(self._ids[number], self._iris[number], texts, classes, otherwise=otherwise)
                 builder.add_node(named_node.node)
                 if named_node.is_named and number in types:
-                    _label(labels, types[number], named_node.node)
+                    for name in types[number]:
+                        labels.add(name, named_node.node.name, named_node.node.aliases)
             literals.forget()
         return labels
 
@@ -171,11 +171,6 @@ class RdfGraph:
         """Return the id of what a statement is about."""
         subjects = self.shapes.subject if is_literal else self.shapes.source
         return self._ids[int(subjects[row])]
-
-
-def _label(labels: Labels, types: Iterable[str], node: Node) -> None:
-    for name in types:
-        labels.add(name, node.name, node.aliases)
 
 
 def _parts(numbers: NDArray[np.int64]) -> Iterable[NDArray[np.int32]]:
