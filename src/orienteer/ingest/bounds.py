@@ -56,7 +56,7 @@ def memory_told(path: object) -> Iterator[None]:
 
 
 def parsed(text: str | bytes) -> Any:  # Any: JSON
-    """Return the value of a text in JSON. Raises `ValueError` where it is none, or nests deeper than any may."""
+    """Return the value of a JSON text. Raises `ValueError` for broken JSON, and for values nested too deeply."""
     try:
         value = json.loads(text)
     except RecursionError as error:

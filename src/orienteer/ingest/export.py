@@ -112,7 +112,7 @@ def _edge(edge: Edge) -> dict[str, Any]:
 Fields = dict[str, JsonValue]
 
 
-class _Key(NamedTuple):
+class _FieldKey(NamedTuple):
     """How a field is declared."""
 
     id: str
@@ -125,7 +125,7 @@ EDGE_FIELDS = frozenset({"type", "text", "weight", "symmetric"})
 
 
 def _write_graphml(graph: Graph, path: Path) -> None:
-    """Write GraphML in a stream: what fields there are is found in a first pass, as they are declared on top.
+    """Write GraphML in a stream. A first pass collects the fields, for the file declares them at its top.
 
     Descriptions, which other programs pass over, say what import needs to give the graph back.
     """
@@ -197,17 +197,17 @@ def _kind(value: JsonValue) -> str:
     return "double" if isinstance(value, float) else JSON
 
 
-def _declare(file: TextIO, domain: str, kinds: Mapping[str, str]) -> dict[str, _Key]:
+def _declare(file: TextIO, domain: str, kinds: Mapping[str, str]) -> dict[str, _FieldKey]:
     """Write the declarations of the fields, and return their keys by name."""
     keys = {}
     for number, (name, kind) in enumerate(kinds.items()):
-        key = keys[name] = _Key(f"{domain[0]}{number}", kind == JSON)
+        key = keys[name] = _FieldKey(f"{domain[0]}{number}", kind == JSON)
         kind, note = ("string", f"<desc>{JSON}</desc>") if key.is_json else (kind, "")
         file.write(f'<key id="{key.id}" for="{domain}" attr.name={_attribute(name)} attr.type="{kind}">{note}</key>\n')
     return keys
 
 
-def _write_fields(file: TextIO, keys: Mapping[str, _Key], fields: Fields) -> None:
+def _write_fields(file: TextIO, keys: Mapping[str, _FieldKey], fields: Fields) -> None:
     for name, value in fields.items():
         key = keys[name]
         is_bare = isinstance(value, str) and not (key.is_json and is_json(value))

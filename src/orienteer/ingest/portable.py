@@ -51,7 +51,7 @@ class Dump:
 
 
 def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
-    """Mark what is symmetric, and return what is said of types. Raises `BadInput` for an edge that leads to no node."""
+    """Mark symmetric edge types; return the labels of types. Raises `BadInput` for an edge that leads to no node."""
     dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
     if len(dangling):
         row = int(dangling[0])

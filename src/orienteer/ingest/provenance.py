@@ -47,7 +47,7 @@ def is_stale(manifest: Manifest) -> bool:
 
 
 def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
-    """Return a list that stands in a graph's provenance. Raises `NotAGraph` where what stands there is none."""
+    """Return a list from a graph's provenance. Raises `NotAGraph` for any other value there."""
     try:
         records: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance.get(name) or [])
         return records

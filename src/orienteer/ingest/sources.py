@@ -62,7 +62,7 @@ def _require_sources(path: Path) -> None:
 
 
 def _is_fresh(target: Path) -> bool:
-    """Tell whether a graph of the sources as they are now is there."""
+    """Tell whether the target holds a graph of the sources in their present state."""
     manifest = _manifest(target)
     return manifest is not None and not is_stale(manifest)
 
@@ -90,7 +90,7 @@ def _is_of_documents(path: Path) -> bool:
 
 
 def _summary(report: Report, path: Path) -> str:
-    """Say in one line what was made, and that rows were dropped: nobody who asks a question sees the report."""
+    """Return one line with the counts and the dropped rows: nobody who asks a question sees the report."""
     dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
     rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
     return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"

@@ -16,7 +16,7 @@ PEEKED_BYTES = 256
 
 
 def recognize(source: Path) -> Path | None:
-    """Return the file that a source is or that a folder holds, None where there is none.
+    """Return the one file of texts: the source itself, or the one in the folder; None without one.
 
     Raises `BadInput` where several lie in a folder: each is a domain of its own.
     """

@@ -67,7 +67,7 @@ def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
 
 
 def recognize(source: Path) -> Corpus | None:
-    """Return the corpus that a file is or a folder holds, None where there is none.
+    """Return the one corpus: the file itself, or the one in the folder; None without one.
 
     Raises `BadInput` where several lie in a folder: a graph is made of one.
     """

@@ -1,4 +1,4 @@
-"""A node of whatever fields a knowledge base has for it: its name, prose as its text, all else as properties."""
+"""Turns the fields of a knowledge base into a node: a name, prose as its text, all other fields as properties."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GraphFile:
+class GrbenchGraph:
     """One `graph.json`."""
 
     file: Path
@@ -86,13 +86,13 @@ class GraphFile:
         builder.add_edges(EdgeBatch(sources, types, targets, file=str(self.file)))
 
 
-def recognize(source: Path, tally: Tally) -> GraphFile | None:
+def recognize(source: Path, tally: Tally) -> GrbenchGraph | None:
     """Return the graph where a file, or the one `graph.json` of a folder, begins as such; None where none does."""
     file = source / NAME if source.is_dir() else source
     if not file.is_file() or file.suffix != ".json":
         return None
     with opened_text(file, has_lines=False) as text:
-        return GraphFile(file, tally) if FIRST.match(text.read(CHUNK)) else None
+        return GrbenchGraph(file, tally) if FIRST.match(text.read(CHUNK)) else None
 
 
 def entries(file: Path) -> Iterator[Entry]:

@@ -62,7 +62,7 @@ ROW_TEXT: Mapping[str, str] = {"review": "reviewText", "qa": "answer"}
 
 
 @dataclass(slots=True)
-class _Batch:
+class _RowEdges:
     """Edges that the reader makes itself, from products to their rows."""
 
     sources: list[str] = field(default_factory=list)
@@ -76,7 +76,7 @@ class _Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeBase:
+class StarkBase:
     """A folder with one processed knowledge base."""
 
     folder: Path
@@ -95,7 +95,7 @@ class KnowledgeBase:
         """Read the knowledge base into the builder. Raises `BadInput` where its parts do not fit together."""
         node_names, edge_names = self._names()
         node_types = self._node_types()
-        seen, own = 0, _Batch()
+        seen, own = 0, _RowEdges()
         for seen, (node_id, fields) in enumerate(pickles.items(self.folder / NODE_INFO), 1):  # noqa: B007 (counted)
             node_type = self._type(node_id, node_types, node_names)
             self._add_node(builder, own, node_id, node_type, fields)
@@ -154,7 +154,7 @@ class KnowledgeBase:
 
     # ---- nodes
 
-    def _add_node(self, builder: GraphBuilder, own: _Batch, node_id: str, node_type: str, fields: JsonValue) -> None:
+    def _add_node(self, builder: GraphBuilder, own: _RowEdges, node_id: str, node_type: str, fields: JsonValue) -> None:
         if not isinstance(fields, dict):
             raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
         stated = {key: value for key, value in fields.items() if key not in self.private and str(value) not in UNKNOWN}
@@ -201,8 +201,8 @@ class KnowledgeBase:
             )
 
 
-def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> KnowledgeBase | None:
-    """Return the knowledge base that lies in a folder, None where there is none."""
+def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> StarkBase | None:
+    """Return the knowledge base in a folder, or None."""
     holding = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
     if not holding:
         if (source / "processed.zip").is_file():
@@ -214,7 +214,7 @@ def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[s
         raise BadInput(f"{folder / missing} is missing from the knowledge base: fetch the whole folder again")
     if unknown := sorted(set(explode) - set(LISTS)):
         raise BadOption(f"--explode: STaRK's nodes have no list {unknown[0]!r}. There are: {', '.join(LISTS)}.")
-    return KnowledgeBase(folder, explode, private)
+    return StarkBase(folder, explode, private)
 
 
 def _whole(path: Path) -> NDArray[np.int64]:

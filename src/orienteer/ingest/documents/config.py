@@ -141,7 +141,7 @@ class BuildConfig:
         return settings
 
     def changed(self) -> dict[str, Any]:  # Any: what a field holds
-        """Return the options that are not as they are by default, as JSON."""
+        """Return the options that differ from the defaults, as JSON."""
         defaults = asdict(type(self)())
         values = {name: value for name, value in asdict(self).items() if value != defaults[name]}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

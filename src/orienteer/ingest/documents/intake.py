@@ -1,4 +1,4 @@
-"""Sources -> nodes on a shelf: what is read, what is taken over from the graph before, what is left out and why."""
+"""Sources -> nodes on a shelf. Files are read, taken over from the graph before, or left out with a reason."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Intake:
 
     @property
     def changes(self) -> dict[str, int]:
-        """What an update found of files, by what became of them; nothing where it was none."""
+        """The number of files that an update found unchanged, changed, added or removed; empty for a first build."""
         if self._previous is None:
             return {}
         gone = self._previous.stamps.keys() - {stamp.name for stamp in self.stamps}

@@ -24,7 +24,7 @@ _OTHERS = frozenset(["chunks", "model", "embedder", "extract", "extracting_model
 
 
 class Previous:
-    """The graph at the target of an update. Raises `BadInput` where there is none, or one that was not built."""
+    """The graph at the target of an update. Raises `BadInput` without one, and for one that `build` did not make."""
 
     def __init__(self, path: Path) -> None:
         if not is_graph(path):

@@ -103,7 +103,7 @@ class BuildEstimate(_Survey):
 
 
 def _changes(report: _Survey) -> list[str]:
-    """Return what an update found of files; nothing where it was none."""
+    """Return lines about the files that an update found; nothing for a first build."""
     if report.unchanged is None:
         return []
     return [

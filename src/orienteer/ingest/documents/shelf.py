@@ -16,7 +16,7 @@ _BATCH = 4096
 
 
 class Shelf:
-    """Takes nodes in, then gives them back in order, as often as they are asked for."""
+    """Stores nodes and returns them in order, any number of times."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

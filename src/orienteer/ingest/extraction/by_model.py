@@ -45,7 +45,7 @@ class _Chunk(NamedTuple):
 
 @dataclass(slots=True)
 class ModelExtractor:
-    """Has a model read chunks. Each reply is kept as it comes: a build that was killed goes on where it was.
+    """Lets a model read chunks. Each reply is stored as it comes: a build that was killed goes on from there.
 
     Of a chunk whose reply was of no use the model is asked again by the next build.
     """
@@ -67,7 +67,7 @@ class ModelExtractor:
         return self.run.usage()
 
     def into(self, merger: Merger, nodes: Iterable[Node]) -> None:
-        """Have every chunk and table read, and merge what is said, in their order. Raises `ModelError`.
+        """Let the model read every chunk and table, and merge its replies in their order. Raises `ModelError`.
 
         What is under way when the model fails for good is finished and kept. A chunk that its server refuses is left
         out, unless the first ones are refused one and all.

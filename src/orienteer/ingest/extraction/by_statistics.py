@@ -76,7 +76,7 @@ class StatisticalExtractor:
                 progress("finding what stands together", number)
 
     def edges(self, merger: Merger) -> Iterator[EdgeBatch]:
-        """Return the edges of what stands together, once the nodes were given."""
+        """Return the edges of names that stand together. Call it after the nodes."""
         chunks = [part.id for part in self._names.parts]
         return self.co_occurrences.edges(cache(lambda number: merger.id_of(self._key(number))), chunks)
 

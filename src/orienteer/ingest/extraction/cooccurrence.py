@@ -36,7 +36,7 @@ class CoOccurrences:
     """Counts pairs of names, given by number, chunk after chunk."""
 
     def __init__(self, *, most: int) -> None:
-        """Of each name at most so many ties are kept, and those that the other name keeps: hubs tie all to all."""
+        """Keep at most that many ties of each name, and those that the other name keeps: hubs tie all to all."""
         self._most = most
         self._codes, self._parts, self._weights = array("q"), array("i"), array("d")
         self._between: dict[int, str] = {}

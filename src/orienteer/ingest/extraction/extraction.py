@@ -70,7 +70,7 @@ class Extractor:
         weaver.further_edges(edges, symmetric=SYMMETRIC)
 
     def publish(self, builder: GraphBuilder) -> Manifest:
-        """Publish the graph, with edge types as they were first written, its words measured by what was read."""
+        """Publish the graph. Edge types are labelled as first written; word statistics count the texts alone."""
         return builder.publish(labels=self._merger.labels(), text_types=READ)
 
     @property

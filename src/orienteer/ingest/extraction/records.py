@@ -1,4 +1,4 @@
-"""What a chunk says, as whoever reads it tells it: entities by name and type, statements by the names of their members.
+"""What an extractor reads in a chunk: entities by name and type, statements by the names of their members.
 
 A record belongs to the chunk it is given with (`Merger.add`). Names, types and predicates are as they were written.
 """

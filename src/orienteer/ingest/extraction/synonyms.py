@@ -35,7 +35,7 @@ class EntityName(NamedTuple):
 
 
 def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
-    """Return the edges of names that are near, each pair once, the entity that comes earlier first.
+    """Return the edges between near names: each pair once, from the earlier entity to the later.
 
     Names with other numbers in them are none: 1969 and 1968 are near to every embedder, and are not the same.
     """

@@ -33,7 +33,7 @@ def stem(path: Path) -> str:
 
 
 def stray(link: Path, root: Path) -> str:
-    """Return why a link in a folder is not followed, nothing where it leads to something within the folder."""
+    """Return the reason not to follow a link in a folder; empty if it leads to a file within the folder."""
     try:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):  # older versions of Python have another error for a ring of links
@@ -135,7 +135,7 @@ def measured(text: TextIO) -> MeasuredBytes:
 
 
 def whole_json(path: Path) -> Any:  # Any: JSON
-    """Return what a JSON file holds. Raises `BadInput` where it is none, or not whole."""
+    """Return the value of a JSON file. Raises `BadInput` for a broken or unfinished one."""
     with opened(path) as raw:
         content = raw.read()
         try:

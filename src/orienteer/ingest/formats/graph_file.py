@@ -106,7 +106,7 @@ class GraphFile:
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphFile | None:
-    """Return the file of a graph that is named, or that lies in a folder without tables; None where there is none.
+    """Return the graph file that is named, or that lies in a folder without tables; None without one.
 
     Raises `BadInput` where there are several: each is a graph of its own.
     """

@@ -164,7 +164,7 @@ class WorkingDirectory:
         return {key: tuple(map(identifier, fields.get("chunk_ids") or ())) for key, fields in self._store(name).items()}
 
     def _store(self, name: str) -> dict[str, Fields]:
-        """Return what a store holds, nothing where it is not there. Raises `BadInput`."""
+        """Return the content of a store; empty without its file. Raises `BadInput`."""
         path = self.folder / name
         if not path.is_file():
             return {}
@@ -178,7 +178,7 @@ class WorkingDirectory:
 
 
 def recognize(source: Path, tally: Tally) -> WorkingDirectory | None:
-    """Return the working directory that a folder is, None where it is none."""
+    """Return the folder as a working directory, or None for any other folder."""
     is_one = source.is_dir() and (source / GRAPH).is_file() and (source / CHUNKS).is_file()
     return WorkingDirectory(source, tally) if is_one else None
 

@@ -57,7 +57,7 @@ class _Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class GraphRagOutput:
     """A folder with the tables of one index."""
 
     tables: Mapping[str, Path]
@@ -163,7 +163,7 @@ class Output:
             )
 
     def _lines(self, name: str) -> Iterator[_Line]:
-        """Yield the rows of a table, none where it is not there."""
+        """Yield the rows of a table; nothing without its file."""
         path = self.tables.get(name)
         if path is None:
             return
@@ -172,8 +172,8 @@ class Output:
                 yield _Line(dict(zip(batch.columns, values, strict=True)), Place(file=str(path), line=line, value=""))
 
 
-def recognize(source: Path, tally: Tally) -> Output | None:
-    """Return the tables that lie in a folder, None where there are none."""
+def recognize(source: Path, tally: Tally) -> GraphRagOutput | None:
+    """Return the tables in a folder, or None."""
     if not source.is_dir():
         return None
     for folder in FOLDERS:
@@ -181,7 +181,7 @@ def recognize(source: Path, tally: Tally) -> Output | None:
         if tables.keys() >= NEEDED.keys() and all(
             columns <= set(Parquet().columns(tables[name])) for name, columns in NEEDED.items()
         ):
-            return Output(tables, tally)
+            return GraphRagOutput(tables, tally)
     return None
 
 
@@ -203,7 +203,7 @@ def _ids(row: Row, name: str) -> tuple[str, ...]:
 
 
 def _description(row: Row) -> str:
-    """Return what is said of an entity or a relation, each line once."""
+    """Return the description of an entity or a relation, each line once."""
     return "\n".join(dict.fromkeys(line.strip() for line in _text(row, "description").splitlines() if line.strip()))
 
 

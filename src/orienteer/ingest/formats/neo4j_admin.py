@@ -43,7 +43,7 @@ NODE = "@id"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TablePart:
     """One file of rows."""
 
     path: Path
@@ -68,7 +68,7 @@ class Part:
 class Database:
     """Files of nodes and of relationships that belong together."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[TablePart, ...]
     headers: tuple[Path, ...]
     """Files that are headers alone."""
     columns: Columns
@@ -95,7 +95,7 @@ class Database:
         mirror.clean(builder.edges, self.tally)
         return Labels()
 
-    def _read_nodes(self, part: Part, maker: NodeMaker, builder: GraphBuilder) -> None:
+    def _read_nodes(self, part: TablePart, maker: NodeMaker, builder: GraphBuilder) -> None:
         typed, file = TypedValues(), str(part.path)
         for batch in part.batches(NODE_ROWS, self.tally):
             table = Batch(_columns(part, batch, typed), batch.lines)
@@ -103,7 +103,7 @@ class Database:
                 add_once(builder, node, self.tally, file=file, line=line)
         typed.tell(self.tally, file)
 
-    def _read_edges(self, part: Part, builder: GraphBuilder) -> set[str]:
+    def _read_edges(self, part: TablePart, builder: GraphBuilder) -> set[str]:
         """Read the relationships of a file, and return the columns that came by."""
         typed, columns = TypedValues(), self.columns
         names = [column.name for column in part.header.columns if not column.role]
@@ -119,7 +119,7 @@ class Database:
         return maker.seen
 
 
-def _columns(part: Part, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
+def _columns(part: TablePart, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
     """Return the columns of a batch under the names that they have here, with values of their types."""
     own = {"START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
     columns: dict[str, Sequence[Any]] = {}
@@ -183,7 +183,7 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> Databa
     return Database(tuple(every), headed, columns, tally)
 
 
-def _part(path: Path) -> Part | None:
+def _part(path: Path) -> TablePart | None:
     """Return a file that begins with a header, None for any other, also for one that cannot be read."""
     try:
         with opened_text(path) as text:
@@ -193,7 +193,7 @@ def _part(path: Path) -> Part | None:
     fields, separator = max(
         ((_split(first, separator), separator) for separator in SEPARATORS), key=lambda pair: len(pair[0])
     )
-    return Part(path, header_of(fields, path), Dialect(separator, True), True) if is_header(fields) else None
+    return TablePart(path, header_of(fields, path), Dialect(separator, True), True) if is_header(fields) else None
 
 
 def _split(line: str, separator: str) -> list[str]:
@@ -209,7 +209,7 @@ def _named(path: Path) -> str:
     return name if count else ""
 
 
-def _is_alone(part: Part) -> bool:
+def _is_alone(part: TablePart) -> bool:
     """Say whether a file is named as a header and has no further line."""
     if not _named(part.path):
         return False
@@ -218,9 +218,9 @@ def _is_alone(part: Part) -> bool:
         return not text.readline().strip()
 
 
-def _described(headers: Mapping[str, Part], files: Sequence[Path]) -> dict[Path, list[Part]]:
+def _described(headers: Mapping[str, TablePart], files: Sequence[Path]) -> dict[Path, list[TablePart]]:
     """Return the files of rows by the header that describes them: that of the longest name."""
-    described: dict[Path, list[Part]] = {}
+    described: dict[Path, list[TablePart]] = {}
     for path in files:
         name = stem(path)
         fitting = [

@@ -47,7 +47,7 @@ class Group(NamedTuple):
     chunks: list[Chunk]
 
 
-class Page(NamedTuple):
+class ParquetPage(NamedTuple):
     """A page of a column, as its header has it."""
 
     unpacked: int
@@ -103,8 +103,8 @@ def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
             yield leaf
 
 
-def pages(content: Any, start: int, length: int) -> Iterator[Page]:  # Any: bytes, or a file mapped
-    """Return the pages of a column. Raises `ValueError` where a header is none."""
+def pages(content: Any, start: int, length: int) -> Iterator[ParquetPage]:  # Any: bytes, or a file mapped
+    """Return the pages of a column. Raises `ValueError` for a broken header."""
     reader = _Reader(content, start)
     end = min(start + length, len(content))
     while reader.at < end:
@@ -116,7 +116,7 @@ def pages(content: Any, start: int, length: int) -> Iterator[Page]:  # Any: byte
             page_header = (
                 header.get(5) or header.get(8) or {}
             )  # of a page of values, in the first version and the second
-            page = Page(unpacked, page_header.get(1, 0), header.get(1) == DICTIONARY)
+            page = ParquetPage(unpacked, page_header.get(1, 0), header.get(1) == DICTIONARY)
         yield page
         reader.at += packed
 
@@ -147,7 +147,7 @@ class _Reader:
         }
 
     def structure(self, depth: int = 0) -> Fields:
-        """Read a structure. Raises `IndexError` or `KeyError` where there is none."""
+        """Read a structure. Raises `IndexError` or `KeyError` for broken bytes."""
         if depth > DEEPEST:
             raise KeyError(depth)
         fields: dict[int, Any] = {}

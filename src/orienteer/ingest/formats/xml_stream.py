@@ -25,7 +25,7 @@ Element = TypeVar("Element")
 
 
 class Names(dict[str, str]):
-    """Names of elements as they are compared: bare in the root's namespace, after a colon in any other."""
+    """The names of elements, for comparison: bare in the root's namespace, after a colon in any other."""
 
     def __init__(self, own: str) -> None:
         self._own = own
@@ -36,7 +36,7 @@ class Names(dict[str, str]):
         return short
 
 
-class Text(list[str]):
+class ElementText(list[str]):
     """Character data in parts as they come, and how much of it has been counted."""
 
     counted = characters = 0
@@ -57,7 +57,7 @@ class XmlStream(ABC, Generic[Element]):
         self.path = path
         self.batch: list[Element] = []
         """What has been read and not yet been handed out."""
-        self.text = Text()
+        self.text = ElementText()
         """Character data since it was last cleared."""
         self.names = Names("")
         self._defaulted = 0

@@ -144,7 +144,7 @@ class NodeRoles:
         return set(self._cached)
 
     def id_column(self, names: Sequence[str]) -> str | None:
-        """Return the column of the ids, None where there is none."""
+        """Return the column of the ids, or None."""
         ranked = []
         for name in names:
             role, rank = self._given.get(name) or NODE_RANKS.get(plainly(name), ("", 0))

@@ -87,7 +87,7 @@ class EdgeMaker:
         return [name or DEFAULT_TYPE for name in types] if "" in distinct else types
 
     def _extras(self, batch: Batch, types: Sequence[str]) -> list[Extra | None] | None:
-        """Gather what the columns besides ends and type hold, column by column; None where there are none."""
+        """Collect the values of all columns but ends and type, column by column; None without such columns."""
         names = [name for name in batch.columns if self._is_extra(name)]
         if not names:
             return None
@@ -153,7 +153,7 @@ def _blank(ids: Sequence[str]) -> set[int]:
 
 
 def _weight(value: JsonValue) -> float | None:
-    """Return a weight as a number, None where it is none."""
+    """Return a weight as a number; None for text that is no number."""
     if isinstance(value, str | int | float):
         try:
             weight = float(value)

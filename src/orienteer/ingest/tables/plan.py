@@ -70,7 +70,7 @@ class Table:
         return EdgeRoles.of(self.columns, columns, self.path)
 
     def id_column(self, columns: Columns) -> str:
-        """Return the column of the ids of a table of nodes. Raises `BadInput` where there is none."""
+        """Return the column of the ids of a table of nodes. Raises `BadInput` without one."""
         column = NodeRoles(columns).id_column(self.columns)
         if column is None:
             raise BadInput(
@@ -181,7 +181,7 @@ def graphs(source: Path, is_one: Callable[[Path], bool]) -> list[Path]:
 
 
 def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, ...]:
-    """Return the files in a folder that was read as a whole that are none of its own."""
+    """Return the foreign files in a folder that was read as a whole."""
     inside = [path for source in sources if source.is_dir() for path in listing(source)]
     return tuple(_left_over(path) for path in inside if path not in files)
 

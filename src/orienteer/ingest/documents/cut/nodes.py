@@ -38,7 +38,7 @@ class DocumentNodeMaker:
     """Rows of collections in which there was nothing to read."""
 
     def nodes(self, document: Document) -> list[Node]:
-        """Return the nodes of a document: itself first, then its parts in order; none where it holds no text.
+        """Return the node of a document, then those of its parts in order; nothing for a document without text.
 
         Raises `BadInput` where they come to far more than was read.
         """

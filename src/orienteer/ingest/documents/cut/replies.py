@@ -53,7 +53,7 @@ class Replies:
         self._file.close()
 
     def get(self, key: str) -> str | None:
-        """Return the reply to a request, None where there is none."""
+        """Return the stored reply to a request, or None."""
         with self._lock, self._trouble():
             row = self._file.execute("SELECT content FROM reply WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])

@@ -87,7 +87,7 @@ class PartSets(NamedTuple):
     """idf of each: the rarer, the more it says."""
 
     def of(self, part: int) -> NDArray[np.int32]:
-        """Return the numbers of what a part holds."""
+        """Return the numbers of a part's members."""
         return self.sets.members[self.sets.begins[part] : self.sets.begins[part + 1]]
 
 

@@ -76,7 +76,7 @@ class Weaver:
             publish_piece(target, PIECE, lambda work: write_names(graph, self.names, work))
 
     def further_nodes(self, nodes: Callable[[Callable[[str], bool]], Iterable[Node]]) -> None:
-        """Add nodes that are made of what the shelf holds, given what tells which ids are taken."""
+        """Add nodes that a function makes of the shelf; it is given a test for ids that are taken."""
         for node in nodes(self._builder.has):
             self._builder.add_node(node)
 

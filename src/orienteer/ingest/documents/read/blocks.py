@@ -71,7 +71,7 @@ class Blocks(list[Block]):
 
 
 def filled(rows: Iterable[Sequence[str]], width: int) -> Iterator[tuple[str, ...]]:
-    """Return rows of one width: shorter ones filled up as they are asked for, longer ones cut."""
+    """Return rows of one width: short rows are filled up, long ones cut."""
     nothing = ("",) * width
     return ((*row, *nothing[len(row) :])[:width] for row in rows)
 

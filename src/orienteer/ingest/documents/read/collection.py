@@ -39,7 +39,7 @@ _TAKEN = frozenset(
 """Properties of chunks that a column may not overwrite."""
 
 
-class Roles(NamedTuple):
+class ColumnRoles(NamedTuple):
     """The columns of a collection."""
 
     id: str | None
@@ -66,8 +66,8 @@ def is_questions(file: File) -> bool:
     return file.kind == "table" and asks(table_of(file.path, is_named=False))
 
 
-def roles_of(columns: Sequence[str]) -> Roles | None:
-    """Return the columns of a collection, None for a table that is none: it has texts, and an id or titles."""
+def roles_of(columns: Sequence[str]) -> ColumnRoles | None:
+    """Return the columns of a collection, which has texts and an id or titles; None for any other table."""
     plainly_named = {plainly(name): name for name in reversed(columns)}
 
     def first(names: Sequence[str]) -> str | None:
@@ -77,7 +77,7 @@ def roles_of(columns: Sequence[str]) -> Roles | None:
     node_id = NodeRoles(Columns()).id_column(columns) or first([plainly(name) for name in IDS])
     if text is None or (node_id is None and title is None):
         return None
-    return Roles(node_id, title, text)
+    return ColumnRoles(node_id, title, text)
 
 
 def _rows(
@@ -94,7 +94,7 @@ def _rows(
 
 
 def _row(
-    file: File, row: Mapping[str, Any], roles: Roles, place: int, *, is_corpus: bool, is_text: bool
+    file: File, row: Mapping[str, Any], roles: ColumnRoles, place: int, *, is_corpus: bool, is_text: bool
 ) -> Document:  # Any: whatever a file format can hold
     row_id = identifier(row[roles.id]).strip() if roles.id is not None else str(place)
     title = _text(row[roles.title]).strip() if roles.title is not None else ""

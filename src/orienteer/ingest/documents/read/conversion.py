@@ -54,11 +54,11 @@ class _Read(Record):
     blocks: list[_Prose | _Grid]
 
 
-class _Refused(Record):
+class _Refusal(Record):
     error: str
 
 
-_REPLY: TypeAdapter[_Read | _Refused] = TypeAdapter(_Read | _Refused)
+_REPLY: TypeAdapter[_Read | _Refusal] = TypeAdapter(_Read | _Refusal)
 
 
 class Converter:
@@ -92,14 +92,14 @@ class Converter:
         except BaseException:  # half of the file is sent, or its answer is still to come
             self._end(kind)
             raise
-        if isinstance(read, _Refused):
+        if isinstance(read, _Refusal):
             raise BadInput(" ".join(read.error.split())[:_SAID])
         blocks = [_block(block) for block in read.blocks]
         return Document(
             file.name, read.title or title, blocks, file.name, (file.path.name,), has_title=bool(read.title)
         )
 
-    def _converted(self, worker: Worker, file: File, suffix: str) -> _Read | _Refused:
+    def _converted(self, worker: Worker, file: File, suffix: str) -> _Read | _Refusal:
         """Return a process's answer for a file. Raises `PipeError`, `DeadlinePassed`, and `BadInput` on sending."""
         deadline = time.monotonic() + self._seconds
         worker.pipe.send_bytes(suffix.encode(), deadline)

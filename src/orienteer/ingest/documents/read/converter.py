@@ -56,7 +56,7 @@ _LEAST = 2
 Read = dict[str, Any]  # Any: JSON
 
 
-class Source(NamedTuple):
+class OfficeFile(NamedTuple):
     """A file as it came: nothing can be opened by its name here."""
 
     suffix: str
@@ -77,7 +77,7 @@ def main() -> None:
         return
     frames.send(answers, json.dumps({"ready": _shut(lifeline)}).encode())
     while (suffix := frames.receive(requests)) is not None:
-        source = Source(suffix.decode(), _received(requests))
+        source = OfficeFile(suffix.decode(), _received(requests))
         frames.send(answers, _answer(source, KINDS[kind].read, library))
 
 
@@ -90,7 +90,7 @@ def _received(requests: BinaryIO) -> BytesIO:
     return stream
 
 
-def _answer(source: Source, read: Callable[[Source, Any], Read], library: Any) -> bytes:  # Any: it has no types
+def _answer(source: OfficeFile, read: Callable[[OfficeFile, Any], Read], library: Any) -> bytes:  # Any: it has no types
     try:
         message = json.dumps(read(source, library), ensure_ascii=False).encode(errors="replace")
     except MemoryError:
@@ -172,7 +172,7 @@ class _Blocks:
             raise BadInput(f"holds more than {MOST_CHARACTERS:,} characters of text: split it")
 
     def written(self, title: str, *, empty: str) -> Read:
-        """Return them as JSON. Raises `BadInput` where there are none."""
+        """Return the blocks as JSON. Raises `BadInput` if there are none."""
         if not self._blocks:
             raise BadInput(empty)
         return {"title": title, "blocks": [_block(block) for block in self._blocks]}
@@ -181,7 +181,7 @@ class _Blocks:
 # ------------------------------------------------------------------------------------------------------ what it reads
 
 
-def read_pdf(source: Source, library: Any) -> Read:  # Any: pdfplumber has no types
+def read_pdf(source: OfficeFile, library: Any) -> Read:  # Any: pdfplumber has no types
     """Return the paragraphs and the ruled tables of a PDF, each with its page."""
     blocks = _Blocks()
     with library.open(source.stream, laparams={}) as pdf:
@@ -207,14 +207,14 @@ def _page(page: Any, number: int) -> Iterator[Block]:  # Any: pdfplumber has no 
 
 
 def _filled(rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
-    """Return a table's rows with something in them; none where it is too small to be a table."""
+    """Return the rows of a table that are not empty; no row at all if the table is too small to be one."""
     cells = [tuple(" ".join((cell or "").split()) for cell in row) for row in rows]
     filled_rows = [row for row in cells if any(row)]
     is_table = len(filled_rows) >= _LEAST and max(map(len, filled_rows), default=0) >= _LEAST
     return filled_rows if is_table else []
 
 
-def read_office(source: Source, library: Any) -> Read:  # Any: markitdown has no types
+def read_office(source: OfficeFile, library: Any) -> Read:  # Any: markitdown has no types
     """Return the blocks of a Word or PowerPoint file, by way of Markdown."""
     check_archive(source.stream)
     kinds = {".docx": library.converters.DocxConverter, ".pptx": library.converters.PptxConverter}
@@ -247,7 +247,7 @@ def _headed(block: Block) -> Block:
     return replace(block, header=header, rows=rows)
 
 
-def read_workbook(source: Source, library: Any) -> Read:  # Any: openpyxl has no types
+def read_workbook(source: OfficeFile, library: Any) -> Read:  # Any: openpyxl has no types
     """Return the sheets of a workbook, those without any cell left out."""
     check_archive(source.stream)
     book = library.load_workbook(source.stream, read_only=True, data_only=True)
@@ -283,7 +283,7 @@ class Kind(NamedTuple):
     """A kind of file that one process reads."""
 
     library: str
-    read: Callable[[Source, Any], Read]  # Any: the library
+    read: Callable[[OfficeFile, Any], Read]  # Any: the library
 
 
 KINDS = {

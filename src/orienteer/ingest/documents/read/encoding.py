@@ -22,7 +22,7 @@ _SAMPLE = 4096
 _MOST_CONTROLS = 0.1
 
 
-class Text(NamedTuple):
+class DecodedText(NamedTuple):
     """The text of a file."""
 
     text: str
@@ -30,7 +30,7 @@ class Text(NamedTuple):
     """As Python calls it; `cp1252` where the bytes are no Unicode and could be told apart no better."""
 
 
-def read_text(path: Path) -> Text:
+def read_text(path: Path) -> DecodedText:
     """Return a file's text with its line ends as `\\n`. Raises `BadInput` for bytes that are no text."""
     content = path.read_bytes()
     if content.startswith(LFS_POINTER):
@@ -38,7 +38,7 @@ def read_text(path: Path) -> Text:
     text, encoding = _decoded(content)
     if "\0" in text or _is_noise(text):
         raise BadInput("no text: its bytes are those of a binary file")
-    return Text(text.replace("\r\n", "\n").replace("\r", "\n"), encoding)
+    return DecodedText(text.replace("\r\n", "\n").replace("\r", "\n"), encoding)
 
 
 def _decoded(content: bytes) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Which files of the sources are documents, what each is called, and what is left out and why."""
+"""Finds the documents among the files of the sources, names each, and says why others are left out."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ def _span(lines: Sequence[Line]) -> Span:
 
 
 def _without_comments(text: str) -> str:
-    """Blank out HTML comments, so that all else stays where it is; one that never ends is none."""
+    """Blank out HTML comments, so that all other text keeps its place. A comment that never ends stays."""
     parts: list[str] = []
     at = 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:

@@ -31,7 +31,7 @@ class Ration:
         self._taken = len(self.document.title) + _size(self.document.properties)
 
     def blocks(self) -> Iterator[Block]:
-        """Return the blocks of the document, counted as they are read."""
+        """Return the blocks of the document, and count their characters on the way."""
         for block in self.document.blocks:
             self._taken += sum(map(len, (*block.links, *block.place.anchors)))
             if isinstance(block, Prose):
@@ -47,7 +47,7 @@ class Ration:
             yield row
 
     def given(self, parts: Iterable[Node]) -> Iterator[Node]:
-        """Return the parts, counted as they are made. Raises `BadInput` where they come to too much."""
+        """Return the parts, and count their characters on the way. Raises `BadInput` when there are too many."""
         for part in parts:
             self._given += len(part.name) + len(part.text) + _size(part.properties)
             if self._given > FREE + MOST_SAID * self._taken:

@@ -32,7 +32,7 @@ LEAST = 2
 
 
 @dataclass(slots=True)
-class Page:
+class WebPage:
     """An HTML page as it was read."""
 
     title: str = ""
@@ -53,7 +53,7 @@ class _Table:
     links: list[str] = field(default_factory=list)
 
 
-def read_html(text: str) -> Page:
+def read_html(text: str) -> WebPage:
     """Return title and blocks of a page; any text is one."""
     reader = _Reader(len(text))
     for token in tokens(text):
@@ -63,7 +63,7 @@ def read_html(text: str) -> Page:
 
 class _Reader:
     def __init__(self, length: int) -> None:
-        self._page = Page()
+        self._page = WebPage()
         self._end = length
         self._at = 0
         self._silent, self._silent_tag = 0, ""
@@ -96,7 +96,7 @@ class _Reader:
         else:
             self._open(token.tag, token.attributes)
 
-    def finished(self) -> Page:
+    def finished(self) -> WebPage:
         """Return the page, whatever was left open."""
         self._at = self._end
         while self._tables:
@@ -265,12 +265,12 @@ def _end_cell(table: _Table) -> None:
         table.heads[-1] &= table.is_head
 
 
-def _lifted(page: Page) -> Page:
-    """Take the one heading that stands above all blocks out of their paths; it is the title where there is none."""
+def _lifted(page: WebPage) -> WebPage:
+    """Drop the one heading above all blocks from their paths. It becomes the title of a page without one."""
     tops = {block.place.headings[:1] for block in page.blocks}
     if len(tops) != 1 or not (top := tops.pop()):
         return page
     blocks: list[Block] = [
         replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in page.blocks
     ]
-    return Page(page.title or top[0], blocks)
+    return WebPage(page.title or top[0], blocks)

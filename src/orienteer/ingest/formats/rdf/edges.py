@@ -1,4 +1,4 @@
-"""Statements that join two nodes -> edges, with the named graph, the place in a list, and what is said of them."""
+"""Statements that join two nodes -> edges, with their named graph, their place in a list, and remarks on them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Extra = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FileRows:
     """A file, and how many edges and literals there were before it and after it."""
 
     path: str
@@ -34,7 +34,7 @@ class Source:
     end: tuple[int, int]
 
 
-class EdgeMaker:
+class RdfEdgeMaker:
     """Makes batches of edges."""
 
     def __init__(self, triples: Triples, shapes: Shapes, ids: Sequence[str], names: Mapping[int, str]) -> None:
@@ -50,7 +50,7 @@ class EdgeMaker:
         self._remarks = shapes.remarks[np.argsort(shapes.source[shapes.remarks], kind="stable")]
         self._by = shapes.source[self._remarks]
 
-    def batches(self, source: Source) -> Iterator[EdgeBatch]:
+    def batches(self, source: FileRows) -> Iterator[EdgeBatch]:
         """Return the edges of one file, then those out of its lists."""
         shapes, list_edges = self._shapes, self._shapes.list_edges
         first, end = source.begin[0], source.end[0]
@@ -67,7 +67,7 @@ class EdgeMaker:
             yield self._batch(source, tuple(numbers[at] for numbers in columns), row[at], list_edges.position[at])
 
     def _batch(
-        self, source: Source, ends: Sequence[NDArray[Any]], rows: NDArray[Any], positions: Sequence[int] | None
+        self, source: FileRows, ends: Sequence[NDArray[Any]], rows: NDArray[Any], positions: Sequence[int] | None
     ) -> EdgeBatch:  # Any: numbers of any width
         lines = array("I")
         lines.frombytes(self._line[rows].tobytes())
@@ -97,7 +97,7 @@ class EdgeMaker:
         return extras
 
     def _remark(self, reifier: int, extra: Extra, properties: Extra) -> None:
-        """Put what is said of an edge into what it carries."""
+        """Add the remarks on an edge to its extras."""
         for literal in next(self._literals.of(np.array([reifier], np.int32))):
             self._put(literal, extra, properties)
         low, high = (int(np.searchsorted(self._by, reifier, side)) for side in ("left", "right"))

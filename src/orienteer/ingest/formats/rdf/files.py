@@ -19,12 +19,12 @@ from pathlib import Path
 from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.bounds import check_ratio
-from orienteer.ingest.formats.rdf.edges import Source
+from orienteer.ingest.formats.rdf.edges import FileRows
 from orienteer.ingest.formats.rdf.graph import RdfGraph
-from orienteer.ingest.formats.rdf.parser import PREFIXES, Document, is_rdf
+from orienteer.ingest.formats.rdf.parser import PREFIXES, RdfDocument, is_rdf
 from orienteer.ingest.formats.rdf.triples import Triples
 from orienteer.ingest.formats.rdf.values import Languages
-from orienteer.ingest.formats.rdf.vocabulary import Roles
+from orienteer.ingest.formats.rdf.vocabulary import PredicateRoles
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import SHOWN, Place, Tally
 from orienteer.ingest.tables import mirror
@@ -40,7 +40,7 @@ class RdfFiles:
     """Files of RDF that make one graph."""
 
     files: tuple[Path, ...]
-    roles: Roles
+    roles: PredicateRoles
     tally: Tally
     language: str
 
@@ -57,15 +57,15 @@ class RdfFiles:
             triples.clear()
 
     def _read(self, triples: Triples, builder: GraphBuilder) -> Labels:
-        sources: list[Source] = []
+        sources: list[FileRows] = []
         declared: list[dict[str, str]] = []
         for path in self.files:
-            document, begin, size = Document(path), triples.begin_file(), path.stat().st_size
+            document, begin, size = RdfDocument(path), triples.begin_file(), path.stat().st_size
             for batch in document.batches(self.tally.dropping(str(path))):
                 triples.add(batch, document.prefixes)
                 check_ratio(path, size, triples.characters, remedy=PREFIXES)
                 builder.tell("reading statements", sum(triples.counts))
-            sources.append(Source(str(path), begin, triples.counts))
+            sources.append(FileRows(str(path), begin, triples.counts))
             declared.append(document.prefixes)
         self.roles.check(triples.predicates)
         graph, languages = RdfGraph(triples, declared), Languages(self.language)
@@ -77,8 +77,8 @@ class RdfFiles:
             mirror.clean(builder.edges, self.tally)
         return labels
 
-    def _count_unheard(self, graph: RdfGraph, triples: Triples, sources: Sequence[Source]) -> None:
-        """Count what is said of statements that can carry nothing."""
+    def _count_unheard(self, graph: RdfGraph, triples: Triples, sources: Sequence[FileRows]) -> None:
+        """Count the remarks on statements that can carry none."""
         lines = (triples.line, triples.literal_line)
         unheard, places = graph.unheard, list[Place]()
         for row, is_literal in unheard[:SHOWN]:
@@ -89,7 +89,7 @@ class RdfFiles:
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str) -> RdfFiles | None:
-    """Return the RDF that is named, or that lies in folders without tables; None where there is none.
+    """Return the RDF files that are named, or that lie in folders without tables; None without any.
 
     Raises `BadInput` where something else is named beside it, `BadOption` for an option that has no meaning for it.
     """
@@ -106,4 +106,4 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
         raise BadInput(f"{files[0]} is RDF and {others[0]} is not: import them one at a time")
     if columns.explode:
         raise BadOption("--explode has no meaning for RDF, whose lists are edges already: leave it out")
-    return RdfFiles(tuple(files), Roles(columns), tally, language)
+    return RdfFiles(tuple(files), PredicateRoles(columns), tally, language)

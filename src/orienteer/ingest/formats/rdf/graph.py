@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.rdf.edges import EdgeMaker, Source
-from orienteer.ingest.formats.rdf.nodes import Classes, NodeMaker
+from orienteer.ingest.formats.rdf.edges import FileRows, RdfEdgeMaker
+from orienteer.ingest.formats.rdf.nodes import Classes, RdfNodeMaker
 from orienteer.ingest.formats.rdf.parser import BASE
 from orienteer.ingest.formats.rdf.shapes import ABSENT, Mask, Shapes
 from orienteer.ingest.formats.rdf.triples import Literals, Triples, column
@@ -123,7 +123,7 @@ class RdfGraph:
     def add_nodes(self, builder: GraphBuilder, languages: Languages) -> Labels:
         """Add all nodes, and return the labels of types that they hold."""
         labels, types, entailed = Labels(), self._described_types(), self._entailed_types()
-        maker = NodeMaker(
+        maker = RdfNodeMaker(
             self._triples.roles, self._names, languages=languages, class_name=self._class_names.__getitem__
         )
         literals = self._literals()
@@ -151,9 +151,9 @@ class RdfGraph:
             np.concatenate([rows, moved[:, 2]]),
         )
 
-    def add_edges(self, builder: GraphBuilder, sources: Sequence[Source]) -> None:
+    def add_edges(self, builder: GraphBuilder, sources: Sequence[FileRows]) -> None:
         """Add all edges, a file at a time."""
-        maker = EdgeMaker(self._triples, self.shapes, self._ids, self._names)
+        maker = RdfEdgeMaker(self._triples, self.shapes, self._ids, self._names)
         for source in sources:
             for batch in maker.batches(source):
                 builder.add_edges(batch)
@@ -168,7 +168,7 @@ class RdfGraph:
         return [*((row, True) for row in self.shapes.about_values.tolist()), *types]
 
     def subject_of(self, row: int, is_literal: bool) -> str:
-        """Return the id of what a statement is about."""
+        """Return the id of a statement's subject."""
         subjects = self.shapes.subject if is_literal else self.shapes.source
         return self._ids[int(subjects[row])]
 

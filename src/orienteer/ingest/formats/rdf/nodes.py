@@ -16,7 +16,7 @@ from orienteer.records import JsonValue, Node
 
 
 class NamedNode(NamedTuple):
-    """A node, and whether it was named by what is said of it or only after its IRI."""
+    """A node, and whether a literal named it or only its IRI."""
 
     node: Node
     is_named: bool
@@ -72,7 +72,7 @@ def _emptiness(iri: str) -> int:
     return 2 if iri in EMPTY else int(iri.startswith(SCHEMATIC))
 
 
-class NodeMaker:
+class RdfNodeMaker:
     """Makes nodes."""
 
     def __init__(
@@ -111,7 +111,7 @@ class NodeMaker:
         return NamedNode(node, bool(names))
 
     def _best(self, values: list[Literal]) -> list[str]:
-        """Return the texts of what is said in one role, of the best known predicate first."""
+        """Return the texts of one role, those of the best known predicate first."""
         if not values:
             return []
         values.sort(key=lambda literal: self._roles[literal.predicate][1])
@@ -132,7 +132,7 @@ class NodeMaker:
 
 
 def _name_of(node_id: str, iri: str) -> str:
-    """Return the name of a node that nothing names: the last part of its IRI."""
+    """Return the name of a node without a literal for it: the last part of its IRI."""
     return node_id if iri.startswith(BLANK) else local_name(iri).replace("_", " ").strip() or node_id
 
 

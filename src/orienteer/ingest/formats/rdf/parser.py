@@ -60,7 +60,7 @@ _NESTING = re.compile(rb"<<\(|\)>>")
 _PLACE = re.compile(r" (?:at|between) line \d+.*?(?=: )")  # where pyoxigraph says the place, which we say our own way
 
 
-class Batch(NamedTuple):
+class QuadBatch(NamedTuple):
     """Statements, and where each stands: its line in N-Triples and N-Quads, else its number in the file."""
 
     quads: Sequence[Quad]
@@ -78,7 +78,7 @@ def is_rdf(path: Path) -> bool:
         return _XML_MARK in raw.read(_XML_HEAD)
 
 
-class Document:
+class RdfDocument:
     """One RDF file."""
 
     def __init__(self, path: Path) -> None:
@@ -86,7 +86,7 @@ class Document:
         self.prefixes: dict[str, str] = {}
         """Namespaces by prefix, as the file declares them; known as far as it has been read."""
 
-    def batches(self, drop: Drop) -> Iterator[Batch]:
+    def batches(self, drop: Drop) -> Iterator[QuadBatch]:
         """Read the statements. Raises `BadInput` where they end before the file does, `MissingExtra`."""
         try:
             from pyoxigraph import RdfFormat
@@ -97,7 +97,7 @@ class Document:
         with opened(self.path, has_lines=syntax in LINES) as raw:
             yield from read(raw, getattr(RdfFormat, syntax), drop)
 
-    def _of_whole(self, raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[Batch]:
+    def _of_whole(self, raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]:
         """Read a syntax whose statements span lines; nothing of it can be dropped."""
         from pyoxigraph import RdfFormat, parse
 
@@ -110,7 +110,7 @@ class Document:
             for first in quads:
                 self.prefixes |= quads.prefixes  # here, too: RDF/XML forgets them at its end
                 batch = _batch(first, quads, reader)
-                yield Batch(batch, range(seen + 1, seen + 1 + len(batch)))
+                yield QuadBatch(batch, range(seen + 1, seen + 1 + len(batch)))
                 seen += len(batch)
             self.prefixes |= quads.prefixes
         except SyntaxError as error:
@@ -156,7 +156,7 @@ def _batch(first: Quad, quads: Iterator[Quad], reader: _Reader) -> list[Quad]:
     return batch
 
 
-def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[Batch]:
+def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[QuadBatch]:
     """Read statements that have a line each, many lines at once."""
     first = 1
     while lines := raw.read(_READ):
@@ -167,7 +167,7 @@ def _of_lines(raw: BinaryIO, form: RdfFormat, drop: Drop) -> Iterator[Batch]:
         first += lines.count(b"\n")
 
 
-def _parsed(content: bytes, first: int, form: RdfFormat, drop: Drop) -> Batch:
+def _parsed(content: bytes, first: int, form: RdfFormat, drop: Drop) -> QuadBatch:
     from pyoxigraph import parse
 
     try:
@@ -177,14 +177,14 @@ def _parsed(content: bytes, first: int, form: RdfFormat, drop: Drop) -> Batch:
     except (SyntaxError, MemoryError):  # the parser's own bound of a term
         return _one_by_one(content.split(b"\n"), first, form, drop)
     if len(quads) == content.count(b"\n"):
-        return Batch(quads, range(first, first + len(quads)))
+        return QuadBatch(quads, range(first, first + len(quads)))
     lines = enumerate(content.split(b"\n"), first)
     numbers = [number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#")]
     # Where two statements share a line nobody can say which is where: they count from the first of these lines.
-    return Batch(quads, numbers if len(numbers) == len(quads) else range(first, first + len(quads)))
+    return QuadBatch(quads, numbers if len(numbers) == len(quads) else range(first, first + len(quads)))
 
 
-def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop) -> Batch:
+def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop) -> QuadBatch:
     """Parse each line for itself: a quote that is never closed would take the lines after it along."""
     from pyoxigraph import parse
 
@@ -201,7 +201,7 @@ def _one_by_one(lines: Sequence[bytes], first: int, form: RdfFormat, drop: Drop)
             continue
         quads += statements
         numbers += [number] * len(statements)
-    return Batch(quads, numbers)
+    return QuadBatch(quads, numbers)
 
 
 def _is_too_deep(line: bytes) -> bool:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index.arrays import Folder, Strings, StringWriter, decode, encode
-from orienteer.ingest.formats.rdf.parser import Batch
+from orienteer.ingest.formats.rdf.parser import QuadBatch
 from orienteer.ingest.formats.rdf.values import Literal
-from orienteer.ingest.formats.rdf.vocabulary import RDF, Roles
+from orienteer.ingest.formats.rdf.vocabulary import RDF, PredicateRoles
 from orienteer.ingest.report import Tally
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _Valued: TypeAlias = tuple[int, int, int, int, bytes]  # subject, predicate, kin
 class Triples:
     """Takes statements in. Terms, predicates and kinds of literals are numbered as they come."""
 
-    def __init__(self, folder: Path, roles: Roles, tally: Tally) -> None:
+    def __init__(self, folder: Path, roles: PredicateRoles, tally: Tally) -> None:
         self.terms: dict[str, int] = {}
         self.predicates: dict[str, int] = {}
         self.roles: list[tuple[str, int]] = []
@@ -66,7 +66,7 @@ class Triples:
         self.characters = 0
         return self.counts
 
-    def add(self, batch: Batch, declared: Mapping[str, str]) -> None:
+    def add(self, batch: QuadBatch, declared: Mapping[str, str]) -> None:
         """Take statements in; `declared` holds the prefixes known so far."""
         from pyoxigraph import DefaultGraph, Literal, Triple
 

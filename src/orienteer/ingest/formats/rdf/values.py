@@ -113,7 +113,7 @@ class Languages:
         return value.language.casefold() != self.wanted
 
     def note(self) -> list[str]:
-        """Say what was left out, nothing where nothing was."""
+        """Return a line about the values that were left out, if any."""
         if not self._left:
             return []
         some = ", ".join(f"{name} {count:,}" for name, count in self._left.most_common(5))

@@ -133,7 +133,7 @@ def type_names(iris: Sequence[str], prefixes: Prefixes, *, taken: Collection[str
     }
 
 
-class Roles:
+class PredicateRoles:
     """What each predicate says of a node, by the vocabularies and by what a person says of them."""
 
     def __init__(self, columns: Columns) -> None:
