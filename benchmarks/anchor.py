@@ -39,7 +39,7 @@ from orienteer.errors import NotAGraph
 from orienteer.graph.store import Graph
 from orienteer.ingest.run import ImportOptions, import_graph
 from orienteer.llm import Allowance
-from orienteer.methods.anchor import Anchor
+from orienteer.methods.anchor.method import Anchor
 from orienteer.records import Question
 from report import commit, machine
 

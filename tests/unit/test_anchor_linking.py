@@ -3,10 +3,10 @@
 import pytest
 
 from orienteer.graph.store import Graph
-from orienteer.methods.anchor import Anchor, AnchorConfig
+from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.linker import Linker
-from orienteer.methods.anchor.question_words import read
-from orienteer.methods.anchor.vocabulary import Vocabulary
+from orienteer.methods.anchor.method import Anchor
+from orienteer.methods.anchor.words import Vocabulary, read
 from orienteer.records import Question
 
 NODES = (

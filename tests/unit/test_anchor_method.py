@@ -12,7 +12,8 @@ from orienteer.errors import BadOption
 from orienteer.graph.builder import EdgeBatch, GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
-from orienteer.methods.anchor import Anchor, AnchorConfig
+from orienteer.methods.anchor.config import AnchorConfig
+from orienteer.methods.anchor.method import Anchor
 from orienteer.records import Edge, Node, Question
 
 TOY = [json.loads(line) for line in (Path(__file__).parents[1] / "toy" / "questions.jsonl").read_text().splitlines()]

@@ -3,8 +3,8 @@
 import pytest
 
 from orienteer.graph.store import Graph
-from orienteer.methods.anchor import Anchor
-from orienteer.methods.anchor.vocabulary import abbreviates, alike, split_label
+from orienteer.methods.anchor.method import Anchor
+from orienteer.methods.anchor.words import abbreviates, alike, split_label
 from orienteer.records import Edge, Node, Question
 
 # Paintings, their makers and places: types in three spellings, codes with labels, parallel and one-type edges.

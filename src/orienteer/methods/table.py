@@ -100,7 +100,7 @@ def _imported(path: str) -> Any:  # Any: whatever stands there
 _TABLE = (
     MethodCard(
         name="anchor",
-        target="orienteer.methods.anchor:Anchor",
+        target="orienteer.methods.anchor.method:Anchor",
         config="orienteer.methods.anchor.config:AnchorConfig",
         summary="links the question's phrases to nodes and ranks what connects them",
     ),

@@ -10,16 +10,16 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.linker import Anchor, Candidate
-from orienteer.methods.anchor.question_words import Reading
-from orienteer.methods.anchor.vocabulary import ALIKE, Label, Vocabulary, abbreviates, alike
+from orienteer.methods.anchor.words import ALIKE, Label, Reading, Vocabulary, abbreviates, alike
 from orienteer.text import english
 
+# Likenesses are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
 _HEAD, _MODIFIER = 0.6, 0.5  # one word of a type name of several: its last, another
 _SURE = 0.65  # a mention that is at least this good may stand between, or beside an anchor
 _FIRST, _FIRST_BESIDE_UNKNOWN = 0.75, 0.35  # the first type named anywhere, where the phrase that asks names none
-_LEARNED = 0.6
+_LEARNED = 0.6  # a type that only texts teach; learning is worth .10 Hit@1 on PKG and .045 on DEB
 _BESIDE = 3  # words before a name that may say which of several nodes is meant
-_NOT_BESIDE = 0.8
+_NOT_BESIDE = 0.8  # what is left of a namesake's quality that lacks those words; it stays, for the words may mislead
 _LONGEST_PHRASE = 4  # content words that say the kind of answer
 
 

@@ -1,8 +1,14 @@
-"""Why a hit is one, and what could not be done, in words."""
+"""What was found for one question, and how it is told: hits with reasons, notes, a trajectory.
+
+The calls of the trajectory are run over an agent's real tools, so that a replay gives the same observations; the
+ranking does not read them.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +16,82 @@ from numpy.typing import NDArray
 from orienteer.agents.hits import source_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.methods.anchor.finding import Finding, phrase_of
+from orienteer.methods.anchor.answer_type import Wanted
+from orienteer.methods.anchor.linker import Anchor
 from orienteer.methods.anchor.reach import Reached, Way
-from orienteer.methods.anchor.vocabulary import Vocabulary, best_alike
-from orienteer.records import Ranked
+from orienteer.methods.anchor.scorer import Scores
+from orienteer.methods.anchor.words import Reading, Vocabulary, best_alike
+from orienteer.protocols import Run
+from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
 from orienteer.text import english
 from orienteer.text.snippet import snippet
+from orienteer.tools.toolbox import Toolbox
 
+_WELL_FITTING = 0.8  # ways of at least this share of the best fit lead to what is counted
 _WORDS_SHOWN = 6
 _LOOKED_THROUGH = 2_000  # characters of a text, for the best part to show
-_WORDS_SOUGHT = 8  # the rarest; a snippet shows no more
+_SNIPPET_WORDS = 8  # the rarest; a snippet shows no more
+_ANCHORS_WALKED = 4
+_HITS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One question, as far as `anchor` came with it."""
+
+    reading: Reading
+    anchors: tuple[Anchor, ...]
+    wanted: Wanted
+    reached: tuple[Sequence[Reached], ...]
+    """By anchor, what it leads to."""
+    scores: Scores
+
+    def best(self, at: int) -> Reached | None:
+        """Return the best of an anchor's ways to the wanted types; None where there is none."""
+        return next((one for one in self.reached[at] if one.way is not None), None)
+
+    def reasons(self, at: int, rows: NDArray[np.int32]) -> list[Reached | None]:
+        """Return by row what leads from an anchor to a node most strongly; None where nothing does."""
+        best: list[Reached | None] = [None] * len(rows)
+        most = np.zeros(len(rows))
+        for one in self.reached[at]:
+            if not len(one.rows):
+                continue
+            places = one.rows.searchsorted(rows)
+            is_there = one.rows.take(places, mode="clip") == rows
+            strength = np.where(is_there, one.strength.take(places, mode="clip"), 0.0)
+            for better in np.flatnonzero(strength > most).tolist():
+                best[better], most[better] = one, strength[better]
+        return best
+
+    def counted(self) -> Rows | None:
+        """Return what the best fitting ways of all anchors lead to; None where no way was found."""
+        sets = [rows for at in range(len(self.anchors)) if (rows := self._counted(at)) is not None]
+        if not sets:
+            return None
+        rows, times = np.unique(np.concatenate(sets), return_counts=True)
+        own = [candidate.row for anchor in self.anchors for candidate in anchor.candidates]
+        rows = rows[times == times.max()]
+        return np.asarray(np.setdiff1d(rows, own), np.int32)
+
+    def _counted(self, at: int) -> Rows | None:
+        best = self.best(at)
+        if best is None or best.way is None:
+            return None
+        alike = [
+            one.rows
+            for one in self.reached[at]
+            if one.way is not None
+            and one.start is best.start
+            and one.way.types == best.way.types
+            and one.way.fit >= _WELL_FITTING * best.way.fit
+        ]
+        return np.unique(np.concatenate(alike))
+
+
+def phrase_of(kinds: Sequence[int], graph: Graph) -> str:
+    """Return the edge types of one step, as they are read."""
+    return " or ".join(dict.fromkeys(graph.schema.label(graph.types.edges[kind >> 1]) for kind in kinds))
 
 
 def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked, ...]:
@@ -28,7 +100,7 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
     words = _matching(finding, graph, vocabulary, rows)
     joined = [_connections(finding, graph, at, rows) for at in range(len(finding.anchors))]
     terms = [term for word in finding.reading.words if not word.is_stop for term in graph.tokenizer.expand(word.text)]
-    rarest = sorted(graph.text_index.postings(terms), key=lambda one: -one.idf)[:_WORDS_SOUGHT]
+    rarest = sorted(graph.text_index.postings(terms), key=lambda one: -one.idf)[:_SNIPPET_WORDS]
     weights = {one.term: one.idf for one in rarest}
     return tuple(
         Ranked(
@@ -156,3 +228,88 @@ def _runs(marks: list[bool], finding: Finding) -> Iterator[tuple[int, int]]:
             first = None
         if mark and first is None:
             first = place
+
+
+class Trail:
+    """Records calls as an agent's steps."""
+
+    def __init__(self, graph: Graph, run: Run) -> None:
+        self._graph, self._run = graph, run
+        self._toolbox = Toolbox.full(graph)
+        self._steps: list[Step] = []
+
+    def walk(self, finding: Finding, question: Question, hits: Sequence[Ranked]) -> Trajectory:
+        """Return the trajectory: the anchors and their ways, what they share, and the answer."""
+        ends = [end for at in range(min(_ANCHORS_WALKED, len(finding.anchors))) if (end := self._anchor(finding, at))]
+        if not ends:
+            self._search(question, finding)
+        elif len(ends) > 1 and finding.wanted.yes_or_no:
+            self._call("paths", {"a": ends[0], "b": ends[1], "max_length": 2, "k": _HITS_SHOWN})
+        elif len(ends) > 1:
+            self._call(
+                "intersect", {"nodes": ends, **self._typed(finding), **self._last_edges(finding), "k": _HITS_SHOWN}
+            )
+        if hits:
+            self._call("add_to_answer", {"nodes": [hit.id for hit in hits], "reasoning": hits[0].why})
+        else:
+            self._call("finish", {})  # an empty answer is sent back once
+        self._call("finish", {})
+        return Trajectory(
+            question=question,
+            method="anchor",
+            toolbox=self._toolbox.spec,
+            tools=self._toolbox.specs,
+            opening=(Message(role="user", content=question.text),),
+            steps=tuple(self._steps),
+            selected=tuple(hit.id for hit in hits),
+        )
+
+    def _anchor(self, finding: Finding, at: int) -> str | None:
+        """Walk the best way from an anchor; return what the last step leads away from."""
+        best = finding.best(at)
+        if best is None or best.way is None:
+            start: str = self._graph.ids[finding.anchors[at].candidates[0].row]
+            self._call("search_in_neighborhood", {"node": start, "query": finding.reading.text, "k": _HITS_SHOWN})
+            return start
+        start = self._graph.ids[int(best.start[0])]
+        self._call("follow", {"start": start, "steps": self._walk(best, best.way), "k": _HITS_SHOWN})
+        sets = self._toolbox.session.sets
+        return start if len(best.way.kinds) == 1 else f"@{len(sets) - 1}"
+
+    def _walk(self, best: Reached, way: Way) -> list[dict[str, str]]:
+        steps = []
+        for kinds, node_type in zip(way.kinds, way.types, strict=True):
+            step = {"type": str(self._graph.types.nodes[node_type])}
+            edges = {kind >> 1 for kind in kinds}
+            if len(edges) == 1:
+                step["edge"] = str(self._graph.types.edges[edges.pop()])
+            if len(kinds) == 1:
+                step["direction"] = "in" if kinds[0] & 1 else "out"
+            steps.append(step)
+        return steps
+
+    def _search(self, question: Question, finding: Finding) -> None:
+        self._call("search_in_graph", {"query": question.text, **self._typed(finding)})
+
+    def _typed(self, finding: Finding) -> dict[str, JsonValue]:
+        types = [str(self._graph.types.nodes[one]) for one in finding.wanted.types]
+        return {"node_types": list(types)} if types else {}
+
+    def _last_edges(self, finding: Finding) -> dict[str, JsonValue]:
+        """Return the edge types of the ways' last steps, as a filter."""
+        ways = [best.way for at in range(len(finding.anchors)) if (best := finding.best(at)) and best.way]
+        if len(ways) < len(finding.anchors):
+            return {}
+        numbers = sorted({kind >> 1 for way in ways for kind in way.kinds[-1]})
+        return {"edge_types": [str(self._graph.types.edges[number]) for number in numbers]}
+
+    def _call(self, name: str, arguments: Mapping[str, JsonValue]) -> None:
+        text = json.dumps(arguments, ensure_ascii=False)
+        call = ToolCall(id=f"call_{len(self._steps) + 1}", name=name, arguments=text)
+        found = self._toolbox.observe(call)
+        step = Step(
+            reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
+            observations=(Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error),),
+        )
+        self._steps.append(step)
+        self._run.tell(step)

@@ -13,22 +13,22 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.question_words import Reading
-from orienteer.methods.anchor.vocabulary import Vocabulary, best_alike
+from orienteer.methods.anchor.words import Reading, Vocabulary, best_alike
 from orienteer.retrieval.linking import letter_likeness
 from orienteer.text import english
 
-_BY_ALIAS = 0.8
-_BY_STEM = 0.85
+# Qualities and bounds are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
+_BY_ALIAS = 0.8  # below an exact name: aliases are shared more often
+_BY_STEM = 0.85  # above an alias: other endings, the same words
 _OTHERWISE_WRITTEN = 0.95  # case or punctuation differ: breaks ties between nodes of one name
 _AS_ACRONYM = 0.7  # a lower-case word for a name in capitals
-_LEAST = 0.4
-_NEAR_BEST = 0.25  # nodes of one phrase this far below its best are kept: types tell them apart later
+_NEAR_BEST = 0.25  # nodes of one phrase this far below its best are kept: types tell them apart later (DEB +.055)
 _WORD_OF_TEXTS = 3  # texts; a lower-case word that this many have is no acronym
 _LONGEST = 24  # words
 _COMPANY = 3  # words before a doubtful correction that may bear it out
 _LONG = 4_000  # nodes; two words that more nodes than this have are taken to stand together somewhere
 _COMMONER = 25  # times; a word that texts use so much more than edges touch its node is a word, and no name
+# (unmeasured: a smaller number loses names of few edges, a larger one takes common words for names)
 _MOST_ANCHORS = 16  # nobody asks for what joins more; each costs its own walk
 _RARE = 2  # nodes; a word that only so few have may itself be a typing error
 _SHORTEST_SPELLED = 3  # letters
@@ -36,8 +36,8 @@ _LONGEST_SYMBOL = 9  # letters of a symbol; longer ones are spelled as words are
 _MOST_CORRECTIONS = 6  # corrections of a short word or a symbol; with more, nobody can tell
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _DIGITS = "0123456789"
-_ONE_EDIT = 0.75  # how likely a short word is one of those a single letter away
-_LIKELY = 0.9
+_ONE_EDIT = 0.75  # how likely a short word is one of those a letter away; below all links but acronyms
+_LIKELY = 0.9  # how likely a long word is the name's word spelled most like it
 _NEVER_RESPELLED = english.ASKING | english.SUPERLATIVE | english.JOINING
 
 
@@ -168,7 +168,7 @@ class Linker:
             known = self._but_coincidence(candidates, reading, first, last)
             is_doubtful, candidates = not known, known or candidates
         kept = _near_best(candidates)
-        if not kept or kept[0].quality < _LEAST:
+        if not kept:
             return None
         terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.tokenizer.expand(word)))
         return Anchor(first, last, surface, kept, terms, is_doubtful=is_doubtful)

@@ -14,14 +14,12 @@ from orienteer.methods.anchor import answer_type, explanation
 from orienteer.methods.anchor.answer_type import Wanted
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.edge_fit import EdgeFit
-from orienteer.methods.anchor.finding import Finding
+from orienteer.methods.anchor.explanation import Finding, Trail
 from orienteer.methods.anchor.linker import Anchor as Linked
 from orienteer.methods.anchor.linker import Linker
-from orienteer.methods.anchor.question_words import Reading, read
 from orienteer.methods.anchor.reach import Explorer, Reached
 from orienteer.methods.anchor.scorer import Connections, Scorer, connect
-from orienteer.methods.anchor.trail import Trail
-from orienteer.methods.anchor.vocabulary import Vocabulary
+from orienteer.methods.anchor.words import Reading, Vocabulary, read
 from orienteer.protocols import Run
 from orienteer.records import Question, Result, Usage
 from orienteer.text import english

@@ -16,15 +16,24 @@ from orienteer.methods.anchor.answer_type import Wanted
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.edge_fit import EdgeFit
 from orienteer.methods.anchor.linker import Anchor
-from orienteer.methods.anchor.vocabulary import Vocabulary
+from orienteer.methods.anchor.words import Vocabulary
 
-_NEAR_BEST = 0.15  # ways this far below the best one that leads anywhere are walked too
+_NEAR_BEST = 0.15  # ways this far below the best one that leads anywhere are walked too: more edges, surer recall
 _ALIKE = 0.8  # parallel edges of at least this share of the best fit are walked together
-_FADE, _FADE_GUIDED = 0.7, 0.9  # what an edge more leaves of the strength
-_SAID = 0.5  # for a way whose every edge is named by a word of its own
-_VIA, _VIA_JOINT, _FIT, _PER_HOP, _TYPE, _QUALITY = 1.0, 0.3, 0.4, 0.35, 0.3, 0.1
+_FADE = 0.7  # what an edge more leaves of the strength
+_FADE_GUIDED = 0.9  # the same where the question names the types between: then the longer way is the one asked for
+# What a way scores; only ways of one question are compared. Tuned with the prototype on GRBench,
+# PKG and DEB (docs/anchor.md, "Constants"), except where it says so.
+_PER_TYPE_BETWEEN = 1.0  # for passing all types named besides; without it "which has the most" finds nothing (.80 to 0)
+_PER_TYPE_BETWEEN_JOINT = 0.3  # the same beside other anchors: a type named besides may belong to one of those
+_PER_FIT = 0.4  # for edges that fit the words
+_PER_EDGE_MORE = 0.35  # taken off: at equal fit one edge beats two, and a type named between beats one edge
+_PER_SURENESS = 0.3  # for leading to a type that is surely wanted, where several are
+_PER_QUALITY = 0.1  # for starting at the better of two namesakes; less than any of the others, so it breaks ties
+_PER_WORDS = 0.5  # for every edge being named by a word of its own; no measurement: it outweighs one edge more
+_UNFITTING = 0.5  # strength of a plain neighbour by an edge that fits nothing, where one that fits counts 1
 _BESIDE_WANTED = 0.4  # a neighbour of whatever type, where the wanted one is known
-_RARE = 20  # reaching one in so many of a type, or fewer, tells most
+_RARE = 20  # reaching one in so many of a type, or fewer, tells most; worth .007 Hit@1 on PKG, nothing elsewhere
 
 
 _NO_ROWS = np.zeros(0, np.int32)
@@ -74,7 +83,7 @@ class Explorer:
         """Return all that an anchor leads to: along the best ways to the wanted types, and its plain neighbours."""
         starts = list(_starts(anchor, self._graph))
         ways = [
-            (_QUALITY * quality + way.score, start, quality, way)
+            (_PER_QUALITY * quality + way.score, start, quality, way)
             for start, quality in starts
             for way in self._ways(int(self._graph.node_types[start[0]]), fit, wanted, alone=alone)
         ]
@@ -168,7 +177,7 @@ class Explorer:
         around = self._around(start)
         firsts = np.flatnonzero(np.diff(around.neighbor, prepend=-1))
         best = np.maximum.reduceat(value[around.code], firsts) if len(firsts) else np.zeros(0)
-        strength = quality * (0.5 + 0.5 * best) * (_BESIDE_WANTED if wanted.types else 1.0)
+        strength = quality * (_UNFITTING + (1 - _UNFITTING) * best) * (_BESIDE_WANTED if wanted.types else 1.0)
         return Reached(start, None, around.neighbor[firsts], strength, np.ones(len(firsts), np.int64))
 
     def _ways(self, source: int, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> Iterator[Way]:
@@ -217,13 +226,14 @@ class Explorer:
             at = following
         passed = len(set(wanted.via) & set(types[:-1])) / len(wanted.via) if wanted.via else 0.0
         mean = sum(values) / len(values)
-        score = (_VIA if alone else _VIA_JOINT) * passed + _FIT * mean - _PER_HOP * (len(types) - 1) + _TYPE * sureness
+        between = (_PER_TYPE_BETWEEN if alone else _PER_TYPE_BETWEEN_JOINT) * passed
+        score = between + _PER_FIT * mean - _PER_EDGE_MORE * (len(types) - 1) + _PER_SURENESS * sureness
         if len(types) > 1:
             is_said = alone and not wanted.via and self._is_said(source, types, fit)
-            yield Way(tuple(kinds), types, mean, passed > 0 or is_said, score + _SAID * is_said)
+            yield Way(tuple(kinds), types, mean, passed > 0 or is_said, score + _PER_WORDS * is_said)
             return
         for hop, value in fit.fits(source, types[0]).items():
-            yield Way(((hop.kind,),), types, value, False, score + _FIT * (value - mean))
+            yield Way(((hop.kind,),), types, value, False, score + _PER_FIT * (value - mean))
 
 
 def _starts(anchor: Anchor, graph: Graph) -> Iterator[tuple[Rows, float]]:

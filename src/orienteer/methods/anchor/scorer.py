@@ -15,12 +15,15 @@ from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.answer_type import Wanted
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.linker import Anchor
-from orienteer.methods.anchor.question_words import Reading
 from orienteer.methods.anchor.reach import Reached
+from orienteer.methods.anchor.words import Reading
 
+# Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
 _NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
-_BY_COUNT = 0.01  # weight of words where the question asks for the most
-_POPULAR = 0.2  # weight of a node's degree where nothing is linked
+_BY_COUNT = 0.01  # weight of words where the question asks for the most: they only break ties between equal counts
+_MOST = 2.0  # weight of the count there, in units of the whole question: more than words and kind together
+_NAMED_FIRST = 2.0  # times the best score: what is named stands first where the question asks about it
+_POPULAR = 0.2  # weight of a node's degree where nothing is linked; worth .02 Hit@1 on PKG
 _MOST_SCORED = 1_000  # nodes that get to the words, best connected first
 _BY_WORDS = 100  # nodes that words alone bring in
 
@@ -127,14 +130,14 @@ class Scorer:
         count = np.log1p(counts) / max(1e-9, float(np.log1p(counts.max(initial=0))))
         by_words = self._words(rows, anchors, connected=joint or connections.leads)
         if wanted.superlative and connections.counts:
-            total += _BY_COUNT * by_words + 2 * self.whole * count
+            total += _BY_COUNT * by_words + _MOST * self.whole * count
         else:
             total += by_words + config.count_weight * weights.sum() * count
         if not anchors:
             degree = np.log1p(self._graph.adjacency.degree(rows).astype(np.float64))
             total += _POPULAR * self.whole * degree / max(1e-9, float(degree.max(initial=0)))
         if wanted.yes_or_no or wanted.about:
-            total += 2 * (1 + total.max(initial=0)) * self._named(rows, anchors)
+            total += _NAMED_FIRST * (1 + total.max(initial=0)) * self._named(rows, anchors)
         order = np.lexsort((rows, -total))[: self._k]
         return Scores(rows[order], total[order])
 
