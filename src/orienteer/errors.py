@@ -109,6 +109,8 @@ class ModelError(Error):
 
     sent: tuple[tuple[str, ...], ...] = ()
     """What each request lacked that was sent before it failed, as a `Reply` keeps it."""
+    wanted_tokens: bool = False
+    """Whether they asked for token ids."""
 
 
 class ModelLate(ModelError):

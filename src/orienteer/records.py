@@ -274,6 +274,8 @@ class Reply(Record):
     lacks: tuple[str, ...] = ()
     """Parameters that the request was sent without, for the server does not take them: tools and schema then stand in
     words (`llm.wire.request`)."""
+    wanted_tokens: bool = False
+    """The request asked for token ids and log-probabilities, too."""
     refused: tuple[tuple[str, ...], ...] = ()
     """What the same request lacked each time that the server refused it before."""
     usage: Usage = Usage()

@@ -13,7 +13,8 @@ anything else in it is refused, and comes from the user's own.
     cache = "~/.cache/orienteer"
     offline = false
     [budget]                                of each question: calls, tokens, seconds, usd
-    [server]                                timeout_seconds, retries, concurrency, mode
+    [server]                                timeout_seconds, retries, concurrency, mode,
+                                            records_tokens
     [price]                                 US dollars for a million tokens: prompt, completion, cached
     [methods.ark]                           options of a method
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 FILE = "orienteer.toml"
 _TABLES = ("budget", "server", "price", "methods")
 _LARGEST_FILE = 1 << 15  # bytes: three pages; reading long names takes time by their square
-_SERVER = ("timeout_seconds", "retries", "concurrency", "mode")
+_SERVER = ("timeout_seconds", "retries", "concurrency", "mode", "records_tokens")
 _TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url")
 _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "model": ("ORIENTEER_MODEL",),

@@ -197,6 +197,7 @@ def test_the_requests_of_a_reranker_are_given_back(graphs):
 
 SPOKEN = ("search_in_graph", {"query": "Night Ferry"}), ("finish", {})
 WIRES = (
+    ("react", "auto", ("return_token_ids",)),
     ("react", "auto", ()),
     ("react", "schema", ()),
     ("react", "text", ()),
@@ -220,8 +221,10 @@ def test_a_server_gets_the_bodies_that_are_given_back(graphs, method, mode, refu
             return Answer(calls=[(name, arguments)])
         return Answer(content=json.dumps({"name": name, "arguments": arguments}))
 
-    with FakeServer(policy, refuses=dict.fromkeys(refused, "this server does not support tools")) as server:
-        model = OpenAIModel("fake", OpenAIConfig(base_url=server.url, retries=0, mode=mode))
+    with FakeServer(policy, refuses={name: f"this server does not support {name}" for name in refused}) as server:
+        model = OpenAIModel(
+            "fake", OpenAIConfig(base_url=server.url, retries=0, mode=mode, records_tokens=method == "react")
+        )
         result = Retriever(graphs["films"], method, model=model, settings=Settings()).ask(QUESTIONS["films"])
         model.close()
     assert result.stopped_by == "finish"

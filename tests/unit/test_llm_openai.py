@@ -550,3 +550,71 @@ def test_the_sdk_is_not_imported_before_the_first_call():
         "from orienteer.llm import calls, recorded, scripted; sys.exit('openai' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+# ------------------------------------------------------------------------------------------------------- the raw reply
+
+
+def completion(message, **choice):
+    """Return the body of a completion."""
+    return json.dumps({"choices": [{"index": 0, "message": message, **choice}], "prompt_token_ids": [1, 2, 3]})
+
+
+def test_a_reply_is_kept_as_the_server_sent_it(served):
+    said = f"<think>Hm.</think>I look. {IN_WORDS} And so on."
+    body = completion(
+        {"content": said, "reasoning_content": "Which one?"},
+        finish_reason="stop",
+        token_ids=[7, 8],
+        logprobs={"content": [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": 0}]},
+    )
+    _, model = served(lambda *_: Answer(body=body))
+    reply = model.chat(QUESTION, tools=(SEARCH,))
+    assert reply.message.tool_calls[0].name == "search"
+    assert "And so on" not in reply.message.content
+    raw = reply.raw
+    assert (raw.text, raw.reasoning, raw.calls, raw.finish_reason) == (said, "Which one?", None, "stop")
+    assert (raw.prompt_token_ids, raw.token_ids, raw.logprobs) == ((1, 2, 3), (7, 8), (-0.5, 0.0))
+
+
+def test_native_calls_are_kept_as_they_came(served):
+    calls = [{"function": {"name": "search", "arguments": {"query": "\ud83d"}}}, {"id": "x"}, 5]
+    _, model = served(lambda *_: Answer(body=completion({"content": None, "tool_calls": calls})))
+    reply = model.chat(QUESTION, tools=(SEARCH,))
+    assert len(reply.message.tool_calls) == 1
+    assert json.loads(reply.raw.calls) == calls
+    assert reply.model_dump_json().encode()
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"token_ids": "many", "logprobs": 5},
+        {"token_ids": [1, "2"], "logprobs": {"content": [{"logprob": None}]}},
+        {"token_ids": [True], "logprobs": {"content": [{"logprob": -1e300}]}},
+        {"token_ids": [1.5], "logprobs": {"content": {}}},
+        {"logprobs": {"content": [5]}},
+    ],
+)
+def test_tokens_that_cannot_be_are_none(served, choice):
+    _, model = served(lambda *_: Answer(body=completion({"content": "x"}, **choice)))
+    raw = model.chat(QUESTION).raw
+    assert (raw.text, raw.token_ids, raw.logprobs) == ("x", None, None)
+
+
+def test_tokens_are_asked_for_where_the_settings_say_so_and_the_server_takes_it(served):
+    server, model = served(
+        lambda *_: Answer(content="x"),
+        records_tokens=True,
+        refuses={"return_token_ids": "Unrecognized request argument supplied: return_token_ids"},
+    )
+    replies = [model.chat(QUESTION, tools=(SEARCH,)) for _ in range(2)]
+    assert [("return_token_ids" in body, body["logprobs"], "tools" in body) for body in server.bodies] == [
+        (True, True, True),
+        (False, True, True),
+        (False, True, True),
+    ]
+    assert [(reply.wanted_tokens, reply.lacks, reply.refused) for reply in replies] == [
+        (True, ("return_token_ids",), ((),)),
+        (True, ("return_token_ids",), ()),
+    ]

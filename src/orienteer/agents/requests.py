@@ -21,6 +21,7 @@ class Request(NamedTuple):
     tools: tuple[ToolSpec, ...]
     schema: dict[str, Any] | None  # Any: a JSON schema
     sampling: Sampling
+    wants_tokens: bool = False
     lacks: tuple[str, ...] = ()
     """Parameters that it was sent without."""
     is_refused: bool = False
@@ -28,7 +29,7 @@ class Request(NamedTuple):
 
     def body(self, model: str) -> dict[str, Any]:  # Any: JSON
         """Return the body of the request, as a server of chat completions takes it."""
-        asked = Asked(self.messages, self.tools, self.schema, self.sampling)
+        asked = Asked(self.messages, self.tools, self.schema, self.sampling, self.wants_tokens)
         return body_of(model, asked, lacks=frozenset(self.lacks))
 
 
@@ -42,7 +43,7 @@ def requests(trajectory: Trajectory) -> Iterator[Request]:
         told = [Message(role="user", content=step.notice)] if step.notice else []
         shown = elide([*messages, *told], step.elided, trajectory.elision)
         sent, tools = dialect.written(shown, trajectory.tools, trajectory.tools if step.offers_tools else ())
-        request = Request(number, sent, tools, step.reply_schema, trajectory.sampling)
+        request = Request(number, sent, tools, step.reply_schema, trajectory.sampling, step.reply.wanted_tokens)
         for lacks in step.reply.refused:
             yield request._replace(lacks=lacks, is_refused=True)
         yield request._replace(lacks=step.reply.lacks)

@@ -228,8 +228,10 @@ def renamed(message: Message, earlier: Sequence[Message]) -> Message:
 def _attempts(failed: ModelError | BudgetExhausted) -> dict[str, object]:
     """Return in which ways a request went that failed, as a reply keeps them."""
     cause = failed if isinstance(failed, ModelError) else failed.__cause__
-    sent = cause.sent if isinstance(cause, ModelError) else ()
-    return {"lacks": sent[-1], "refused": sent[:-1]} if sent else {}
+    if not isinstance(cause, ModelError) or not cause.sent:
+        return {}
+    *refused, lacks = cause.sent
+    return {"lacks": lacks, "refused": tuple(refused), "wanted_tokens": cause.wanted_tokens}
 
 
 def _size(message: Message) -> int:

@@ -49,6 +49,8 @@ class OpenAIConfig:
     """Calls under way at one time; further ones wait."""
     mode: Literal["auto", "tools", "schema", "text"] = "auto"
     """How calls are asked for. `auto` begins with tools and steps down where the server does not have them."""
+    records_tokens: bool = False
+    """Ask for token ids and log-probabilities with each reply, which training needs: vLLM gives both."""
     price: Price | None = None
     """What the model costs here. None takes the list price on OpenAI's own server, and is unknown on any other."""
 
@@ -126,20 +128,22 @@ class OpenAIModel:
         """
         from orienteer.llm.transport import time_limit
 
-        asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling())
+        wants_tokens = self.config.records_tokens
+        asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling(), wants_tokens)
         with time_limit(seconds), self._place(seconds):
             started = time.monotonic()
             sent: list[frozenset[str]] = []
             try:
                 read = self._ask(asked, sent)
             except ModelError as failed:
-                failed.sent = _lacking(sent)
+                failed.sent, failed.wanted_tokens = _lacking(sent), wants_tokens
                 raise
             took = time.monotonic() - started
         *refused, lacks = _lacking(sent)
         return Reply(
             message=read.message,
             raw=read.raw,
+            wanted_tokens=wants_tokens,
             lacks=lacks,
             refused=tuple(refused),
             usage=self._usage(read, took),

@@ -16,6 +16,7 @@ Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is r
 
 _MOST_TOKENS = 1 << 24
 """That one call may have taken, more than any model reads or writes: beyond it a server's count is no count."""
+_TOKENS = ("return_token_ids", "logprobs")  # the first is vLLM's
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
 
 
@@ -27,6 +28,8 @@ class Asked:
     tools: Sequence[ToolSpec] = ()
     schema: Mapping[str, JsonValue] | None = None
     sampling: Sampling = Sampling()
+    wants_tokens: bool = False
+    """Token ids and log-probabilities are to come with the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ def request(model: str, asked: Asked, *, lacks: Set[str]) -> Body:
         value = getattr(asked.sampling, ours)
         if value is not None and (theirs not in lacks or theirs == "max_tokens"):
             body["max_completion_tokens" if theirs in lacks else theirs] = value
+    if asked.wants_tokens:
+        body |= {name: True for name in _TOKENS if name not in lacks}
     return body
 
 
@@ -78,6 +83,9 @@ def blamed(status: int, text: str, body: Body) -> str | None:
     text = text.lower()
     if "context" in text:  # the conversation is too long: the other ways to ask only make it longer
         return None
+    for name in _TOKENS:
+        if name in body and name in text:
+            return name
     if "support" in text:
         for name in ("max_tokens", "temperature", "top_p", "seed"):
             if name in body and name in text:
@@ -183,7 +191,8 @@ def _calls(sent: object, *, turn: int) -> tuple[ToolCall, ...]:
 
 def _arguments(sent: object) -> str:
     """Return the arguments as text; a few servers send them parsed, against the protocol."""
-    return _whole(sent) if isinstance(sent, str) else json.dumps(sent if sent is not None else {}, ensure_ascii=False)
+    text = sent if isinstance(sent, str) else json.dumps(sent if sent is not None else {}, ensure_ascii=False)
+    return _whole(text)
 
 
 def _spoken(text: str, *, turn: int) -> tuple[str, tuple[ToolCall, ...]]:
