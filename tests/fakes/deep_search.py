@@ -14,7 +14,8 @@ from fakes.limits import limits_in
 from fakes.openai_server import Answer, FakeServer
 from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel
 from orienteer.llm.prompts import prompt_of
-from orienteer.methods.graphsearch import GraphSearch, GraphSearchConfig
+from orienteer.methods.graphsearch.config import GraphSearchConfig
+from orienteer.methods.graphsearch.method import GraphSearch
 from orienteer.records import Edge, Message, Node, Question
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.query import GatherConfig

@@ -29,9 +29,9 @@ from orienteer.ingest.run import import_graph
 from orienteer.llm import Allowance, Budget, Price
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphscout import GraphScout
 from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.methods.graphscout.linker import Linker
+from orienteer.methods.graphscout.method import GraphScout
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Message, Node, Question, ToolCall, Trajectory, Usage
 from orienteer.retrieval.schema import describe, examples

@@ -27,7 +27,8 @@ from orienteer.agents.answer import NOT_THERE
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphsearch import GraphSearch, GraphSearchConfig
+from orienteer.methods.graphsearch.config import GraphSearchConfig
+from orienteer.methods.graphsearch.method import GraphSearch
 from orienteer.records import Question
 from orienteer.retrieval.evidence import Evidence
 

@@ -29,8 +29,8 @@ from orienteer.evaluation.scores.table import rows
 from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphscout import GraphScout
 from orienteer.methods.graphscout.config import GraphScoutConfig
+from orienteer.methods.graphscout.method import GraphScout
 from orienteer.quizzes.quiz import generate_quiz
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 

@@ -16,9 +16,9 @@ from orienteer.graph.store import Graph
 from orienteer.graph.weights import EdgeWeights
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.sage import Sage, SageConfig
-from orienteer.methods.sage.config import TOTALS, seeds_of
+from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
 from orienteer.methods.sage.hop import Meaning, Walk
+from orienteer.methods.sage.method import Sage
 from orienteer.methods.sage.policy import names_an_edge
 from orienteer.methods.table import METHODS, method_of
 from orienteer.records import Edge, Message, Node, Observed, Question, Ranked, Reply, Result, Step, ToolCall, Trajectory

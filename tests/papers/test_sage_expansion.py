@@ -13,8 +13,9 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.pieces.similar import Joined, LayerAbout, open_layer, publish_layer
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
-from orienteer.methods.sage import Sage, SageConfig
+from orienteer.methods.sage.config import SageConfig
 from orienteer.methods.sage.hop import LAYER, Meaning, Walk
+from orienteer.methods.sage.method import Sage
 from orienteer.methods.sage.rows import LinkingRows
 from orienteer.methods.sage.union import Expander
 from orienteer.records import Edge, Node, Question

@@ -17,9 +17,9 @@ from markupsafe import Markup
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.report import page as writing
-from orienteer.evaluation.report import write_report
 from orienteer.evaluation.report.breakdowns import UNSEEN, _by_node, _length, _script
 from orienteer.evaluation.report.material import GoldNode, Material, sweeps
+from orienteer.evaluation.report.page import write_report
 from orienteer.evaluation.report.payload import TrajectoryPacker, packed
 from orienteer.evaluation.report.tools import TrajectoryCounts, count_calls
 from orienteer.evaluation.running.manifest import graph_hash

@@ -11,8 +11,10 @@ from orienteer.agents.workflow import Workflow
 from orienteer.errors import BadOption, ModelError
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphsearch import GraphSearch, GraphSearchConfig, plan
+from orienteer.methods.graphsearch import plan
 from orienteer.methods.graphsearch.concurrency import Task, side_by_side
+from orienteer.methods.graphsearch.config import GraphSearchConfig
+from orienteer.methods.graphsearch.method import GraphSearch
 from orienteer.methods.graphsearch.queries import SubQuery
 from orienteer.methods.graphsearch.turns import Gathered, Turn, labels_in, written
 from orienteer.methods.table import method_of

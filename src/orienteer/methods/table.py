@@ -127,7 +127,7 @@ _TABLE = (
     ),
     MethodCard(
         name="sage",
-        target="orienteer.methods.sage:Sage",
+        target="orienteer.methods.sage.method:Sage",
         config="orienteer.methods.sage.config:SageConfig",
         slot="seeds",
         summary="expands what another method finds, hybrid search by default, by one hop, and prunes",
@@ -215,7 +215,7 @@ _TABLE = (
     ),
     MethodCard(
         name="graphsearch",
-        target="orienteer.methods.graphsearch:GraphSearch",
+        target="orienteer.methods.graphsearch.method:GraphSearch",
         config="orienteer.methods.graphsearch.config:GraphSearchConfig",
         model="required",
         slot="base",
@@ -224,7 +224,7 @@ _TABLE = (
     ),
     MethodCard(
         name="spark",
-        target="orienteer.methods.spark:Spark",
+        target="orienteer.methods.spark.method:Spark",
         config="orienteer.methods.spark.config:SparkConfig",
         model="required",
         summary="one call plans searches and steps along edges; a program checks the plan and runs it",
@@ -314,7 +314,7 @@ _TABLE = (
     ),
     MethodCard(
         name="graphscout",
-        target="orienteer.methods.graphscout:GraphScout",
+        target="orienteer.methods.graphscout.method:GraphScout",
         config="orienteer.methods.graphscout.config:GraphScoutConfig",
         model="required",
         last_turns=1,

@@ -32,10 +32,3 @@ What `lean` changes, and `faithful` undoes:
 12. One draft and one verdict for both channels; the verdict says what is missing and what contradicts, and expansion
     reads that too.
 """
-
-from __future__ import annotations
-
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.method import GraphSearch
-
-__all__ = ["GraphSearch", "GraphSearchConfig"]

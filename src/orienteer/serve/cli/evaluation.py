@@ -187,7 +187,7 @@ def report(
     random_seed: Seed = 0,
 ) -> None:
     """Write one page on runs that needs nothing but a browser: figures, plots, every question with its trajectory."""
-    from orienteer.evaluation.report import write_report
+    from orienteer.evaluation.report.page import write_report
 
     if target.is_dir() or not target.absolute().parent.is_dir():
         what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
