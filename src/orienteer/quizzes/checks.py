@@ -21,7 +21,7 @@ from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.names import NameKind
-from orienteer.quizzes.gold import MOST_ANSWERS, MOST_IN_SET, holding, of_type, solve
+from orienteer.quizzes.gold import MOST_ANSWERS, MOST_IN_SET, holding, is_other, of_type, solve
 from orienteer.quizzes.plan import QuestionPlan
 from orienteer.quizzes.proof import Fault, Proof, prove
 
@@ -109,7 +109,7 @@ def is_redundant(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
     for left_out in range(len(conditions)) if len(conditions) > 1 else ():
         others = conditions[:left_out] + conditions[left_out + 1 :]
         rest = solve(graph, replace(plan, conditions=others, first=None))
-        if rest is not None and np.count_nonzero(~np.isin(rest.rows, plan.given)) <= len(rows):
+        if rest is not None and np.count_nonzero(is_other(rest.rows, plan.given)) <= len(rows):
             return True
     if plan.constraint is None:
         return False

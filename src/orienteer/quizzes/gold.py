@@ -6,7 +6,7 @@ node comes twice and no other given node comes at all. Parallel edges count once
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -110,7 +110,7 @@ def loosely(graph: Graph, plan: QuestionPlan) -> Rows:
     plan names is not.
     """
     rows = _all_ends(graph, plan)
-    is_right = rows == plan.target if plan.target is not None else ~np.isin(rows, plan.anchors)
+    is_right = rows == plan.target if plan.target is not None else is_other(rows, plan.anchors)
     return np.asarray(rows[is_right])
 
 
@@ -148,6 +148,14 @@ def first_of_runs(owner: Rows, neighbor: Rows) -> NDArray[np.bool_]:
     is_first = np.ones(len(owner), np.bool_)
     is_first[1:] = (owner[1:] != owner[:-1]) | (neighbor[1:] != neighbor[:-1])
     return is_first
+
+
+def is_other(rows: Rows, given: Iterable[int]) -> NDArray[np.bool_]:
+    """Mark the rows that are none of a few given ones."""
+    mask = np.ones(len(rows), np.bool_)
+    for row in given:
+        mask &= rows != row
+    return mask
 
 
 def _ends(graph: Graph, condition: WalkCondition) -> Rows:
@@ -189,7 +197,7 @@ def _edges(graph: Graph, rows: Rows, step: EdgeStep, banned: Sequence[int]) -> t
     """Return from which of some rows a step leads, sorted, and to which, parallel edges once."""
     entries = graph.adjacency.entries(rows, kinds(graph, step))
     is_right = graph.node_types[entries.neighbor] == graph.types.nodes.index(step.end)
-    is_right &= ~np.isin(entries.neighbor, banned)
+    is_right &= is_other(entries.neighbor, banned)
     owner, neighbor = entries.owner[is_right], entries.neighbor[is_right]
     is_first = first_of_runs(owner, neighbor)
     return owner[is_first], neighbor[is_first]
