@@ -43,30 +43,30 @@ def kind_of(example: Example) -> str:
 
 def by_template(run: StoredRun, measure: str) -> list[str]:
     """Return a Markdown table: a row a template, a column a method; a dash where nothing can be ranked."""
-    found: dict[str, dict[str, Row]] = {}
+    rows_by_template: dict[str, dict[str, Row]] = {}
     for row in rows([run], measures=[measure], by=["template"]):
-        found.setdefault(row.by["template"], {})[row.method] = row
+        rows_by_template.setdefault(row.by["template"], {})[row.method] = row
     methods = list(run.manifest.methods)
-    lines = ["| template | way | answers | n | " + " | ".join(f"`{one}`" for one in methods) + " |"]
+    lines = ["| template | way | answers | n | " + " | ".join(f"`{method}`" for method in methods) + " |"]
     lines.append("|--:|---|---|--:|" + "--:|" * len(methods))
-    for template, those in found.items():
-        own = [one for one in run.examples if str(one.fields["template"]) == template]
-        kinds = ", ".join(sorted({kind_of(one) for one in own}))
-        cells = [template, f"`{own[0].fields[WAYS]}`", kinds, str(len(own)), *figures(those, methods, measure)]
+    for template, rows_by_method in rows_by_template.items():
+        own = [example for example in run.examples if str(example.fields["template"]) == template]
+        kinds = ", ".join(sorted({kind_of(example) for example in own}))
+        cells = [template, f"`{own[0].fields[WAYS]}`", kinds, str(len(own)), *figures(rows_by_method, methods, measure)]
         lines.append("| " + " | ".join(cells) + " |")
     whole = {row.method: row for row in rows([run], measures=[measure])}
-    ranked = sum(bool(one.gold.nodes) for one in run.examples)
+    ranked = sum(bool(example.gold.nodes) for example in run.examples)
     lines.append(f"| all | | | {ranked} | " + " | ".join(figures(whole, methods, measure)) + " |")
-    times = (f"{whole[one].milliseconds['p50']:.0f}" for one in methods)
+    times = (f"{whole[method].milliseconds['p50']:.0f}" for method in methods)
     return [*lines, "| ms p50 | | | | " + " | ".join(times) + " |"]
 
 
-def figures(those: Mapping[str, Row], methods: Sequence[str], measure: str) -> list[str]:
+def figures(rows_by_method: Mapping[str, Row], methods: Sequence[str], measure: str) -> list[str]:
     """Return the mean of each method, the best marked."""
-    means = [those[one].measures.get(measure) for one in methods]
-    best = max((one.mean for one in means if one is not None), default=0.0)
-    texts = ("–" if one is None else f"{one.mean:.2f}" for one in means)
-    marks = ("**" if one is not None and one.mean == best > 0 else "" for one in means)
+    means = [rows_by_method[method].measures.get(measure) for method in methods]
+    best = max((mean.mean for mean in means if mean is not None), default=0.0)
+    texts = ("–" if mean is None else f"{mean.mean:.2f}" for mean in means)
+    marks = ("**" if mean is not None and mean.mean == best > 0 else "" for mean in means)
     return [f"{mark}{text}{mark}" for text, mark in zip(texts, marks, strict=True)]
 
 

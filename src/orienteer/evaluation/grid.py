@@ -27,7 +27,7 @@ def is_legal(cell: Cell) -> bool:
 
 CELLS: tuple[Cell, ...] = tuple(
     cell
-    for cell in (Cell(*one) for one in product(get_args(AnswerType), get_args(QuizPattern), get_args(Difficulty)))
+    for cell in (Cell(*kinds) for kinds in product(get_args(AnswerType), get_args(QuizPattern), get_args(Difficulty)))
     if is_legal(cell)
 )
 """The cells that may be asked of; there is no order of merit among them."""

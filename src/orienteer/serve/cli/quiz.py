@@ -150,15 +150,15 @@ def quiz(
     _ = Cypher(graph)  # and so is an extra that is missing
     avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, flags.avoid)
     if model is None:
-        made = generate_quiz(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
+        generated = generate_quiz(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
     else:
-        made = _explored(out, graph, target, flags, avoid, model, limits, explorer.config())
-    if made.stopped is not None and not made.items:
-        raise made.stopped  # a quiz that is there already is more than none
-    _write(out, target, made)
-    _tell_quiz(out, target, made, "the graph gives" if model is None else "the model handed in")
-    if made.stopped is not None:
-        raise made.stopped
+        generated = _explored(out, graph, target, flags, avoid, model, limits, explorer.config())
+    if generated.stopped is not None and not generated.items:
+        raise generated.stopped  # a quiz that is there already is more than none
+    _write(out, target, generated)
+    _tell_quiz(out, target, generated, "the graph gives" if model is None else "the model handed in")
+    if generated.stopped is not None:
+        raise generated.stopped
 
 
 def _explored(
@@ -194,11 +194,12 @@ def _check_target(target: Path) -> None:
         raise BadInput(f"{target} {what}: name a file that can be written with -o")
 
 
-def _write(out: Output, target: Path, made: Quiz | Questions) -> None:
+def _write(out: Output, target: Path, generated: Quiz | Questions) -> None:
     from orienteer.files import write_whole
     from orienteer.quizzes.file import as_lines
 
-    lines = escape_json(as_lines(made.items))  # the same bytes in a file and on a terminal, which they must not steer
+    # The same bytes in a file and on a terminal, which they must not steer.
+    lines = escape_json(as_lines(generated.items))
     if target == STANDARD:
         for line in lines.splitlines():
             out.print(line)
@@ -207,13 +208,13 @@ def _write(out: Output, target: Path, made: Quiz | Questions) -> None:
         write_whole(target, lines)
 
 
-def _tell_questions(out: Output, target: Path, made: Questions, paraphrased: Paraphrased | None) -> None:
+def _tell_questions(out: Output, target: Path, generated: Questions, paraphrased: Paraphrased | None) -> None:
     """Say how many there are, and why there are no more."""
-    _tell_numbers(out, target, made)
-    names = ", ".join(made.exhausted)
-    if len(made.items) < made.asked:
-        out.note(f"{made.asked} were asked for: the graph gives no more questions of {names}")
-    elif made.exhausted:
+    _tell_numbers(out, target, generated)
+    names = ", ".join(generated.exhausted)
+    if len(generated.items) < generated.asked:
+        out.note(f"{generated.asked} were asked for: the graph gives no more questions of {names}")
+    elif generated.exhausted:
         out.note(f"no more questions were found of {names}")
     kept_plain = dict(sorted(paraphrased.kept_plain.items())) if paraphrased is not None else {}
     for reason, number in kept_plain.items():
@@ -221,62 +222,64 @@ def _tell_questions(out: Output, target: Path, made: Questions, paraphrased: Par
     if out.as_json:
         out.json(
             {
-                **_summary(target, made, patterns="pattern", difficulty="difficulty", node_types="node_type"),
-                "rejected": dict(sorted(made.rejected.items())),
-                "exhausted": list(made.exhausted),
-                "paraphrased": sum(question.plain is not None for question in made.items),
+                **_summary(target, generated, patterns="pattern", difficulty="difficulty", node_types="node_type"),
+                "rejected": dict(sorted(generated.rejected.items())),
+                "exhausted": list(generated.exhausted),
+                "paraphrased": sum(question.plain is not None for question in generated.items),
                 "kept_plain": kept_plain,
             }
         )
 
 
-def _tell_quiz(out: Output, target: Path, made: Quiz, giver: str) -> None:
+def _tell_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None:
     """Say how many there are of what, and why there are no more: that is all that was given."""
     from orienteer.quizzes.quiz import balance
 
-    cells = len({item.cell for item in made.items})
-    _tell_numbers(out, target, made, f"{counted(cells, 'place')} of the grid; {', '.join(_shares(made))}")
-    exhausted = [" ".join(cell) for cell in made.exhausted]
+    cells = len({item.cell for item in generated.items})
+    _tell_numbers(out, target, generated, f"{counted(cells, 'place')} of the grid; {', '.join(_shares(generated))}")
+    exhausted = [" ".join(cell) for cell in generated.exhausted]
     if exhausted:
         out.note(f"no more questions were found of {', '.join(exhausted)}")
-    if len(made.items) < made.asked and made.stopped is None:
-        out.note(f"{made.asked} were asked for: {giver} no more that can be kept")
+    if len(generated.items) < generated.asked and generated.stopped is None:
+        out.note(f"{generated.asked} were asked for: {giver} no more that can be kept")
     if out.as_json:
         out.json(
             {
-                **_summary(target, made, answer_types="answer_type", patterns="pattern", difficulty="difficulty"),
-                "cells": {" ".join(cell): number for cell, number in balance(made.items).items()},
-                "rejected": dict(sorted(made.rejected.items())),
+                **_summary(target, generated, answer_types="answer_type", patterns="pattern", difficulty="difficulty"),
+                "cells": {" ".join(cell): number for cell, number in balance(generated.items).items()},
+                "rejected": dict(sorted(generated.rejected.items())),
                 "exhausted": exhausted,
             }
         )
 
 
-def _tell_numbers(out: Output, target: Path, made: Quiz | Questions, shares: str = "") -> None:
+def _tell_numbers(out: Output, target: Path, generated: Quiz | Questions, shares: str = "") -> None:
     """Say how many there are, what they are made of, and why drafts were rejected."""
     from orienteer.quizzes.checks import REASONS
 
     where = "" if target == STANDARD else f" in {target}"
-    out.note(f"{counted(len(made.items), 'question')}{where}; {counted(made.rejected.total(), 'draft')} rejected")
-    if made.items and shares:
+    out.note(
+        f"{counted(len(generated.items), 'question')}{where}; {counted(generated.rejected.total(), 'draft')} rejected"
+    )
+    if generated.items and shares:
         out.note(shares)
-    for reason, number in sorted(made.rejected.items(), key=lambda item: (-item[1], item[0])):
+    for reason, number in sorted(generated.rejected.items(), key=lambda item: (-item[1], item[0])):
         out.note(f"  {number:,} {reason}: {REASONS.get(reason, 'no item')}")
 
 
-def _shares(made: Quiz) -> list[str]:
+def _shares(generated: Quiz) -> list[str]:
     """Return how many questions there are of each answer type, and how many booleans are true."""
-    true = sum(item.answers == ("True",) for item in made.items if item.answer_type == "boolean")
+    true = sum(item.answers == ("True",) for item in generated.items if item.answer_type == "boolean")
     plurals = {"boolean": "booleans", "entity": "entities", "number": "numbers", "set": "sets"}
-    numbers = _by(made.items, "answer_type")
+    numbers = _by(generated.items, "answer_type")
     texts = {name: f"{number} {plurals[name] if number != 1 else name}" for name, number in numbers.items()}
     return [f"{text} ({true} true)" if name == "boolean" else text for name, text in texts.items()]
 
 
-def _summary(target: Path, made: Quiz | Questions, **fields: str) -> dict[str, Any]:  # Any: JSON
+def _summary(target: Path, generated: Quiz | Questions, **fields: str) -> dict[str, Any]:  # Any: JSON
     """Return what the JSON of both commands begins with, the questions counted by some fields."""
-    counts = {name: _by(made.items, field) for name, field in fields.items()}
-    return {"questions": len(made.items), "asked": made.asked, "path": str(target), **counts}
+    counts = {name: _by(generated.items, field) for name, field in fields.items()}
+    return {"questions": len(generated.items), "asked": generated.asked, "path": str(target), **counts}
 
 
 def _by(items: Sequence[object], field: str) -> dict[str, int]:

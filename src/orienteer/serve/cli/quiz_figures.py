@@ -38,12 +38,12 @@ def quiz(
     from orienteer.quizzes.kinds import statistics_of
 
     items = read_quiz(path)
-    said = None if model is None else _judged(out, items, path, model, base_url, workers, budget.limits())
-    _show(out, statistics_of(items, said.verdicts if said is not None else ()))
-    if said is not None and said.unread:
-        out.note(f"{counted(said.unread, 'question')} left out: what the judge said of them is no verdict")
-    if said is not None and said.stopped is not None:
-        raise said.stopped
+    sorting = None if model is None else _judged(out, items, path, model, base_url, workers, budget.limits())
+    _show(out, statistics_of(items, sorting.verdicts if sorting is not None else ()))
+    if sorting is not None and sorting.unread:
+        out.note(f"{counted(sorting.unread, 'question')} left out: what the judge said of them is no verdict")
+    if sorting is not None and sorting.stopped is not None:
+        raise sorting.stopped
 
 
 def _judged(
@@ -73,19 +73,19 @@ def _judged(
         )
 
 
-def _show(out: Output, found: QuizStatistics) -> None:
+def _show(out: Output, figures: QuizStatistics) -> None:
     if out.as_json:
-        out.json(found)
+        out.json(figures)
         return
-    by = f"judged by {found.judge}: {found.judged} of {found.items}" if found.judged else "as assigned"
-    out.print(f"{counted(found.items, 'question')}, kinds {by}")
-    for name, axis in found.axes.items():
+    by = f"judged by {figures.judge}: {figures.judged} of {figures.items}" if figures.judged else "as assigned"
+    out.print(f"{counted(figures.items, 'question')}, kinds {by}")
+    for name, axis in figures.axes.items():
         out.print()
         _show_axis(out, name.replace("_", " "), axis)
     out.print()
-    spread = {"question tokens": found.question_tokens, "clue nodes": found.clue_nodes}
+    spread = {"question tokens": figures.question_tokens, "clue nodes": figures.clue_nodes}
     header = ("", "least", "quarter", "median", "three quarters", "most", "mean")
-    out.table([(name, *_spread(one)) for name, one in spread.items() if one is not None], header=header)
+    out.table([(name, *_spread(counts)) for name, counts in spread.items() if counts is not None], header=header)
 
 
 def _show_axis(out: Output, name: str, axis: Axis) -> None:
@@ -102,9 +102,9 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _spread(one: Distribution) -> tuple[str, ...]:
-    middle = (f"{value:g}" for value in (one.quarter, one.median, one.three_quarters))
-    return (str(one.least), *middle, str(one.most), f"{one.mean:.1f}")
+def _spread(counts: Distribution) -> tuple[str, ...]:
+    middle = (f"{value:g}" for value in (counts.quarter, counts.median, counts.three_quarters))
+    return (str(counts.least), *middle, str(counts.most), f"{counts.mean:.1f}")
 
 
 COMMANDS = {"eval quiz": (quiz, "eval quiz quiz.jsonl --model NAME")}
