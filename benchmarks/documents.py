@@ -73,9 +73,9 @@ def write_folder(folder: Path, chunks: int) -> None:
         for section in range(SECTIONS):
             parts.append(f"\n## {chance.choice(words)} {section}\n")
             for _ in range(SENTENCES):
-                said = chance.choices(words, weights, k=14)
-                said[chance.randrange(14)] = chance.choice(names)
-                parts.append(" ".join(said).capitalize() + ".")
+                picked = chance.choices(words, weights, k=14)
+                picked[chance.randrange(14)] = chance.choice(names)
+                parts.append(" ".join(picked).capitalize() + ".")
             parts.append(f"See [this](f{chance.randrange(files):05}.md).\n")
         (folder / f"f{number:05}.md").write_text("\n".join(parts), encoding="utf-8")
     with (folder / "f00002.md").open("a", encoding="utf-8") as file:
@@ -188,14 +188,14 @@ def witnessed(log: Path, *, most: int | None = None) -> LanguageModel:
     lock = threading.Lock()
 
     def say(messages: Sequence[Message], tools: Any, sampling: Any) -> str:  # Any: not looked at
-        asked = (messages[1].content or "").replace("\n", " ")
+        question = (messages[1].content or "").replace("\n", " ")
         with lock:
-            note(begun, asked)
+            note(begun, question)
             is_late = most is not None and count(begun) > most
         if is_late:
             time.sleep(3_600)
         with lock:
-            note(log, asked)
+            note(log, question)
         return json.dumps(METADATA)
 
     return ScriptedModel(say, usage=Usage(calls=1, prompt_tokens=1, completion_tokens=1))
@@ -226,11 +226,11 @@ def measure_kill(report: Report, work: Path, folder: Path, unbroken: Path) -> No
     child.join()
     paid = count(log)
     started = time.perf_counter()
-    made = build_graph([folder], target, model=witnessed(log), cache=cache)
-    asked = log.read_text(encoding="utf-8").splitlines()
-    again = made.usage.calls if made.usage else 0
+    build_report = build_graph([folder], target, model=witnessed(log), cache=cache)
+    requests = log.read_text(encoding="utf-8").splitlines()
+    again = build_report.usage.calls if build_report.usage else 0
     print(f"    killed after {paid} calls; {again:,} more in {time.perf_counter() - started:.1f} s")
-    report.add("after kill -9: calls paid twice", len(asked) - len(set(asked)), "")
+    report.add("after kill -9: calls paid twice", len(requests) - len(set(requests)), "")
     ours, theirs = ({**nodes_of(path), **edges_of(path)} for path in (target, unbroken))
     differing = sum(ours.get(key) != theirs.get(key) for key in {*ours, *theirs})
     report.add("after kill -9: nodes and edges that differ", differing, "")

@@ -72,11 +72,11 @@ TARGETS = ("hybrid 0.6", "best flat")
 class Bench:
     """The data, its graphs and its questions."""
 
-    def __init__(self, data: Path, graphs: Path, cache: Path, limit: int | None) -> None:
-        self.data, self.graphs, self.cache = data, graphs, cache
+    def __init__(self, folder: Path, graphs: Path, cache: Path, limit: int | None) -> None:
+        self.data, self.graphs, self.cache = folder, graphs, cache
         self.embedder = open_embedder("minilm")
         self.graph = self._built()
-        examples = [example for example in load(data, graph=self.graph).examples if example.gold.nodes]
+        examples = [example for example in load(folder, graph=self.graph).examples if example.gold.nodes]
         self.examples: list[Example] = examples[:limit]
         print(f"{len(self.examples)} questions, {len(self.graph):,} nodes, {self.graph.manifest.edges:,} edges")
 
@@ -97,8 +97,8 @@ class Bench:
         """Return a graph with its vectors; those of texts that are known are in the cache."""
         graph = Graph.open(path)
         if not graph.searcher.has_vectors:
-            made = embed_graph(graph, self.embedder, cache=self.cache)
-            print(f"{path.name}: {made.embedded:,} vectors made, {made.cached:,} from the cache")
+            vectors = embed_graph(graph, self.embedder, cache=self.cache)
+            print(f"{path.name}: {vectors.embedded:,} vectors made, {vectors.cached:,} from the cache")
         return remembering(Graph.open(path))
 
     def woven(self, name: str, seen: Callable[[Node], Node]) -> Graph:
@@ -109,10 +109,10 @@ class Bench:
         return self.embedded(path)
 
     def asked(self, graph: Graph, rankers: Sequence[Ranker]) -> dict[str, Ranked]:
-        return {one.name: one for one in ask(self.examples, rankers)}
+        return {ranked.name: ranked for ranked in ask(self.examples, rankers)}
 
-    def recalls(self, graph: Graph, asked: Mapping[str, Ranked]) -> dict[str, Table]:
-        return {name: recalls(graph, self.examples, one, KS) for name, one in asked.items()}
+    def recalls(self, graph: Graph, rankings: Mapping[str, Ranked]) -> dict[str, Table]:
+        return {name: recalls(graph, self.examples, ranking, KS) for name, ranking in rankings.items()}
 
 
 def main_part(bench: Bench) -> dict[str, Any]:
@@ -126,16 +126,18 @@ def main_part(bench: Bench) -> dict[str, Any]:
         sage("sage, no bonus for titles", graph, k, titles=0.0),
         sage("sage, .6 BM25, no bonus for titles", graph, k, weight=0.6, titles=0.0),
     ]
-    asked = bench.asked(graph, [*plain, *titled, *ours])
-    tables = bench.recalls(graph, asked)
-    against = baselines({one.name: tables[one.name] for one in (*plain, *titled)}, [one.name for one in plain])
-    written = said("Recall", tables, KS, against, [one.name for one in ours])
-    both = {name: both_kinds(bench.graph, bench.examples, one, KS) for name, one in asked.items()}
+    rankings = bench.asked(graph, [*plain, *titled, *ours])
+    tables = bench.recalls(graph, rankings)
+    against = baselines(
+        {ranker.name: tables[ranker.name] for ranker in (*plain, *titled)}, [ranker.name for ranker in plain]
+    )
+    written = said("Recall", tables, KS, against, [ranker.name for ranker in ours])
+    both = {name: both_kinds(bench.graph, bench.examples, ranking, KS) for name, ranking in rankings.items()}
     count = len(next(iter(both.values())))
     written["both"] = said(f"a gold segment and a gold passage, {count} questions that have both", both, KS, {}, [])[
         "rows"
     ]
-    answers = {name: answered(bench.graph, bench.examples, one, ANSWER_KS) for name, one in asked.items()}
+    answers = {name: answered(bench.graph, bench.examples, ranking, ANSWER_KS) for name, ranking in rankings.items()}
     written["answers"] = said("the answer's string", answers, ANSWER_KS, {}, [])["rows"]
     return written
 
@@ -143,7 +145,7 @@ def main_part(bench: Bench) -> dict[str, Any]:
 def overlap_part(bench: Bench) -> dict[str, Any]:
     """How much of a union at 20 the flat list of the same weight holds already: in its first 20, in its first 100."""
     graph = bench.graph
-    flat = {one.name: one for one in flats(graph, 100, parts=True)}
+    flat = {ranker.name: ranker for ranker in flats(graph, 100, parts=True)}
     written = {}
     for union, name in (
         (paper("the paper's recipe", graph, 20), "hybrid 0.6"),
@@ -151,11 +153,11 @@ def overlap_part(bench: Bench) -> dict[str, Any]:
     ):
         ours, theirs = ask(bench.examples, [union, flat[name]])
         shares = [
-            [len(set(one) & set(other[:k])) / len(one) for k in (20, 100)]
-            for one, other in zip(ours.rows, theirs.rows, strict=True)
+            [len(set(row) & set(other[:k])) / len(row) for k in (20, 100)]
+            for row, other in zip(ours.rows, theirs.rows, strict=True)
         ]
-        written[union.name] = found = (100 * np.mean(shares, axis=0)).round(1).tolist()
-        print(f"of the 20 of {union.name}, {found[0]} % are in the first 20 of {name}, {found[1]} % in its first 100")
+        written[union.name] = means = (100 * np.mean(shares, axis=0)).round(1).tolist()
+        print(f"of the 20 of {union.name}, {means[0]} % are in the first 20 of {name}, {means[1]} % in its first 100")
     return written
 
 
@@ -165,12 +167,12 @@ def times_part(bench: Bench) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for size in (20, k):
         lists = [*flats(graph, size, parts=True), sage("sage", graph, size), paper("the paper's recipe", graph, size)]
-        found = ask(bench.examples[:100], lists)
-        written[f"k = {size}"] = {one.name: round(one.milliseconds, 1) for one in found}
+        rankings = ask(bench.examples[:100], lists)
+        written[f"k = {size}"] = {ranking.name: round(ranking.milliseconds, 1) for ranking in rankings}
         for name in ("hybrid", "sage"):
             retriever = Retriever(graph, name, settings=Settings())
-            asked = ask(bench.examples[:100], [Ranker(name, partial(_asked, retriever, size))])
-            written[f"k = {size}"][f"{name}, with its hits"] = round(asked[0].milliseconds, 1)
+            rankings = ask(bench.examples[:100], [Ranker(name, partial(_asked, retriever, size))])
+            written[f"k = {size}"][f"{name}, with its hits"] = round(rankings[0].milliseconds, 1)
         print(f"milliseconds, k = {size}: {written[f'k = {size}']}")
     return written
 
@@ -183,11 +185,11 @@ def baselines(flat: Mapping[str, Table], plain: Sequence[str]) -> dict[str, Tabl
     """Return what gains are over: .6/.4, the best flat list at each k, and the best that has a bonus for titles."""
     best, names = best_of({name: flat[name] for name in plain})
     print(f"best flat list for each k: {', '.join(names)}")
-    found = {"hybrid 0.6": flat["hybrid 0.6"], "best flat": best}
+    rankers = {"hybrid 0.6": flat["hybrid 0.6"], "best flat": best}
     if len(flat) > len(plain):
-        found["best with titles"], names = best_of(flat)
+        rankers["best with titles"], names = best_of(flat)
         print(f"with those that have a bonus for titles: {', '.join(names)}")
-    return found
+    return rankers
 
 
 def said(
@@ -206,12 +208,12 @@ def said(
 def edges_part(bench: Bench) -> dict[str, Any]:
     """What each kind of edge carries: alone, and all others without it."""
     graph = bench.graph
-    known = tuple(graph.types.edges)
+    edge_types = tuple(graph.types.edges)
     kinds: dict[str, dict[str, Any]] = {"all": {}}
     for name in ("mentions", "shares_names", "similar"):
         kinds[f"{name} alone"] = {"edge_types": (name,), "similar": 1.0}
         kinds[f"{name} alone, pruned by H"] = {"edge_types": (name,), "pruning": "hybrid"}
-        kinds[f"all but {name}"] = {"edge_types": tuple(one for one in known if one != name)}
+        kinds[f"all but {name}"] = {"edge_types": tuple(edge_type for edge_type in edge_types if edge_type != name)}
     kinds["similar as much as names"] = {"similar": 1.0}
     return _variants(bench, graph, kinds)
 
@@ -236,9 +238,9 @@ def _variants(bench: Bench, graph: Graph, several: Mapping[str, dict[str, Any]])
     """Measure forms of SAGE beside the flat lists."""
     k = max(KS)
     plain = flats(graph, k, parts=True)
-    asked = bench.asked(graph, [*plain, *(sage(name, graph, k, **options) for name, options in several.items())])
-    tables = bench.recalls(graph, asked)
-    against = baselines({one.name: tables[one.name] for one in plain}, [one.name for one in plain])
+    rankings = bench.asked(graph, [*plain, *(sage(name, graph, k, **options) for name, options in several.items())])
+    tables = bench.recalls(graph, rankings)
+    against = baselines({ranker.name: tables[ranker.name] for ranker in plain}, [ranker.name for ranker in plain])
     return said("Recall", {name: tables[name] for name in several}, KS, against, several)
 
 
@@ -257,9 +259,9 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     started = time.perf_counter()
     graph = bench.woven("names-alone", lambda node: node)
     several, names = _candidates(bench)
-    pairs = sum(len(one.pool.pairs) for one in several)
+    pairs = sum(len(pair.pool.pairs) for pair in several)
     print(f"{pairs:,} candidates in {time.perf_counter() - started:.0f} s")
-    flat = [one for one in flats(graph, 20, parts=True) if one.name == "hybrid 0.6"]
+    flat = [ranker for ranker in flats(graph, 20, parts=True) if ranker.name == "hybrid 0.6"]
     base = recalls(graph, bench.examples, ask(bench.examples, flat)[0], (20,))
     rows: dict[str, Any] = {}
     for logic in ("or", "and"):
@@ -268,19 +270,21 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
             _publish(graph, joined, pairs)
             fresh = remembering(Graph.open(graph.path))
             nodes = len(names.parts)
-            kept = {"edges": len(joined.first), "mean_degree": 2 * len(joined.first) / nodes}
-            kept["share"] = len(joined.first) / pairs
+            figures = {"edges": len(joined.first), "mean_degree": 2 * len(joined.first) / nodes}
+            figures["share"] = len(joined.first) / pairs
             rankers = [
                 paper("pruned by H", fresh, 20),
                 paper("weighed", fresh, 20, pruning="weighed", similar=1.0),
                 sage("with names, weighed", fresh, 20, weight=0.6, titles=0.0),
             ]
-            found = {one.name: recalls(fresh, bench.examples, one, (20,)) for one in ask(bench.examples, rankers)}
-            gains = {name: summary(table, (20,), {"hybrid 0.6": base})["@20"] for name, table in found.items()}
-            rows[f"P{percentile} {logic}"] = {**kept, **gains}
-            said_ = "; ".join(f"{name} {one['over hybrid 0.6'][0]:+.1f}" for name, one in gains.items())
-            print(f"P{percentile} {logic}: {kept['edges']:,} edges, degree {kept['mean_degree']:.1f}, ", end="")
-            print(f"{100 * kept['share']:.1f} % of the candidates: gain at 20 {said_}", flush=True)
+            tables = {
+                ranking.name: recalls(fresh, bench.examples, ranking, (20,)) for ranking in ask(bench.examples, rankers)
+            }
+            gains = {name: summary(table, (20,), {"hybrid 0.6": base})["@20"] for name, table in tables.items()}
+            rows[f"P{percentile} {logic}"] = {**figures, **gains}
+            listed = "; ".join(f"{name} {gain['over hybrid 0.6'][0]:+.1f}" for name, gain in gains.items())
+            print(f"P{percentile} {logic}: {figures['edges']:,} edges, degree {figures['mean_degree']:.1f}, ", end="")
+            print(f"{100 * figures['share']:.1f} % of the candidates: gain at 20 {listed}", flush=True)
     return rows
 
 
@@ -299,15 +303,15 @@ def _joined(graph: Graph, several: Sequence[KindPair], names: Names, percentile:
     rows = np.array([graph.row(part.id) for part in names.parts], np.int32)
     columns: list[tuple[Any, Any, Any]] = []
     for alike in several:
-        found = alike.pool
-        thresholds = found.thresholds(percentile)
-        at = np.flatnonzero(found.kept(thresholds, logic=logic))
-        first = np.array(alike.first.parts)[found.pairs.first[at]]
-        second = np.array(alike.second.parts)[found.pairs.second[at]]
-        marks = found.passing(thresholds)
-        cosines = [np.where(marks[name][at], found.signals[name][at], -1) for name in marks if name != "entities"]
+        pool = alike.pool
+        thresholds = pool.thresholds(percentile)
+        at = np.flatnonzero(pool.kept(thresholds, logic=logic))
+        first = np.array(alike.first.parts)[pool.pairs.first[at]]
+        second = np.array(alike.second.parts)[pool.pairs.second[at]]
+        marks = pool.passing(thresholds)
+        cosines = [np.where(marks[name][at], pool.signals[name][at], -1) for name in marks if name != "entities"]
         sizes = np.diff(alike.entities.sets.begins)
-        share = found.signals["entities"][at] / np.maximum(1, np.minimum(sizes[first], sizes[second]))
+        share = pool.signals["entities"][at] / np.maximum(1, np.minimum(sizes[first], sizes[second]))
         highest = np.max(cosines, axis=0)
         columns.append((rows[first], rows[second], np.where(highest > -1, highest, share)))
     return Joined(*(np.concatenate(column) for column in zip(*columns, strict=True)))

@@ -11,41 +11,41 @@ from synthetic import Synthetic
 FORMATS = ("csv", "tsv", "parquet")
 
 
-def write(data: Synthetic, folder: Path, form: str) -> None:
+def write(graph: Synthetic, folder: Path, form: str) -> None:
     """Write a table of nodes and one of edges."""
     folder.mkdir(parents=True, exist_ok=True)
     if form == "parquet":
-        _write_parquet(data, folder)
+        _write_parquet(graph, folder)
     else:
-        _write_text(data, folder, form)
+        _write_text(graph, folder, form)
 
 
-def _write_text(data: Synthetic, folder: Path, form: str) -> None:
+def _write_text(graph: Synthetic, folder: Path, form: str) -> None:
     delimiter = "," if form == "csv" else "\t"
     with (folder / f"nodes.{form}").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow(["id", "type", "name", "text", "year"])
-        writer.writerows((one.id, one.type, one.name, one.text, one.properties["year"]) for one in records(data))
+        writer.writerows((node.id, node.type, node.name, node.text, node.properties["year"]) for node in records(graph))
     with (folder / f"edges.{form}").open("w", encoding="utf-8") as file:
         file.write(delimiter.join(("source", "type", "target")) + "\n")
-        for batch in edge_batches(data):
+        for batch in edge_batches(graph):
             rows = map(delimiter.join, zip(batch.sources, batch.types, batch.targets, strict=True))
             file.write("\n".join(rows) + "\n")
 
 
-def _write_parquet(data: Synthetic, folder: Path) -> None:
+def _write_parquet(graph: Synthetic, folder: Path) -> None:
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
     texts = pa.schema([(name, pa.string()) for name in ("id", "type", "name", "text")] + [("year", pa.int16())])
-    ids = data.ids
+    ids = graph.ids
     with ParquetWriter(folder / "nodes.parquet", texts) as nodes:
-        for low, high in data.batches():
-            types = [f"type{kind}" for kind in data.node_type[low:high].tolist()]
-            columns = [ids[low:high], types, data.names(low, high), data.texts(low, high), data.year[low:high]]
+        for low, high in graph.batches():
+            types = [f"type{kind}" for kind in graph.node_type[low:high].tolist()]
+            columns = [ids[low:high], types, graph.names(low, high), graph.texts(low, high), graph.year[low:high]]
             nodes.write_table(pa.table(dict(zip(texts.names, columns, strict=True)), schema=texts))
     ends = pa.schema([(name, pa.string()) for name in ("source", "type", "target")])
     with ParquetWriter(folder / "edges.parquet", ends) as edges:
-        for batch in edge_batches(data):
+        for batch in edge_batches(graph):
             columns = [list(column) for column in (batch.sources, batch.types, batch.targets)]
             edges.write_table(pa.table(dict(zip(ends.names, columns, strict=True)), schema=ends))

@@ -42,8 +42,8 @@ def weave(nodes: Iterable[Node], path: Path, seen: Callable[[Node], Node] = lamb
 
 def untitled(node: Node) -> Node:
     """Show a node without a title: a mark that is no word stands for it."""
-    kept = {name: value for name, value in node.properties.items() if name != "heading"}
-    return replace(node, name="-", properties=kept)
+    properties = {name: value for name, value in node.properties.items() if name != "heading"}
+    return replace(node, name="-", properties=properties)
 
 
 def first_named(node: Node) -> Node:
