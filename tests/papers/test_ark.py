@@ -415,7 +415,8 @@ def test_the_ranking_is_cut_at_20(graph):
 
 def test_the_defaults_of_appendix_a2():
     config = ArkConfig()
-    assert (config.agents, config.max_steps, config.k, config.fusion) == (3, 20, 20, "vote")
+    assert (config.agents, config.max_steps, config.fusion) == (3, 20, "vote")
+    assert Question(text="").k == 20
 
 
 def test_seeds_and_temperature_are_recorded_and_the_seeds_differ(graph):
@@ -561,12 +562,18 @@ def test_table_8_three_agents_with_10_steps(graph):
 
 
 @pytest.mark.parametrize("plain", [{"faithful": True}, {"tools": "paper"}, {"tools": "no-query"}])
-@pytest.mark.parametrize(
-    "option", [{"early_stop": True}, {"node_types": ("Stone",)}, {"where": ("year > 2000",)}, {"fill": True}]
-)
+@pytest.mark.parametrize("option", [{"early_stop": True}, {"fill": True}, {"more_tools": ("count_words",)}])
 def test_faithful_and_the_ablations_allow_no_options(plain, option):
-    with pytest.raises(BadOption):
+    with pytest.raises(BadOption, match="not the paper's"):
         ArkConfig(**plain, **option)
+
+
+@pytest.mark.parametrize("plain", [{"faithful": True}, {"tools": "paper"}, {"tools": "no-query"}])
+@pytest.mark.parametrize("limits", [{"node_types": ("Stone",)}, {"where": ("year > 2000",)}])
+def test_faithful_and_the_ablations_allow_no_filters(graph, plain, limits):
+    model = ScriptedModel(lambda *_: pytest.fail("it was paid"))
+    with pytest.raises(BadOption, match="not the paper's"):
+        Ark(graph, model, ArkConfig(**plain)).retrieve(Question(text="Which one?", **limits), Allowance())
 
 
 def test_faithful_allows_no_reranker(graph):
