@@ -18,32 +18,32 @@ from orienteer.records import JsonValue
 
 LIMIT = 100  # rows
 SECONDS = 10.0
-MOST_CHARACTERS = 400_000  # of all rows of an answer, as JSON
+MOST_CHARACTERS = 400_000  # of all rows of an answer, as JSON: a bound on memory, like the next
 MOST_ROWS = 100_000
 
 
 class Engine(Protocol):
-    """What answers statements over one graph. It is given trees of what is allowed, never a text."""
+    """Answers statements over a graph. It receives trees of allowed parts, never a text."""
 
     @property
     def names(self) -> Names:
-        """The graph's types and properties by whatever name they are given, and what the engine calls them."""
+        """Return the map from the names in queries to the engine's names of types and properties."""
 
     def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
-        """Return what a statement finds: a node has `id`, `type`, `name`, `properties`, an edge its ends and type.
+        """Return the answer to a statement: a node has `id`, `type`, `name`, `properties`, an edge its ends and type.
 
-        All by the names of the statement's view, where it has one. Raises `BadQuery` for a form that it cannot answer
-        rightly, with the one to use, `UnknownType`, `UnknownProperty`, and `QueryStopped` where a bound is passed.
+        Names are those of the statement's view, if it has one. Raises `BadQuery` for a form that it cannot answer
+        rightly, with the form to use; `UnknownType`; `UnknownProperty`; `QueryStopped` where a bound is passed.
         """
 
     def close(self) -> None:
-        """Let go of what the engine holds; the next statement takes it again."""
+        """Free the engine's resources; the next statement takes them again."""
 
 
 class Cypher:
-    """Read-only Cypher over a graph. As safe among threads as its engine, which is ladybug where none is given.
+    """Read-only Cypher over a graph, by ladybug unless another engine is passed. As safe among threads as its engine.
 
-    The engine is made once for a graph, with the copy that it reads, and is shared by all that ask over it. Raises
+    The engine is made once for a graph, with the copy that it reads, and is shared by all callers. Raises
     `MissingExtra` where it is not installed.
     """
 
@@ -53,7 +53,7 @@ class Cypher:
 
     @property
     def names(self) -> Names:
-        """The graph's types and properties by whatever name they are given."""
+        """Return the map of the names of types and properties."""
         return self.engine.names
 
     def query(
@@ -65,11 +65,11 @@ class Cypher:
         seconds: float = SECONDS,
         view: View | None = None,
     ) -> Table:
-        """Return what a statement finds, at most `limit` rows of it; None means as many as an answer may hold.
+        """Return at most `limit` rows of the answer to a statement; None means as many as an answer may have.
 
-        Through a view, nodes and types have the names that it gives them. Raises `BadQuery`, `UnknownType` and
-        `UnknownProperty` for what is not allowed or not understood, with the form to use; `QueryStopped` where it takes
-        longer than `seconds` or more memory than it may, or waits as long for others' queries.
+        Through a view, nodes and types have the view's names. Raises `BadQuery`, `UnknownType` and `UnknownProperty`
+        for a statement that is not allowed or not understood, with the form to use; `QueryStopped` if it takes more
+        than `seconds` or too much memory, or waits that long for other queries.
         """
         limit = MOST_ROWS if limit is None else limit
         if not 0 <= limit <= MOST_ROWS:
@@ -81,5 +81,5 @@ class Cypher:
             return self.engine.answer(parse(text, view), dict(parameters or {}), bounds)
 
     def close(self) -> None:
-        """Let go of what the engine holds; the next query takes it again."""
+        """Free the engine's resources; the next query takes them again."""
         self.engine.close()

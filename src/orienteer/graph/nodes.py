@@ -1,4 +1,4 @@
-"""The nodes of a graph: by row, by id, and by whatever name people know them by."""
+"""The nodes of a graph: by row, by id, and by the names that people use."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from orienteer.index.names import NameIndex
 from orienteer.records import Node, Schema, Triple
 from orienteer.text.tokenizer import Tokenizer
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
 
 
 class Nodes:
-    """What a graph knows of its nodes one by one. `Graph` adds the edges; nothing else builds on it."""
+    """The nodes of a graph without its edges. `Graph` adds these; it is the only subclass."""
 
     def __init__(self, path: Path, folder: Folder, manifest: Manifest, *, compiled: bool) -> None:
         self.path, self.manifest, self._folder = path, manifest, folder
@@ -52,36 +52,36 @@ class Nodes:
         self._once: dict[Hashable, Any] = {}  # Any: each key has its own type
         self._locks: dict[Hashable, Any] = {}  # Any: a lock has no type that can be named
         columns = self.ids, self.names, self.texts, self._aliases, self.node_types, self.text_index.lengths
-        if any(len(one) != manifest.nodes for one in columns):
-            raise ValueError(f"{', '.join(str(len(one)) for one in columns)} entries for {manifest.nodes} nodes")
+        if any(len(column) != manifest.nodes for column in columns):
+            raise ValueError(f"{', '.join(str(len(column)) for column in columns)} entries for {manifest.nodes} nodes")
 
     def __len__(self) -> int:
         return self.manifest.nodes
 
     def __contains__(self, node: object) -> bool:
-        """Tell whether there is a node of this id."""
+        """Tell whether there is a node with this id."""
         return isinstance(node, str) and self.ids.find(node) is not None
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what `make` gives, made at the first call for this key and kept as long as the graph is open.
+    def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value of `make`, called at the first call for this key; it lasts as long as the graph is open.
 
-        For what stands above the store and is costly to make, such as an engine over a copy of the graph. Two threads
-        that ask at one time make it once; what `make` raises is raised, and the next call makes it again.
+        For costly values above the store, such as an engine over a copy of the graph. Two threads that ask at the same
+        time make it once. An error of `make` is raised, and the next call tries again.
         """
         if key not in self._once:
             with self._locks.setdefault(key, RLock()):
                 if key not in self._once:
                     self._once[key] = make()
-        made: Made = self._once[key]
-        return made
+        value: Value = self._once[key]
+        return value
 
     @cached_property
     def schema(self) -> Schema:
-        """The types of the graph and how many there are of each."""
+        """Return the types of the graph with their counts."""
         manifest = self.manifest
         return Schema(
             node_types=manifest.node_types,
-            edges={Triple(one.source, one.type, one.target): one.count for one in manifest.triples},
+            edges={Triple(edges.source, edges.type, edges.target): edges.count for edges in manifest.triples},
             symmetric=frozenset(manifest.symmetric),
             labels=manifest.labels,
             also_called=manifest.also_called,
@@ -89,12 +89,12 @@ class Nodes:
 
     @cached_property
     def types(self) -> TypeNames:
-        """The types by number and by name."""
+        """Return the types by number and by name."""
         return TypeNames(self.schema, tuple(self.manifest.node_types), tuple(self.manifest.edge_types))
 
     @telling_damage
     def node(self, node: str) -> Node:
-        """Return a node, named by its id, else by an exact name or alias. Raises `UnknownNode`, `AmbiguousNode`."""
+        """Return a node by its id, or else by an exact name or alias. Raises `UnknownNode`, `AmbiguousNode`."""
         return self.node_at(self.row(node))
 
     def node_at(self, row: int) -> Node:
@@ -118,33 +118,33 @@ class Nodes:
 
     @property
     def is_made_of_documents(self) -> bool:
-        """Tell whether the graph is one of chunks, which `build` made: its nodes say where they come from."""
+        """Tell whether `build` made the graph from documents: its nodes are chunks that name their source."""
         return bool(self.manifest.provenance.get("made_by") == "build")
 
     @cached_property
     def text_types(self) -> tuple[str, ...]:
-        """The node types that hold what was read, where entities and facts were made of it; empty for all types."""
-        known = self.manifest.provenance.get(TEXT_TYPES)
-        if known is None and any(one.type == "states" and one.target == FACT for one in self.manifest.triples):
-            known = READ
-        return tuple(name for name in self.manifest.node_types if name in (known or ()))
+        """Return the node types that were read, if entities and facts were made from them; empty for all types."""
+        types = self.manifest.provenance.get(TEXT_TYPES)
+        if types is None and any(triple.type == "states" and triple.target == FACT for triple in self.manifest.triples):
+            types = READ
+        return tuple(name for name in self.manifest.node_types if name in (types or ()))
 
     def _measured(self, manifest: Manifest) -> Mask | None:
-        """Mark the nodes whose texts tell how rare a word is; None where all do."""
-        known = manifest.provenance.get(TEXT_TYPES)
-        numbers = [number for number, name in enumerate(manifest.node_types) if name in (known or ())]
+        """Mark the nodes whose texts count for the rarity of a word: (nodes,); None for all."""
+        types = manifest.provenance.get(TEXT_TYPES)
+        numbers = [number for number, name in enumerate(manifest.node_types) if name in (types or ())]
         return np.isin(self.node_types, numbers) if numbers else None
 
     def node_ids(self) -> Iterator[str]:
-        """Return all ids, in order."""
+        """Yield all ids, in order."""
         with damage_told(self.path, self.manifest.generation):
             yield from self.ids
 
     @telling_damage
     def row(self, node: str) -> int:
-        """Return the row of a node, named by its id, else by an exact name or alias.
+        """Return the row of a node by its id, or else by an exact name or alias.
 
-        Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all that answer to the name.
+        Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all nodes of that name.
         """
         rows = self.candidates(node)
         if len(rows) == 1:
@@ -160,7 +160,7 @@ class Nodes:
         raise UnknownNode(f"No node {node!r}.{hint}", near)
 
     def candidates(self, node: str) -> list[int]:
-        """Return the rows that a name may mean: the one of this id, else all of this exact name or alias."""
+        """Return the rows that a name may mean: the row with this id, or else all with this exact name or alias."""
         row = self.ids.find(node)
         if row is not None:
             return [row]
@@ -168,23 +168,23 @@ class Nodes:
         best = min((link.kind for link in links), default=None)
         rows = [link.row for link in links if link.kind == best]
         for same in (lambda name: name == node, lambda name: name.casefold() == node.casefold()):
-            # Words leave punctuation out: `C++` would be `C` and `C#` as well.
+            # Words have no punctuation: `C++` would mean `C` and `C#` as well.
             if spelled := [row for row in rows if any(map(same, (self.names[row], *self.aliases_at(row))))]:
                 return spelled
         return rows
 
     @cached_property
     def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
-        """The rows by the words of their name without its trailing `(...)`, of those that have one."""
-        found: dict[tuple[str, ...], list[int]] = {}
+        """Return the rows whose name ends in `(...)`, by the words of the name without it."""
+        rows: dict[tuple[str, ...], list[int]] = {}
         for row, name in enumerate(self.names):
             if name.endswith(")") and (short := _BRACKETED.sub("", name)) != name:
-                found.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
-        return found
+                rows.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
+        return rows
 
     @telling_damage
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
-        """Return names of nodes that look like a text."""
+        """Return at most `most` names of nodes that look like a text, nearest first."""
         text = text[:_LONGEST_NAME]
         terms = list(dict.fromkeys(self.tokenizer.terms(text)))
         for word in self.tokenizer.words(text):
@@ -195,7 +195,7 @@ class Nodes:
 
 
 def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:
-    """Return the tokenizer that a graph was built with. Raises `NotAGraph` where this version has other rules."""
+    """Return the tokenizer of a graph. Raises `NotAGraph` if this version has other rules."""
     for stem in (True, False):
         tokenizer = Tokenizer(stem=stem)
         if tokenizer.id == manifest.tokenizer:

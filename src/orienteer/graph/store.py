@@ -43,14 +43,14 @@ from orienteer.records import (
 
 __all__ = ["LONGEST_PATH", "Graph", "distinct"]
 
-LONGEST_PATH = 8  # edges; further apart, everything is connected to everything
+LONGEST_PATH = 8  # edges: at a larger distance, everything is connected to everything
 
 
 class Graph(Nodes):
     """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
 
-    Nodes are ids outside and rows (numbers in id order) inside; methods whose names say `row` are for the tools and
-    methods of this package.
+    Outside, a node is its id; inside, its row, a number in the order of the ids. Methods that take rows are for the
+    tools and methods of this package.
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class Graph(Nodes):
         # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
         lexical = LexicalSearcher(self.tokenizer, self.text_index)
         self.searcher = Searchers(path, manifest.generation, lexical, embedder)
-        """What ranks nodes by words, by meaning, or by both."""
+        """The searchers that rank nodes by words, by meaning, or by both."""
 
     @classmethod
     def open(cls, path: str | Path, *, compiled: bool = False, embedder: OpenEmbedder | None = None) -> Graph:
         """Open a graph directory. Raises `NotAGraph`.
 
-        Compiled searches give the same in less time, but take a second to load, and some ten once on a machine: for
-        processes that live long. They need the extra `fast`, else `MissingExtra` is raised. `embedder` opens the
-        embedder of queries by its name, where it is none that `open_embedder` finds by itself.
+        Compiled searches give the same results in less time, but take a second to load, and about ten seconds once on a
+        machine: they are for processes that live long. They need the extra `fast`; without it, `MissingExtra` is
+        raised. `embedder` opens the embedder of queries by its name; without it, `open_embedder` does.
         """
         path = Path(path)
         pointer = format.read_pointer(path)
@@ -109,10 +109,10 @@ class Graph(Nodes):
     ) -> Graph:
         """Make a graph of records, or of mappings with the same keys, and open it.
 
-        Without a path it lies in a temporary folder for as long as the object lives. Edges are kept as they are,
-        parallel ones too. Raises `BadInput` for two nodes of one id or an edge to a node that is not there.
+        Without a path it is in a temporary folder as long as the object lives. Edges stay as they are, parallel ones
+        too. Raises `BadInput` for two nodes with the same id or an edge to a missing node.
         """
-        from orienteer.graph.from_records import write_records  # who only reads need not load the builder
+        from orienteer.graph.from_records import write_records  # here: readers do not need the builder
 
         if path is not None:
             write_records(Path(path), nodes, edges, force=force)
@@ -142,31 +142,36 @@ class Graph(Nodes):
         where: Sequence[str] = (),
         mode: Mode = "lexical",
     ) -> Ranking:
-        """Return the `k` nodes that match a query best, those that share no word with it left out where words count.
+        """Return the `k` nodes that match a query best; a lexical search leaves out nodes that share no word with it.
 
-        `where` holds conditions on properties, such as `year >= 2000`. Raises `UnknownType`, `UnknownProperty`,
+        `where` has conditions on properties, such as `year >= 2000`. Raises `UnknownType`, `UnknownProperty`,
         `BadOption`.
         """
         _check(k)
         if not isinstance(query, str):
             raise BadOption(f"the query must be text, is {query!r}")
-        found = self.searcher(mode).search(query, k, mask=self.mask(node_types, where))
-        return tuple(Hit(self.ids[row], float(score)) for row, score in zip(found.rows, found.scores, strict=True))
+        ranked = self.searcher(mode).search(query, k, mask=self.mask(node_types, where))
+        return tuple(Hit(self.ids[row], float(score)) for row, score in zip(ranked.rows, ranked.scores, strict=True))
 
     @telling_damage
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
-        """Mark the nodes of these types that meet these conditions; None where all do."""
-        for name, given in (("node_types", node_types), ("where", where)):
-            if isinstance(given, str):
-                raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
+        """Mark the nodes of these types that meet these conditions: (nodes,); None without types and conditions.
+
+        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+        """
+        for name, names in (("node_types", node_types), ("where", where)):
+            if isinstance(names, str):
+                raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
         mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
         if where:
-            met = self.properties.mask(properties.parse(where))
-            mask = met if mask is None else mask & met
+            is_met = self.properties.mask(properties.parse(where))
+            mask = is_met if mask is None else mask & is_met
         return mask
 
     @cached_property
     def _type_mask(self) -> Any:  # Any: a cached function
+        """Return a function that marks the nodes of some types and remembers the last few masks."""
+
         def mask(names: tuple[str, ...]) -> Mask:
             return self.types.node_mask(names)[self.node_types]
 
@@ -190,8 +195,8 @@ class Graph(Nodes):
     ) -> Neighborhood:
         """Return a page of the neighbours of a node, or of several, that pass the filters.
 
-        With a query they are ranked, those that nothing speaks for last, by id: words never empty a
-        neighbourhood. Without one they come by id. ARK, section 3.1. Raises `UnknownNode`, `UnknownType`,
+        A query ranks them; neighbours that do not match it come last, by id, so that words never empty a
+        neighbourhood. Without a query they come by id. ARK, section 3.1. Raises `UnknownNode`, `UnknownType`,
         `UnknownProperty`, `BadOption`.
         """
         _check(k, offset)
@@ -211,7 +216,7 @@ class Graph(Nodes):
         )
 
     def rows(self, nodes: Iterable[str]) -> Rows:
-        """Return the rows of several nodes. Raises `UnknownNode`, `AmbiguousNode`."""
+        """Return the distinct rows of several nodes: (n,) int32, ascending. Raises `UnknownNode`, `AmbiguousNode`."""
         return np.unique(np.array([self.row(node) for node in nodes], np.int32))
 
     def entries(
@@ -222,7 +227,10 @@ class Graph(Nodes):
         direction: Direction | None = None,
         where: Sequence[str] = (),
     ) -> Entries:
-        """Return the edges of some rows that pass the filters."""
+        """Return the edges of some rows that pass the filters, in the order of `Entries`.
+
+        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+        """
         entries = self.adjacency.entries(rows, self.kind_mask(edge_types, direction))
         if where:
             keep = np.asarray(self.mask(node_types, where))[entries.neighbor]
@@ -233,27 +241,27 @@ class Graph(Nodes):
         return entries.where(keep)
 
     def kind_mask(self, edge_types: Collection[str] | None, direction: Direction | None) -> KindMask | None:
-        """Mark the kinds of edge that pass the filters; None where all do."""
+        """Mark the kinds of edges that pass the filters: (2 * edge types,); None for all. Raises `UnknownType`."""
         return self.types.kind_mask(edge_types, direction)
 
     def rank(
         self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return a page of rows and their scores: best match first, then those that match nothing, by id."""
+        """Return a page of ascending rows and their scores: the best match first, then rows without a match, by id."""
         searcher = self.searcher(mode)
         if not query:
             page = rows[offset : offset + k]
             return page, np.zeros(len(page))
-        found = searcher.search(query, offset + k, among=rows)
-        missing = offset + k - len(found.rows)
-        ranked, scores = found
+        hits = searcher.search(query, offset + k, among=rows)
+        missing = offset + k - len(hits.rows)
+        ranked, scores = hits
         if missing > 0 and len(rows) > len(ranked):
             rest = np.setdiff1d(rows, ranked, assume_unique=True)[:missing]
             ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
         return ranked[offset : offset + k], scores[offset : offset + k]
 
     def counts(self, entries: Entries) -> dict[Kind, int]:
-        """Count distinct neighbours by edge type, direction and node type, most first."""
+        """Count distinct neighbours by edge type, direction and node type, the largest count first."""
         wide = len(self.types.nodes)
         kinds = entries.kind.astype(np.int64)
         if self.schema.symmetric:
@@ -261,39 +269,40 @@ class Graph(Nodes):
             kinds = np.where(np.isin(kinds >> 1, numbers), kinds & ~1, kinds)
         code = kinds * wide + self.node_types[entries.neighbor]
         if len(entries.neighbor) and entries.owner[0] == entries.owner[-1]:
-            # One node's edges are sorted by neighbour and kind: parallel ones stand together.
+            # A single node's edges are sorted by neighbour and kind: parallel ones stand together.
             apart = np.concatenate([[True], (code[1:] != code[:-1]) | (entries.neighbor[1:] != entries.neighbor[:-1])])
             code = code[apart]
         else:
             code = np.unique(np.stack([entries.neighbor.astype(np.int64), code]), axis=1)[1]
         counts = np.bincount(code)
-        found = [
-            (self.types.kind(one // wide, one % wide), int(counts[one])) for one in np.flatnonzero(counts).tolist()
+        pairs = [
+            (self.types.kind(number // wide, number % wide), int(counts[number]))
+            for number in np.flatnonzero(counts).tolist()
         ]
-        return dict(sorted(found, key=lambda item: (-item[1], item[0])))
+        return dict(sorted(pairs, key=lambda item: (-item[1], item[0])))
 
     def edges_to(self, entries: Entries, row: int) -> tuple[Edge, ...]:
-        """Return the edges among these that lead to one neighbour."""
-        if len(entries.owner) and entries.owner[0] == entries.owner[-1]:  # one node's edges are sorted by neighbour
+        """Return those of these edges that lead to a neighbour."""
+        if len(entries.owner) and entries.owner[0] == entries.owner[-1]:  # a single node's: sorted by neighbour
             at = np.arange(*span(entries.neighbor, row))
         else:
             at = np.flatnonzero(entries.neighbor == row)
         return tuple(
-            self.edge(int(entries.owner[one]), row, int(entries.kind[one]), int(entries.at[one])) for one in at
+            self.edge(int(entries.owner[entry]), row, int(entries.kind[entry]), int(entries.at[entry])) for entry in at
         )
 
     def edge(self, owner: int, neighbor: int, kind: int, at: int) -> Edge:
-        """Return the edge at a place of the adjacency arrays, as it was given."""
+        """Return the edge at a place of the adjacency arrays, in its own direction."""
         source, target = (neighbor, owner) if kind & 1 else (owner, neighbor)
         return Edge(self.ids[source], self.types.edges[kind >> 1], self.ids[target], **self.extras(at))
 
     @property
     def has_extras(self) -> bool:
-        """Tell whether any edge carries text, weight or properties."""
+        """Tell whether any edge has a text, a weight or properties."""
         return self._extras is not None
 
     def extras(self, at: int) -> dict[str, Any]:
-        """Return what the edge at a place of the adjacency arrays carries: text, weight, properties."""
+        """Return the text, weight and properties of the edge at a place of the adjacency arrays, where it has them."""
         number = self.adjacency.extra(at)
         if self._extras is None or number is None:
             return {}
@@ -302,11 +311,11 @@ class Graph(Nodes):
 
     @cached_property
     def weights(self) -> EdgeWeights:
-        """The weights of edges by place in the adjacency arrays, many at once."""
+        """Return the reader of weights, by the places of edges in the adjacency arrays."""
         return EdgeWeights(self.adjacency, self._extras)
 
     def iter_edges(self) -> Iterator[Edge]:
-        """Return every edge once, by source."""
+        """Yield every edge once, by source."""
         with damage_told(self.path, self.manifest.generation):
             for row in range(len(self)):
                 for at in range(*self.adjacency.ends(row)):
@@ -320,40 +329,45 @@ class Graph(Nodes):
     def intersect(
         self, nodes: Sequence[str], *, node_types: Collection[str] | None = None, k: int = 20
     ) -> tuple[Common, ...]:
-        """Return the nodes that touch all of the given ones, or, where none does, those that touch most of them."""
+        """Return the neighbours of all these nodes; if there are none, of two or more of them, the most first."""
         _check(k)
         if not nodes:
             return ()
         rows = self.rows(nodes)
-        found, members = self.touching([self.adjacency.neighbors(row) for row in rows.tolist()], self.mask(node_types))
-        order = np.lexsort((found, -members))[:k]
+        common, members = self.touching([self.adjacency.neighbors(row) for row in rows.tolist()], self.mask(node_types))
+        order = np.lexsort((common, -members))[:k]
         return tuple(
             Common(self.ids[row], int(count), self.edges_between(int(row), rows))
-            for row, count in zip(found[order], members[order], strict=True)
+            for row, count in zip(common[order], members[order], strict=True)
         )
 
     def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> intersection.Meeting:
-        """Return the rows that stand in all of these groups, else those in two or more; and in how many each is."""
+        """Return the rows that are in all of these groups, or else in two or more, with the number of groups.
+
+        Each group is (n,), ascending; `mask`, (nodes,), restricts the rows.
+        """
         return intersection.meet(groups, len(self), mask)
 
     def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
-        """Return all edges that join a node to any of some others."""
+        """Return all edges between a node and any of some others, in either direction."""
         edges: list[Edge] = []
         for other in others[others != row].tolist():
-            found = self.adjacency.between(row, other)
-            edges += [self.edge(row, other, int(kind), int(at)) for kind, at in zip(found.kind, found.at, strict=True)]
+            entries = self.adjacency.between(row, other)
+            edges += [
+                self.edge(row, other, int(kind), int(at)) for kind, at in zip(entries.kind, entries.at, strict=True)
+            ]
         return tuple(edges)
 
     @telling_damage
     def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:
-        """Return up to `k` of the shortest paths between two nodes, whichever way edges point, by their nodes.
+        """Return up to `k` of the shortest paths between two nodes, in any direction of edges, ordered by their nodes.
 
-        None where they are further apart than `max_length` edges. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
+        Empty if the distance is more than `max_length` edges. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
         _check(k)
         if not 1 <= max_length <= LONGEST_PATH:
             raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
-        found = paths.shortest(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
+        walks = paths.shortest(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
         return tuple(
             GraphPath(
                 nodes=tuple(self.ids[row] for row in walk),
@@ -362,7 +376,7 @@ class Graph(Nodes):
                     for row, after in zip(walk, walk[1:], strict=False)
                 ),
             )
-            for walk in found
+            for walk in walks
         )
 
 
