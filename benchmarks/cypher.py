@@ -27,7 +27,7 @@ import numpy as np
 
 from orienteer.cypher.ladybug.database import DATABASE, is_copy_new
 from orienteer.cypher.ladybug.engine import Ladybug
-from orienteer.cypher.ladybug.translation import Rewritten, rewrite
+from orienteer.cypher.ladybug.translation import EngineQuery, rewrite
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, QueryStopped
 from orienteer.graph.store import Graph
@@ -193,7 +193,7 @@ class Bare:
         database = ladybug.Database(str(file), read_only=True, buffer_pool_size=POOL, max_db_size=1 << 31)
         self._connection = ladybug.Connection(database, num_threads=1)
 
-    def ask(self, written: Rewritten) -> list[Any]:  # Any: whatever the engine gives
+    def ask(self, written: EngineQuery) -> list[Any]:  # Any: whatever the engine gives
         """Return the first hundred rows."""
         result: Any = self._connection.execute(written.text, written.parameters)
         rows: list[Any] = []

@@ -33,8 +33,8 @@ import numpy as np
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
 from orienteer.graph.embedding import embed_graph
-from orienteer.graph.names.mentions import Names, find_names
-from orienteer.graph.pieces.similar import Joined, LayerAbout, publish_layer
+from orienteer.graph.names.mentions import CorpusNames, find_names
+from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, publish_layer
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
 from orienteer.ingest.documents.config import BuildConfig
@@ -288,7 +288,7 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     return rows
 
 
-def _candidates(bench: Bench) -> tuple[list[KindPair], Names]:
+def _candidates(bench: Bench) -> tuple[list[KindPair], CorpusNames]:
     """Return the candidate pairs with every similarity of each: made once, whatever is kept of them."""
     with tempfile.TemporaryDirectory() as folder:
         shelf = Shelf(Path(folder))
@@ -298,7 +298,9 @@ def _candidates(bench: Bench) -> tuple[list[KindPair], Names]:
         return compare(fields_of(shelf), names, embedder, BuildConfig()), names
 
 
-def _joined(graph: Graph, several: Sequence[KindPair], names: Names, percentile: float, logic: Any) -> Joined:
+def _joined(
+    graph: Graph, several: Sequence[KindPair], names: CorpusNames, percentile: float, logic: Any
+) -> SimilarPairs:
     """Return the pairs that a percentile keeps, weighed as `build` does: the highest cosine that counts."""
     rows = np.array([graph.row(part.id) for part in names.parts], np.int32)
     columns: list[tuple[Any, Any, Any]] = []
@@ -314,10 +316,10 @@ def _joined(graph: Graph, several: Sequence[KindPair], names: Names, percentile:
         share = pool.signals["entities"][at] / np.maximum(1, np.minimum(sizes[first], sizes[second]))
         highest = np.max(cosines, axis=0)
         columns.append((rows[first], rows[second], np.where(highest > -1, highest, share)))
-    return Joined(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    return SimilarPairs(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def _publish(graph: Graph, joined: Joined, pairs: int) -> None:
+def _publish(graph: Graph, joined: SimilarPairs, pairs: int) -> None:
     about = LayerAbout(
         generation=graph.manifest.generation,
         embedder="minilm",

@@ -67,7 +67,7 @@ def records(data: Synthetic) -> Iterator[Node]:
 
 def edge_batches(data: Synthetic) -> Iterator[EdgeBatch]:
     """Make the edges, in batches."""
-    from orienteer.graph.edges import Coded, EdgeBatch
+    from orienteer.graph.edges import CodedColumn, EdgeBatch
 
     ids = data.ids
     names = [f"edge{number}" for number in range(data.size.edge_types)]
@@ -75,7 +75,9 @@ def edge_batches(data: Synthetic) -> Iterator[EdgeBatch]:
         sources, types, targets = (
             data.read(name, low, min(low + _EDGE_BATCH, len(data.source))) for name in ("source", "edge_type", "target")
         )
-        yield EdgeBatch(sources=Coded(ids, sources), types=Coded(names, types), targets=Coded(ids, targets))
+        yield EdgeBatch(
+            sources=CodedColumn(ids, sources), types=CodedColumn(names, types), targets=CodedColumn(ids, targets)
+        )
 
 
 def import_tables(folder: Path, target: Path) -> dict[str, float]:

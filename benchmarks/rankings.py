@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.scores.measures import recall
 from orienteer.evaluation.scores.statistics import difference_interval, mean_interval
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
@@ -113,7 +113,7 @@ def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False)
         "rrf": graph.searcher("hybrid", fusion="rrf"),
     }
     if is_titled:
-        titles = TitlesIn(graph)
+        titles = TitleFinder(graph)
         named = Memo(titles)
         searchers = {f"{name} + titles": TitleBonus(one, named, TITLES) for name, one in searchers.items()}
     mask = graph.mask([name for name in ("chunk", "table") if name in graph.types.nodes]) if parts else None

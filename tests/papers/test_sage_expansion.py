@@ -10,7 +10,7 @@ from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.pieces.similar import Joined, LayerAbout, open_layer, publish_layer
+from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, open_layer, publish_layer
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
 from orienteer.methods.sage.config import SageConfig
@@ -63,7 +63,7 @@ def lie_beside(graph, pairs):
         density=1.0,
     )
     rows = np.array([(graph.row(one), graph.row(other)) for one, other in pairs], np.int32)
-    publish_layer(graph, about, Joined(rows[:, 0], rows[:, 1], np.array(list(pairs.values()), np.float32)))
+    publish_layer(graph, about, SimilarPairs(rows[:, 0], rows[:, 1], np.array(list(pairs.values()), np.float32)))
     return Graph.open(graph.path, embedder=graph.searcher.open_embedder)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mutations import mutate
 from orienteer.cypher.ladybug.kinds import rendered
 from orienteer.cypher.parser import parse
-from orienteer.cypher.syntax import Hops, Literal_, Match, Projection
+from orienteer.cypher.syntax import Hops, Literal_, MatchClause, Projection
 from orienteer.cypher.tokens import LONGEST, tokenize
 from orienteer.errors import BadQuery, Error
 
@@ -111,7 +111,7 @@ def test_what_is_refused_says_what_to_write(query, advice):
 
 def test_hops_and_negative_numbers():
     ((match, projection),) = parse("MATCH (a)-[*2]-(b)-[*..3]-(c) RETURN -1, - 2.5").queries
-    assert isinstance(match, Match)
+    assert isinstance(match, MatchClause)
     assert [edge.hops for edge in match.paths[0].edges] == [Hops(2, 2), Hops(1, 3)]
     assert isinstance(projection, Projection)
     assert [item.expression for item in projection.items] == [Literal_(-1), Literal_(-2.5)]

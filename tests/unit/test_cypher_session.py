@@ -16,8 +16,8 @@ from orienteer.cypher.ladybug import database
 from orienteer.cypher.ladybug.database import CATALOG, DATABASE
 from orienteer.cypher.ladybug.process import Process
 from orienteer.cypher.session import Cypher
-from orienteer.cypher.syntax import Statement
-from orienteer.cypher.table import Bounds, Table
+from orienteer.cypher.syntax import CypherStatement
+from orienteer.cypher.table import Bounds, QueryTable
 from orienteer.errors import BadOption, BadQuery, Error, MissingExtra, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph import pieces
 from orienteer.graph.builder import GraphBuilder
@@ -257,7 +257,7 @@ class Recording:
 
     def answer(self, statement, parameters, bounds):
         self.given.append((statement, parameters, bounds))
-        return Table(columns=("n",), rows=(), total=0, truncated=False)
+        return QueryTable(columns=("n",), rows=(), total=0, truncated=False)
 
     def close(self):
         self.is_closed = True
@@ -268,7 +268,7 @@ def test_another_engine_fills_the_seam_behind_the_same_guard(graph):
     found = session.query("MATCH (n) WHERE n.id = $id RETURN n", {"id": "a"}, limit=7, seconds=2)
     assert (found.columns, found.total) == (("n",), 0)
     [(statement, parameters, bounds)] = session.engine.given
-    assert isinstance(statement, Statement)
+    assert isinstance(statement, CypherStatement)
     assert statement.parameters == {"id"}
     assert (parameters, bounds) == ({"id": "a"}, Bounds(rows=7, characters=400_000, seconds=2))
     for line in (CORPUS / "hostile.jsonl").read_text().splitlines():

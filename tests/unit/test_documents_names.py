@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.graph.names.chunk_titles import Part, parts_of
-from orienteer.graph.names.mentions import Names, find_names
+from orienteer.graph.names.chunk_titles import DocumentPart, parts_of
+from orienteer.graph.names.mentions import CorpusNames, find_names
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges, shared_pairs
 from orienteer.records import Node
@@ -183,8 +183,8 @@ def incidence(members, documents):
     begins = np.cumsum([0, *map(len, members)])
     flat = np.array([names.index(name) for one in members for name in sorted(one)], np.int32)
     weights = np.array([math.log(1 + len(members) / count) for count in counts])
-    parts = tuple(Part(str(at), document) for at, document in enumerate(documents))
-    return Names(parts, tuple(map(str, names)), weights, begins, flat, {}, ())
+    parts = tuple(DocumentPart(str(at), document) for at, document in enumerate(documents))
+    return CorpusNames(parts, tuple(map(str, names)), weights, begins, flat, {}, ())
 
 
 @given(

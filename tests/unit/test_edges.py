@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.graph.edges import Coded, EdgeBatch, EdgeSpool
+from orienteer.graph.edges import CodedColumn, EdgeBatch, EdgeSpool
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import StringWriter
 from orienteer.ingest.formats.parquet import CODED_FROM, Parquet
@@ -36,7 +36,7 @@ def test_coded_edges_are_the_same_edges(tmp_path_factory, batches):
     plain, coded = spool(folder), spool(folder)
     for batch in batches:
         source, kind, target = (np.array([edge[place] for edge in batch], np.int64) for place in range(3))
-        columns = (Coded(IDS, source), Coded(TYPES, kind), Coded(IDS, target))
+        columns = (CodedColumn(IDS, source), CodedColumn(TYPES, kind), CodedColumn(IDS, target))
         assert [list(column) for column in columns] == [[column[at] for at in range(len(batch))] for column in columns]
         plain.add(EdgeBatch(*map(list, columns)))
         coded.add(EdgeBatch(*columns))
@@ -46,7 +46,11 @@ def test_coded_edges_are_the_same_edges(tmp_path_factory, batches):
 def test_values_are_looked_up_again_when_there_are_more_nodes(tmp_path):
     rows = {"a": 0}
     edges = EdgeSpool(rows, StringWriter(tmp_path, "extra"))
-    batch = EdgeBatch(Coded(["a", "b"], np.array([0])), Coded(["t"], np.array([0])), Coded(["a", "b"], np.array([1])))
+    batch = EdgeBatch(
+        CodedColumn(["a", "b"], np.array([0])),
+        CodedColumn(["t"], np.array([0])),
+        CodedColumn(["a", "b"], np.array([1])),
+    )
     edges.add(batch)
     rows["b"] = 1
     edges.add(batch)
@@ -81,7 +85,7 @@ def test_parquet_tables_that_repeat_their_texts_give_the_graph_that_text_tables_
         else:
             pq.write_table(pa.table(rows()), folder / "edges.parquet")
             batch = next(Parquet().batches(folder / "edges.parquet", rows=5_000, drop=print, header=True))
-            assert all(isinstance(column, Coded) for column in batch.columns.values())
+            assert all(isinstance(column, CodedColumn) for column in batch.columns.values())
         report = import_graph([folder], tmp_path / f"graph-{form}")
         cuts = [(cut.reason, cut.count, [place.value for place in cut.first]) for cut in report.dropped + report.merged]
         graph = Graph.open(tmp_path / f"graph-{form}")

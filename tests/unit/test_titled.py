@@ -5,7 +5,7 @@ import pytest
 
 from fakes.embedder import embedded
 from orienteer.errors import BadOption
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.index.title_bonus import TitleBonus
 from orienteer.llm import Allowance
@@ -47,7 +47,7 @@ def graph():
     ],
 )
 def test_titles_that_stand_in_a_text(graph, text, found):
-    assert [graph.ids[row] for row in TitlesIn(graph)(text)] == list(found)
+    assert [graph.ids[row] for row in TitleFinder(graph)(text)] == list(found)
 
 
 class Fixed:

@@ -9,7 +9,7 @@ from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.functions import resolve
 from orienteer.cypher.patterns import node_labels, read_path, read_paths
 from orienteer.cypher.syntax import Expression
-from orienteer.cypher.token_reader import Reader
+from orienteer.cypher.token_reader import TokenReader
 from orienteer.errors import BadQuery
 
 _COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")
@@ -18,14 +18,17 @@ _MOST_ITEMS = 1_000  # of a list in the text: longer ones are passed as paramete
 _MOST_REPEATED = 50  # parts of an operand that is written twice: nested ones double each time
 
 
-def read_expression(reader: Reader) -> Expression:
+def read_expression(reader: TokenReader) -> Expression:
     """Return the expression that comes next. Raises `BadQuery`."""
     with reader.nested():
         return _or(reader)
 
 
 def _joined(
-    reader: Reader, below: Callable[[Reader], Expression], words: tuple[str, ...] = (), signs: tuple[str, ...] = ()
+    reader: TokenReader,
+    below: Callable[[TokenReader], Expression],
+    words: tuple[str, ...] = (),
+    signs: tuple[str, ...] = (),
 ) -> Expression:
     """Read operands joined by operators of one precedence, from left to right; `below` reads the operands."""
     left = below(reader)
@@ -35,29 +38,29 @@ def _joined(
     return left
 
 
-def _or(reader: Reader) -> Expression:
+def _or(reader: TokenReader) -> Expression:
     """Read conditions joined by OR, which binds least."""
     return _joined(reader, _xor, ("OR",))
 
 
-def _xor(reader: Reader) -> Expression:
+def _xor(reader: TokenReader) -> Expression:
     """Read conditions joined by XOR."""
     return _joined(reader, _and, ("XOR",))
 
 
-def _and(reader: Reader) -> Expression:
+def _and(reader: TokenReader) -> Expression:
     """Read conditions joined by AND."""
     return _joined(reader, _not, ("AND",))
 
 
-def _not(reader: Reader) -> Expression:
+def _not(reader: TokenReader) -> Expression:
     if reader.takes_word("NOT"):
         with reader.nested():
             return syntax.Unary("NOT", _not(reader))
     return _comparison(reader)
 
 
-def _comparison(reader: Reader) -> Expression:
+def _comparison(reader: TokenReader) -> Expression:
     """Read `a < b`, or `a < b < c`, which means `a < b AND b < c`. Raises `BadQuery` where `b` is long."""
     left = _predicate(reader)
     chain: Expression | None = None
@@ -77,7 +80,7 @@ def _check_repeated(expression: Expression, what: str, instead: str) -> None:
         raise BadQuery(f"{what}, which is too long for it here: name it first by WITH ... AS b, then write {instead}")
 
 
-def _predicate(reader: Reader) -> Expression:
+def _predicate(reader: TokenReader) -> Expression:
     left = _sum(reader)
     while True:
         if reader.takes_word("STARTS", "WITH"):
@@ -96,22 +99,22 @@ def _predicate(reader: Reader) -> Expression:
             return left
 
 
-def _sum(reader: Reader) -> Expression:
+def _sum(reader: TokenReader) -> Expression:
     """Read operands joined by + and -."""
     return _joined(reader, _product, signs=("+", "-"))
 
 
-def _product(reader: Reader) -> Expression:
+def _product(reader: TokenReader) -> Expression:
     """Read operands joined by * / %."""
     return _joined(reader, _power, signs=("*", "/", "%"))
 
 
-def _power(reader: Reader) -> Expression:
+def _power(reader: TokenReader) -> Expression:
     """Read operands joined by ^, which binds closest."""
     return _joined(reader, _signed, signs=("^",))
 
 
-def _signed(reader: Reader) -> Expression:
+def _signed(reader: TokenReader) -> Expression:
     while reader.takes("+"):
         pass
     if not reader.takes("-"):
@@ -123,7 +126,7 @@ def _signed(reader: Reader) -> Expression:
     return syntax.Unary("-", operand)
 
 
-def _postfix(reader: Reader) -> Expression:
+def _postfix(reader: TokenReader) -> Expression:
     expression = _atom(reader)
     while True:
         if reader.takes("."):
@@ -138,7 +141,7 @@ def _postfix(reader: Reader) -> Expression:
             return expression
 
 
-def _item(reader: Reader, base: Expression) -> Expression:
+def _item(reader: TokenReader, base: Expression) -> Expression:
     begin = None if reader.is_sign("..") else read_expression(reader)
     if reader.takes(".."):
         end = None if reader.is_sign("]") else read_expression(reader)
@@ -157,7 +160,7 @@ def _whole(bound: Expression | None) -> int | None:
     return bound.value
 
 
-def _map_projection(reader: Reader, base: syntax.Variable) -> Expression:
+def _map_projection(reader: TokenReader, base: syntax.Variable) -> Expression:
     reader.expect("{", "of a map")
     items: list[tuple[str, Expression]] = []
     while not reader.takes("}"):
@@ -173,7 +176,7 @@ def _map_projection(reader: Reader, base: syntax.Variable) -> Expression:
     return syntax.MapOf(tuple(items))
 
 
-def _entry(reader: Reader) -> tuple[str, Expression]:
+def _entry(reader: TokenReader) -> tuple[str, Expression]:
     key = reader.name("key")
     reader.expect(":", f"after the key {key!r}")
     return key, read_expression(reader)
@@ -182,7 +185,7 @@ def _entry(reader: Reader) -> tuple[str, Expression]:
 # ---------------------------------------------------------------------------------------------------------- atoms
 
 
-def _atom(reader: Reader) -> Expression:
+def _atom(reader: TokenReader) -> Expression:
     token = reader.peek()
     if token.kind in ("text", "integer", "float"):
         reader.next()
@@ -201,7 +204,7 @@ def _atom(reader: Reader) -> Expression:
     return _worded(reader)
 
 
-def _worded(reader: Reader) -> Expression:
+def _worded(reader: TokenReader) -> Expression:
     for word, value in (("TRUE", True), ("FALSE", False), ("NULL", None)):
         if reader.takes_word(word):
             return syntax.Literal_(value)
@@ -220,7 +223,7 @@ def _worded(reader: Reader) -> Expression:
     return syntax.Variable(reader.variable("value"))
 
 
-def _is_dotted_call(reader: Reader) -> bool:
+def _is_dotted_call(reader: TokenReader) -> bool:
     """Tell whether a dotted call such as `apoc.text.join(` comes next; it only looks like properties of a variable."""
     ahead = 1
     while reader.is_sign(".", ahead=ahead):
@@ -228,7 +231,7 @@ def _is_dotted_call(reader: Reader) -> bool:
     return reader.is_sign("(", ahead=ahead)
 
 
-def _bracketed(reader: Reader) -> Expression:
+def _bracketed(reader: TokenReader) -> Expression:
     after = reader.after_bracket()
     is_back = reader.is_sign("<", ahead=after)
     if reader.is_sign("-", ahead=after + is_back) and reader.is_sign("[", "-", ahead=after + is_back + 1):
@@ -239,7 +242,7 @@ def _bracketed(reader: Reader) -> Expression:
     return inner
 
 
-def _list(reader: Reader) -> Expression:
+def _list(reader: TokenReader) -> Expression:
     reader.expect("[", "of a list")
     if reader.is_variable() and reader.is_word("IN", ahead=1):
         return _comprehension(reader)
@@ -257,7 +260,7 @@ def _list(reader: Reader) -> Expression:
     return syntax.ListOf(tuple(items))
 
 
-def _comprehension(reader: Reader) -> Expression:
+def _comprehension(reader: TokenReader) -> Expression:
     variable = reader.variable()
     reader.expect_word("IN", "in a list comprehension")
     source = read_expression(reader)
@@ -267,7 +270,7 @@ def _comprehension(reader: Reader) -> Expression:
     return syntax.Comprehension(variable, source, where, result)
 
 
-def _map(reader: Reader) -> Expression:
+def _map(reader: TokenReader) -> Expression:
     reader.expect("{", "of a map")
     items: list[tuple[str, Expression]] = []
     while not reader.takes("}"):
@@ -277,7 +280,7 @@ def _map(reader: Reader) -> Expression:
     return syntax.MapOf(tuple(items))
 
 
-def _case(reader: Reader) -> Expression:
+def _case(reader: TokenReader) -> Expression:
     reader.expect_word("CASE", "here")
     subject = None if reader.is_word("WHEN") else read_expression(reader)
     if subject is not None:
@@ -293,10 +296,10 @@ def _case(reader: Reader) -> Expression:
     reader.expect_word("END", "after CASE")
     if not whens:
         raise reader.wrong("CASE has no WHEN")
-    return syntax.Case(tuple(whens), otherwise)
+    return syntax.CaseExpression(tuple(whens), otherwise)
 
 
-def _subquery(reader: Reader) -> Expression:
+def _subquery(reader: TokenReader) -> Expression:
     kind = cast(Literal["EXISTS", "COUNT"], reader.next().value.upper())  # the caller has checked the word
     reader.expect("{", f"after {kind}")
     reader.takes_word("MATCH")
@@ -307,7 +310,7 @@ def _subquery(reader: Reader) -> Expression:
     return syntax.Subquery(kind, paths, where)
 
 
-def _exists(reader: Reader) -> Expression:
+def _exists(reader: TokenReader) -> Expression:
     """Read `exists(n.key)`, which is `n.key IS NOT NULL`, and `exists((a)-[..]-(b))`."""
     reader.next()
     reader.expect("(", "after exists")
@@ -316,7 +319,7 @@ def _exists(reader: Reader) -> Expression:
     return inner if isinstance(inner, syntax.Subquery) else syntax.Unary("IS NOT NULL", inner)
 
 
-def _call(reader: Reader) -> Expression:
+def _call(reader: TokenReader) -> Expression:
     word = reader.next()
     reader.expect("(", "after a function")
     if word.value.upper() in _QUANTIFIERS and reader.is_word("IN", ahead=1):
@@ -326,7 +329,7 @@ def _call(reader: Reader) -> Expression:
         reader.expect(")", "after *")
         if name != "count":
             raise BadQuery(f"{word.value}(*) means nothing: only count(*) does")
-        return syntax.Call(name, (), star=True)
+        return syntax.FunctionCall(name, (), star=True)
     distinct = reader.takes_word("DISTINCT")
     arguments: list[Expression] = []
     while not reader.takes(")"):
@@ -335,10 +338,10 @@ def _call(reader: Reader) -> Expression:
             reader.expect(",", f"between the arguments of {word.value}")
     if name == "size" and len(arguments) == 1 and isinstance(arguments[0], syntax.Subquery):
         return syntax.Subquery("COUNT", arguments[0].paths, arguments[0].where)  # size((a)--(b))
-    return syntax.Call(name, tuple(arguments), distinct)
+    return syntax.FunctionCall(name, tuple(arguments), distinct)
 
 
-def _quantifier(reader: Reader, kind: str) -> Expression:
+def _quantifier(reader: TokenReader, kind: str) -> Expression:
     variable = reader.variable()
     reader.expect_word("IN", f"in {kind}(...)")
     source = read_expression(reader)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from orienteer.cypher.ladybug.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Kind, Value, list_of
+from orienteer.cypher.ladybug.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, list_of
 from orienteer.cypher.view import View
 from orienteer.errors import UnknownProperty, UnknownType, nearest
 from orienteer.records import Record, Schema, Triple
@@ -21,7 +21,7 @@ _OWN = ("id", "name")  # properties of every node
 _KINDS = {"text": TEXT, "integer": INTEGER, "float": FLOAT, "boolean": BOOLEAN}
 
 
-class Column(Record):
+class PropertyColumn(Record):
     """A property in the copy."""
 
     column: str
@@ -32,7 +32,7 @@ class Column(Record):
     """The node types, or edge types, with a node or edge that has it."""
 
     @property
-    def value_kind(self) -> Kind:
+    def value_kind(self) -> ValueKind:
         """Return the kind of its values."""
         return list_of(_KINDS[self.kind[:-2]]) if self.kind.endswith("[]") else _KINDS[self.kind]
 
@@ -47,8 +47,8 @@ class Catalog(Record):
     edge_tables: dict[str, str]
     table_numbers: dict[str, str]
     """The engine's number of each node table, with its node type."""
-    node_columns: dict[str, Column]
-    edge_columns: dict[str, Column]
+    node_columns: dict[str, PropertyColumn]
+    edge_columns: dict[str, PropertyColumn]
     left_out: dict[str, str]
     """Properties that were not copied, each with the reason."""
     edge_left_out: dict[str, str]
@@ -73,7 +73,7 @@ def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str,
     return by_name
 
 
-class Names:
+class NameMap:
     """Looks names up in a graph's schema and in its copy's catalog."""
 
     view: View | None = None
@@ -165,17 +165,22 @@ class Names:
 
     # ----------------------------------------------------------------------------------------------- properties
 
-    def node_column(self, key: str, types: frozenset[str]) -> Column:
+    def node_column(self, key: str, types: frozenset[str]) -> PropertyColumn:
         """Return the column of a property of nodes of some types. Raises `UnknownProperty`."""
         return self._column("node", key, types, self.catalog.node_columns, self.catalog.left_out)
 
-    def edge_column(self, key: str, types: frozenset[str]) -> Column:
+    def edge_column(self, key: str, types: frozenset[str]) -> PropertyColumn:
         """Return the column of a property of edges of some types. Raises `UnknownProperty`."""
         return self._column("edge", key, types, self.catalog.edge_columns, self.catalog.edge_left_out)
 
     def _column(
-        self, what: str, key: str, types: frozenset[str], columns: Mapping[str, Column], left_out: Mapping[str, str]
-    ) -> Column:
+        self,
+        what: str,
+        key: str,
+        types: frozenset[str],
+        columns: Mapping[str, PropertyColumn],
+        left_out: Mapping[str, str],
+    ) -> PropertyColumn:
         own = _known(key, columns)
         if own is not None:
             column = columns[own]
@@ -196,12 +201,12 @@ class Names:
         has = self._having(what, types, columns)
         raise UnknownProperty(f"No {what} has a property {key!r}.{hint} {has} For words of a text use search.", near)
 
-    def _properties(self, what: str, types: frozenset[str], columns: Mapping[str, Column]) -> list[str]:
+    def _properties(self, what: str, types: frozenset[str], columns: Mapping[str, PropertyColumn]) -> list[str]:
         """Return the properties of some types, and for nodes those that every node has."""
         own = [*_OWN] if what == "node" else []
         return own + [name for name, column in columns.items() if types & set(column.types) and name not in own]
 
-    def _having(self, what: str, types: frozenset[str], columns: Mapping[str, Column]) -> str:
+    def _having(self, what: str, types: frozenset[str], columns: Mapping[str, PropertyColumn]) -> str:
         has = ", ".join(self._properties(what, types, columns)[:_MOST_SHOWN]) or "none"
         return f"{self._list(types)} has: {has}."
 

@@ -8,16 +8,16 @@ from orienteer.cypher.expressions import read_expression
 from orienteer.cypher.patterns import read_paths
 from orienteer.cypher.syntax import (
     Clause,
-    Match,
-    Order,
+    CypherStatement,
+    MatchClause,
+    OrderItem,
     Parameter,
-    Projected,
     Projection,
-    Statement,
+    ProjectionItem,
     Unwind,
     Variable,
 )
-from orienteer.cypher.token_reader import Reader
+from orienteer.cypher.token_reader import TokenReader
 from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
 
@@ -28,7 +28,7 @@ _WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DR
 
 
 @lru_cache(maxsize=256)  # a statement with parameters is asked many times
-def parse(text: str, view: View | None = None) -> Statement:
+def parse(text: str, view: View | None = None) -> CypherStatement:
     """Return a statement as a tree. Raises `BadQuery` for anything but one reading statement."""
     try:
         return _statement(text, view)
@@ -36,8 +36,8 @@ def parse(text: str, view: View | None = None) -> Statement:
         raise BadQuery(TOO_DEEP) from None
 
 
-def _statement(text: str, view: View | None) -> Statement:
-    reader = Reader(text, None if view is None else view.label)
+def _statement(text: str, view: View | None) -> CypherStatement:
+    reader = TokenReader(text, None if view is None else view.label)
     if reader.peek().kind == "end":
         raise BadQuery("the query is empty: write MATCH ... RETURN ...")
     queries = [_query(reader)]
@@ -54,10 +54,10 @@ def _statement(text: str, view: View | None) -> Statement:
         raise BadQuery(f"the parts of a UNION return different columns, {names}: name them alike with AS")
     if sum(map(len, queries)) > MOST_CLAUSES:
         raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
-    return Statement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view)
+    return CypherStatement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view)
 
 
-def _query(reader: Reader) -> tuple[Clause, ...]:
+def _query(reader: TokenReader) -> tuple[Clause, ...]:
     clauses: list[Clause] = []
     while True:
         if reader.takes_word("OPTIONAL", "MATCH"):
@@ -76,7 +76,7 @@ def _query(reader: Reader) -> tuple[Clause, ...]:
             raise _no_clause(reader, ends=bool(clauses))
 
 
-def _no_clause(reader: Reader, *, ends: bool = False) -> BadQuery:
+def _no_clause(reader: TokenReader, *, ends: bool = False) -> BadQuery:
     token = reader.peek()
     word = token.value.upper() if token.kind == "word" else ""
     if token.kind == "end" and ends:
@@ -90,21 +90,21 @@ def _no_clause(reader: Reader, *, ends: bool = False) -> BadQuery:
     return reader.wrong(f"only reading clauses are allowed, {_BEGINNINGS}: something else stands")
 
 
-def _match(reader: Reader, *, optional: bool) -> Match:
+def _match(reader: TokenReader, *, optional: bool) -> MatchClause:
     paths = read_paths(reader, read_expression)
     where = read_expression(reader) if reader.takes_word("WHERE") else None
-    return Match(paths, where, optional)
+    return MatchClause(paths, where, optional)
 
 
-def _projection(reader: Reader, *, is_with: bool) -> Projection:
+def _projection(reader: TokenReader, *, is_with: bool) -> Projection:
     distinct = reader.takes_word("DISTINCT")
     star = reader.takes("*")
-    items: list[Projected] = []
+    items: list[ProjectionItem] = []
     while not star or reader.takes(","):
         items.append(_projected(reader, is_with=is_with))
         if not star and not reader.takes(","):
             break
-    order: list[Order] = []
+    order: list[OrderItem] = []
     if reader.takes_word("ORDER", "BY"):
         order.append(_order(reader))
         while reader.takes(","):
@@ -118,28 +118,28 @@ def _projection(reader: Reader, *, is_with: bool) -> Projection:
     return Projection(tuple(items), star, distinct, tuple(order), skip, limit, where)
 
 
-def _projected(reader: Reader, *, is_with: bool) -> Projected:
+def _projected(reader: TokenReader, *, is_with: bool) -> ProjectionItem:
     start = reader.peek()
     expression = read_expression(reader)
     text = reader.text(start)
     if reader.takes_word("AS"):
-        return Projected(expression, reader.name("column"), True)
+        return ProjectionItem(expression, reader.name("column"), True)
     if is_with and not isinstance(expression, Variable):
         raise BadQuery(f"WITH needs a name for {text[:60]!r}: write {text[:60]} AS name")
-    return Projected(expression, expression.name if isinstance(expression, Variable) else text, False)
+    return ProjectionItem(expression, expression.name if isinstance(expression, Variable) else text, False)
 
 
-def _order(reader: Reader) -> Order:
+def _order(reader: TokenReader) -> OrderItem:
     expression = read_expression(reader)
     if reader.is_word("DESC", "DESCENDING"):
         reader.next()
-        return Order(expression, True)
+        return OrderItem(expression, True)
     if reader.is_word("ASC", "ASCENDING"):
         reader.next()
-    return Order(expression, False)
+    return OrderItem(expression, False)
 
 
-def _count(reader: Reader, what: str) -> int | Parameter:
+def _count(reader: TokenReader, what: str) -> int | Parameter:
     token = reader.next()
     if token.kind == "integer":
         return int(token.value)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from orienteer.cypher.syntax import Direction, EdgePattern, Expression, Hops, NodePattern, PathPattern
-from orienteer.cypher.token_reader import Reader
+from orienteer.cypher.token_reader import TokenReader
 from orienteer.errors import BadQuery
 
 MOST_HOPS = 4  # edges of a variable-length pattern: at a larger distance, everything is connected to everything
@@ -16,10 +16,10 @@ _SHORTEST: dict[str, Literal["SHORTEST", "ALL SHORTEST"]] = {
     "shortestpath": "SHORTEST",
     "allshortestpaths": "ALL SHORTEST",
 }
-_ReadExpression = Callable[[Reader], Expression]
+_ReadExpression = Callable[[TokenReader], Expression]
 
 
-def read_paths(reader: Reader, read: _ReadExpression) -> tuple[PathPattern, ...]:
+def read_paths(reader: TokenReader, read: _ReadExpression) -> tuple[PathPattern, ...]:
     """Return the paths of a clause. Raises `BadQuery`, also for more edges than an engine plans in time."""
     paths = [read_path(reader, read)]
     while reader.takes(","):
@@ -30,7 +30,7 @@ def read_paths(reader: Reader, read: _ReadExpression) -> tuple[PathPattern, ...]
     return tuple(paths)
 
 
-def read_path(reader: Reader, read: _ReadExpression) -> PathPattern:
+def read_path(reader: TokenReader, read: _ReadExpression) -> PathPattern:
     """Return the path that comes next; `read` reads the values in its braces. Raises `BadQuery`."""
     variable = None
     if reader.is_variable() and reader.is_sign("=", ahead=1):
@@ -47,7 +47,7 @@ def read_path(reader: Reader, read: _ReadExpression) -> PathPattern:
 
 
 def _shortest(
-    reader: Reader, read: _ReadExpression, variable: str | None, kind: Literal["SHORTEST", "ALL SHORTEST"]
+    reader: TokenReader, read: _ReadExpression, variable: str | None, kind: Literal["SHORTEST", "ALL SHORTEST"]
 ) -> PathPattern:
     name = reader.next().value
     reader.expect("(", f"after {name}")
@@ -59,7 +59,7 @@ def _shortest(
     return PathPattern(variable, path.nodes, (replace(path.edges[0], hops=hops),), kind)
 
 
-def _node(reader: Reader, read: _ReadExpression) -> NodePattern:
+def _node(reader: TokenReader, read: _ReadExpression) -> NodePattern:
     reader.expect("(", "of a node")
     variable = reader.variable() if reader.is_variable() else None
     types = node_labels(reader)
@@ -70,7 +70,7 @@ def _node(reader: Reader, read: _ReadExpression) -> NodePattern:
     return NodePattern(variable, types, properties)
 
 
-def _edge(reader: Reader, read: _ReadExpression) -> EdgePattern:
+def _edge(reader: TokenReader, read: _ReadExpression) -> EdgePattern:
     points_back = reader.takes("<")
     reader.expect("-", "of an edge")
     variable: str | None = None
@@ -93,7 +93,7 @@ def _edge(reader: Reader, read: _ReadExpression) -> EdgePattern:
     return EdgePattern(variable, types, direction, hops, properties)
 
 
-def node_labels(reader: Reader) -> tuple[str, ...]:
+def node_labels(reader: TokenReader) -> tuple[str, ...]:
     """Read `:A|B`, in a view also `:A:domain`; return the alternative types, empty for any type.
 
     Raises `BadQuery` for more labels than a node has.
@@ -121,12 +121,12 @@ def is_domain(domain: str | None, name: str) -> bool:
     return domain is not None and name.casefold() == domain.casefold()
 
 
-def _refuse_signs(reader: Reader, what: str) -> None:
+def _refuse_signs(reader: TokenReader, what: str) -> None:
     if reader.is_sign("!", "%", "("):
         raise BadQuery(f"only alternatives of {what}s are supported: write :A|B")
 
 
-def _edge_types(reader: Reader) -> tuple[str, ...]:
+def _edge_types(reader: TokenReader) -> tuple[str, ...]:
     """Read `:A|B` or the older `:A|:B`; return the alternative types."""
     types: list[str] = []
     while reader.takes(":") or (types and reader.takes("|")):
@@ -139,7 +139,7 @@ def _edge_types(reader: Reader) -> tuple[str, ...]:
     return tuple(types)
 
 
-def _hops(reader: Reader) -> Hops:
+def _hops(reader: TokenReader) -> Hops:
     least = int(reader.next().value) if reader.peek().kind == "integer" else None
     has_range = reader.takes("..")
     most = int(reader.next().value) if has_range and reader.peek().kind == "integer" else None
@@ -155,7 +155,7 @@ def _hops(reader: Reader) -> Hops:
     return Hops(least, most)
 
 
-def _properties(reader: Reader, read: _ReadExpression) -> tuple[tuple[str, Expression], ...]:
+def _properties(reader: TokenReader, read: _ReadExpression) -> tuple[tuple[str, Expression], ...]:
     if reader.peek().kind == "parameter":
         raise BadQuery(f"properties cannot be one parameter: write {{key: ${reader.peek().value}}}")
     if not reader.takes("{"):

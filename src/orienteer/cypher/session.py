@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from orienteer.cypher.ladybug.engine import Ladybug
-from orienteer.cypher.names import Names
+from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import parse
-from orienteer.cypher.syntax import Statement
-from orienteer.cypher.table import Bounds, Table
+from orienteer.cypher.syntax import CypherStatement
+from orienteer.cypher.table import Bounds, QueryTable
 from orienteer.cypher.view import View
 from orienteer.errors import BadOption
 from orienteer.graph.damage import damage_told
@@ -26,10 +26,10 @@ class Engine(Protocol):
     """Answers statements over a graph. It receives trees of allowed parts, never a text."""
 
     @property
-    def names(self) -> Names:
+    def names(self) -> NameMap:
         """Return the map from the names in queries to the engine's names of types and properties."""
 
-    def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
+    def answer(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> QueryTable:
         """Return the answer to a statement: a node has `id`, `type`, `name`, `properties`, an edge its ends and type.
 
         Names are those of the statement's view, if it has one. Raises `BadQuery` for a form that it cannot answer
@@ -52,7 +52,7 @@ class Cypher:
         self.engine: Engine = graph.once(("cypher", engine), lambda: engine(graph))
 
     @property
-    def names(self) -> Names:
+    def names(self) -> NameMap:
         """Return the map of the names of types and properties."""
         return self.engine.names
 
@@ -64,7 +64,7 @@ class Cypher:
         limit: int | None = LIMIT,
         seconds: float = SECONDS,
         view: View | None = None,
-    ) -> Table:
+    ) -> QueryTable:
         """Return at most `limit` rows of the answer to a statement; None means as many as an answer may have.
 
         Through a view, nodes and types have the view's names. Raises `BadQuery`, `UnknownType` and `UnknownProperty`

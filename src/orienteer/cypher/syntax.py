@@ -76,7 +76,7 @@ class Property(Tree):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Tree):
+class FunctionCall(Tree):
     """A call of a function that is listed; its name is in lower case."""
 
     name: str
@@ -134,7 +134,7 @@ class Slice(Tree):
 
 
 @dataclass(frozen=True, slots=True)
-class Case(Tree):
+class CaseExpression(Tree):
     """`CASE WHEN a THEN b ... ELSE c END`; `CASE x WHEN 1` is read as `CASE WHEN x = 1`."""
 
     whens: tuple[tuple[Expression, Expression], ...]
@@ -184,14 +184,14 @@ Expression: TypeAlias = (
     | Parameter
     | Variable
     | Property
-    | Call
+    | FunctionCall
     | Unary
     | Binary
     | ListOf
     | MapOf
     | Item
     | Slice
-    | Case
+    | CaseExpression
     | Comprehension
     | Quantifier
     | Subquery
@@ -243,7 +243,7 @@ class PathPattern(Tree):
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchClause:
     """`[OPTIONAL] MATCH paths [WHERE p]`."""
 
     paths: tuple[PathPattern, ...]
@@ -260,7 +260,7 @@ class Unwind:
 
 
 @dataclass(frozen=True, slots=True)
-class Projected:
+class ProjectionItem:
     """`expression AS name`; without AS, the name is the expression's own text."""
 
     expression: Expression
@@ -269,7 +269,7 @@ class Projected:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class OrderItem:
     """`expression [DESC]`."""
 
     expression: Expression
@@ -280,21 +280,21 @@ class Order:
 class Projection:
     """`WITH` or `RETURN`."""
 
-    items: tuple[Projected, ...]
+    items: tuple[ProjectionItem, ...]
     star: bool
     distinct: bool
-    order: tuple[Order, ...]
+    order: tuple[OrderItem, ...]
     skip: int | Parameter | None
     limit: int | Parameter | None
     where: Expression | None
     """Only of WITH."""
 
 
-Clause: TypeAlias = Match | Unwind | Projection
+Clause: TypeAlias = MatchClause | Unwind | Projection
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class CypherStatement:
     """Queries joined by UNION; the last clause of each is its RETURN."""
 
     queries: tuple[tuple[Clause, ...], ...]

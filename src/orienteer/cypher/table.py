@@ -7,7 +7,7 @@ from typing import NamedTuple
 from orienteer.records import JsonValue, Record
 
 
-class Table(Record):
+class QueryTable(Record):
     """Rows of values. A node is a map of id, type, name and properties; an edge has source, type and target."""
 
     columns: tuple[str, ...]

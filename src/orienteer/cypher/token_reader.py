@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from orienteer.cypher.tokens import Token, tokenize
+from orienteer.cypher.tokens import CypherToken, tokenize
 from orienteer.errors import BadQuery
 
 DEEPEST = 24  # nested expressions; ladybug's own parser broke at 800
@@ -17,7 +17,7 @@ _RESERVED = _CLAUSES | {
 }  # fmt: skip
 
 
-class Reader:
+class TokenReader:
     """Steps through the tokens of a statement."""
 
     def __init__(self, text: str, domain: str | None = None) -> None:
@@ -34,7 +34,7 @@ class Reader:
 
     # ------------------------------------------------------------------------------------------------- looking
 
-    def peek(self, ahead: int = 0) -> Token:
+    def peek(self, ahead: int = 0) -> CypherToken:
         """Return the next token, or one further ahead."""
         return self._tokens[self._at + ahead]
 
@@ -58,7 +58,7 @@ class Reader:
 
     # ------------------------------------------------------------------------------------------------- stepping
 
-    def next(self) -> Token:
+    def next(self) -> CypherToken:
         """Return the next token and step over it."""
         token = self.peek()
         self._at = min(self._at + 1, self._last)
@@ -108,7 +108,7 @@ class Reader:
             return token.value
         raise BadQuery(f"a name of a {what} is expected, not {token.shown}")
 
-    def text(self, start: Token) -> str:
+    def text(self, start: CypherToken) -> str:
         """Return the statement's text from a token up to here."""
         return self.source[start.start : self._tokens[self._at - 1].end]
 
@@ -129,7 +129,7 @@ class Reader:
         return BadQuery(f"{why} before {token.shown} (line {line}, column {column})")
 
 
-def _closing(tokens: Sequence[Token]) -> dict[int, int]:
+def _closing(tokens: Sequence[CypherToken]) -> dict[int, int]:
     """Return for the place of each opening round bracket the place of its closing one."""
     closing: dict[int, int] = {}
     waiting: list[int] = []

@@ -25,7 +25,7 @@ _LARGEST = 2**63 - 1
 _MOST_DIGITS = 100  # of a whole number, leading zeros included: Python refuses to read thousands of digits
 
 
-class Token(NamedTuple):
+class CypherToken(NamedTuple):
     """A piece of a statement with its place."""
 
     kind: Kind
@@ -40,13 +40,13 @@ class Token(NamedTuple):
         return "the end" if self.kind == "end" else repr(self.value[:40])
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str) -> list[CypherToken]:
     """Return the tokens of a statement, the last of kind `end`. Raises `BadQuery` for text that is not Cypher."""
     if len(text) > LONGEST:
         raise BadQuery(
             f"the query has {len(text):,} characters: {LONGEST:,} are allowed; pass long lists as parameters"
         )
-    tokens: list[Token] = []
+    tokens: list[CypherToken] = []
     at = 0
     while at < len(text):
         if space := _SPACE.match(text, at):
@@ -60,45 +60,45 @@ def tokenize(text: str) -> list[Token]:
         at = token.end
         if len(tokens) > MOST_TOKENS:
             raise BadQuery(f"the query has more than {MOST_TOKENS:,} words and signs: ask for less at a time")
-    tokens.append(Token("end", "", at, at))
+    tokens.append(CypherToken("end", "", at, at))
     return tokens
 
 
-def _token(text: str, at: int) -> Token:
+def _token(text: str, at: int) -> CypherToken:
     if match := _TEXT.match(text, at):
-        return Token("text", _unescaped(match[0][1:-1]), at, match.end())
+        return CypherToken("text", _unescaped(match[0][1:-1]), at, match.end())
     if match := _NAME.match(text, at):
-        return Token("name", _plain(match[0][1:-1].replace("``", "`")), at, match.end())
+        return CypherToken("name", _plain(match[0][1:-1].replace("``", "`")), at, match.end())
     if text[at] == "$":
         match = _WORD.match(text, at + 1) or re.compile(r"\d+", re.ASCII).match(text, at + 1)
         if match is None:
             raise BadQuery(f"{text[at : at + 20]!r} is no parameter: write $name")
-        return Token("parameter", match[0], at, match.end())
+        return CypherToken("parameter", match[0], at, match.end())
     if match := _WORD.match(text, at):
         return _word(match[0], at)
     if match := _NUMBER.match(text, at):
         return _number(text, match[0], at)
     if not text.startswith("/*", at) and (match := _SIGN.match(text, at)):
-        return Token("sign", match[0], at, match.end())
+        return CypherToken("sign", match[0], at, match.end())
     raise _refused(text, at)
 
 
-def _word(word: str, at: int) -> Token:
+def _word(word: str, at: int) -> CypherToken:
     """Return a word as a token. Raises `BadQuery` for letters that only look like ASCII."""
     if not word.isascii() and unicodedata.normalize("NFKC", word).isascii():
         # Full-width and other look-alike letters: an engine might fold them into a clause's name, or might not.
         raise BadQuery(f"{word!r} holds letters that only look like a to z: write them plainly, or in backticks")
-    return Token("word", word, at, at + len(word))
+    return CypherToken("word", word, at, at + len(word))
 
 
-def _number(text: str, digits: str, at: int) -> Token:
+def _number(text: str, digits: str, at: int) -> CypherToken:
     end = at + len(digits)
     if end < len(text) and (text[end].isalnum() or text[end] == "_"):
         raise BadQuery(f"{text[at : end + 10].split()[0]!r} is neither a number nor a name: put names in backticks")
     is_integer = digits.isdecimal()
     if is_integer and (len(digits) > _MOST_DIGITS or int(digits) > _LARGEST):
         raise BadQuery(f"{digits[:40]} is too large: whole numbers go up to {_LARGEST}")
-    return Token("integer" if is_integer else "float", digits, at, end)
+    return CypherToken("integer" if is_integer else "float", digits, at, end)
 
 
 def _refused(text: str, at: int) -> BadQuery:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 from orienteer.cypher.ladybug.kinds import Value, quoted, rendered
-from orienteer.cypher.names import Catalog, Names
+from orienteer.cypher.names import Catalog, NameMap
 from orienteer.cypher.view import Identifiers, View, viewed_schema
 from orienteer.errors import UnknownType
 from orienteer.records import Schema
 
 
-class ViewedNames(Names):
+class ViewedNames(NameMap):
     """Looks up the names of a view; the graph's own names of types work too."""
 
     def __init__(self, schema: Schema, catalog: Catalog, view: View, identifiers: Identifiers) -> None:

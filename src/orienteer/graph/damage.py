@@ -36,14 +36,14 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-class Opened(Protocol):
+class OpenGraph(Protocol):
     """An open graph."""
 
     path: Path
     manifest: Manifest
 
 
-_O = TypeVar("_O", bound=Opened)
+_O = TypeVar("_O", bound=OpenGraph)
 
 
 def damaged_files(path: Path) -> list[str]:

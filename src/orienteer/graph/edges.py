@@ -24,7 +24,7 @@ _DANGLING_KEPT = 100  # dangling edges whose ids are remembered, for the report
 _COLUMNS_KEPT = 2  # coded columns whose node numbers are remembered: those of sources and of targets
 
 
-class Coded(Sequence[str]):
+class CodedColumn(Sequence[str]):
     """A column of texts that repeat: `values[codes[i]]` is the text of row i.
 
     Batches that share the same `values` object have its values looked up once.
@@ -55,7 +55,7 @@ class EdgeBatch:
     lines: Sequence[int] = ()
 
 
-class _Batch(NamedTuple):
+class _BatchOrigin(NamedTuple):
     """The origin of a batch."""
 
     first: int  # the number of its first edge
@@ -84,7 +84,7 @@ class EdgeTable:
         self.type_names: list[str] = []
         self.node_type: NDArray[np.uint16] = np.zeros(0, np.uint16)
         self.node_type_names: list[str] = []
-        self._batches: list[_Batch] = []
+        self._batches: list[_BatchOrigin] = []
         self._dangling: dict[int, tuple[str, str]] = {}
         self._node_ids: Sequence[str] = ()
 
@@ -111,7 +111,7 @@ class EdgeTable:
         self.source[rows], self.target[rows] = self.target[rows], self.source[rows]
 
 
-class _Chunk(NamedTuple):
+class _EdgeColumns(NamedTuple):
     source: NDArray[np.int32]
     target: NDArray[np.int32]
     types: NDArray[np.uint16]
@@ -129,23 +129,23 @@ class EdgeSpool:
         self.extra_count = 0
         self._numbers = _NodeNumbers(rows)
         self._rows, self._extras = rows, extras
-        self._chunks: list[_Chunk] = []
-        self._batches: list[_Batch] = []
+        self._chunks: list[_EdgeColumns] = []
+        self._batches: list[_BatchOrigin] = []
         self._dangling: dict[int, tuple[str, str]] = {}
 
     def add(self, batch: EdgeBatch) -> None:
         """Add edges; their nodes have to be there already."""
-        self._batches.append(_Batch(self.count, batch.file, batch.lines))
+        self._batches.append(_BatchOrigin(self.count, batch.file, batch.lines))
         source, target = self._numbers.find(batch.sources), self._numbers.find(batch.targets)
         types = self._type_numbers(batch.types)
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self.count + int(at)] = (batch.sources[at], batch.targets[at])
         extra, number = self._spool(batch.extras) if batch.extras is not None else (None, None)
-        self._chunks.append(_Chunk(source, target, types, extra, number))
+        self._chunks.append(_EdgeColumns(source, target, types, extra, number))
         self.count += len(source)
 
     def _type_numbers(self, types: Sequence[str]) -> NDArray[np.uint16]:
-        if isinstance(types, Coded):
+        if isinstance(types, CodedColumn):
             used, firsts = np.unique(types.codes, return_index=True)
             numbers = np.zeros(len(types.values), np.uint16)
             for code in used[np.argsort(firsts)].tolist():  # by first appearance, whatever the order of the codes
@@ -182,7 +182,7 @@ class EdgeSpool:
                 table.extra[begin:end], table.number[begin:end] = chunk.extra, chunk.number
             end = begin
         extra, number = (table.extra, table.number) if self.extra_count else (None, None)
-        self._chunks = [_Chunk(table.source, table.target, table.type, extra, number)]
+        self._chunks = [_EdgeColumns(table.source, table.target, table.type, extra, number)]
         table._batches, table._dangling, table._node_ids = self._batches, self._dangling, list(self._rows)
         return table
 
@@ -191,7 +191,7 @@ class EdgeSpool:
         self._chunks = []
 
 
-class _Table(NamedTuple):
+class _IdTable(NamedTuple):
     """Node numbers by the hashes of ids."""
 
     vocabulary: WordNumbers
@@ -208,14 +208,14 @@ class _NodeNumbers:
 
     def __init__(self, rows: Mapping[str, int]) -> None:
         self._rows = rows
-        self._made: _Table | None = None
+        self._made: _IdTable | None = None
         self._size = -1
         self._known: list[tuple[Sequence[str], NDArray[np.int32]]] = []  # values of coded columns, and their nodes
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int32]:
         """Return the number of each node: (ids,), -1 for unknown ids."""
         table = self._table()
-        if isinstance(ids, Coded):
+        if isinstance(ids, CodedColumn):
             nodes = next((rows for values, rows in self._known if values is ids.values), None)
             if nodes is None:
                 nodes = self._find(table, ids.values)
@@ -223,17 +223,17 @@ class _NodeNumbers:
             return np.asarray(nodes[ids.codes])
         return self._find(table, ids)
 
-    def _table(self) -> _Table:
+    def _table(self) -> _IdTable:
         if self._made is None or self._size < len(self._rows):
             vocabulary = WordNumbers()
             numbers, _ = vocabulary.number(_hashes(self._rows))
             rows = np.full(len(vocabulary) + 1, -1, np.int32)  # the last entry is for unknown ids
             rows[numbers] = np.arange(len(numbers), dtype=np.int32)
-            self._made = _Table(vocabulary, rows, len(vocabulary) == len(numbers))
+            self._made = _IdTable(vocabulary, rows, len(vocabulary) == len(numbers))
             self._size, self._known = len(self._rows), []
         return self._made
 
-    def _find(self, table: _Table, ids: Sequence[str]) -> NDArray[np.int32]:
+    def _find(self, table: _IdTable, ids: Sequence[str]) -> NDArray[np.int32]:
         if not table.is_exact:
             return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.int32, len(ids))
         return table.rows[table.vocabulary.find(_hashes(ids))]

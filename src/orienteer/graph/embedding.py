@@ -29,7 +29,7 @@ _TELL_SECONDS = 5.0  # between two reports of the rate
 Progress = Callable[[str, int], None]
 
 
-class Made(NamedTuple):
+class EmbeddingReport(NamedTuple):
     """The result of embedding a graph."""
 
     about: VectorsAbout
@@ -56,7 +56,7 @@ def embed_graph(
     is_parts: bool = False,
     node_types: Sequence[str] = (),
     progress: Progress | None = None,
-) -> Made:
+) -> EmbeddingReport:
     """Embed every node, or those of some types, and publish the vectors with their recall.
 
     Vectors in the cache are not made again, and new ones are cached at once: after a kill, or a failure of the server,
@@ -80,7 +80,7 @@ def embed_graph(
     about = about.model_copy(update={"fingerprint": embedder.fingerprint, "is_parts": is_parts})
     about = _publish(graph, about, texts.first, take)
     seconds, spent = time.perf_counter() - started, _spent(before, embedder.usage)
-    return Made(about, len(missing), len(unique) - len(missing), texts.cut, seconds, spent)
+    return EmbeddingReport(about, len(missing), len(unique) - len(missing), texts.cut, seconds, spent)
 
 
 def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, embedder: str | None) -> VectorsAbout:

@@ -113,7 +113,7 @@ class Manifest(Record):
         return value
 
 
-class Piece(Record):
+class PieceRecord(Record):
     """A published piece."""
 
     folder: PieceFolder
@@ -128,7 +128,7 @@ class Pointer(Record):
     generation: GenerationName
     manifest: str
     """The hash of the generation's manifest, which has the hashes of all other files."""
-    pieces: dict[PieceName, Piece] = {}
+    pieces: dict[PieceName, PieceRecord] = {}
 
     @field_validator("pieces", mode="before")
     @classmethod
@@ -140,7 +140,7 @@ class Pointer(Record):
 
     @field_validator("pieces")
     @classmethod
-    def _named_alike(cls, value: dict[str, Piece]) -> dict[str, Piece]:
+    def _named_alike(cls, value: dict[str, PieceRecord]) -> dict[str, PieceRecord]:
         if wrong := next((name for name, piece in value.items() if piece.folder.rpartition("-")[0] != name), None):
             raise ValueError(f"the folder of {wrong} is {value[wrong].folder}")
         return value

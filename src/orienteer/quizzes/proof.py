@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from orienteer.cypher.session import Cypher
-from orienteer.cypher.table import Table
+from orienteer.cypher.table import QueryTable
 from orienteer.cypher.tokens import tokenize
 from orienteer.errors import BadOption, BadQuery, QueryStopped, Unknown
 from orienteer.evaluation.examples import AnswerType
@@ -87,7 +87,7 @@ def prove(graph: Graph, answer_type: AnswerType, query: str, parameters: Mapping
     return _of_number(answer_type, table.rows[0])
 
 
-def _asked(graph: Graph, query: str, parameters: Mapping[str, JsonValue]) -> Table:
+def _asked(graph: Graph, query: str, parameters: Mapping[str, JsonValue]) -> QueryTable:
     """Return what a query finds; one that was stopped is asked once more, of a fresh engine.
 
     What the queries before it left behind decides whether the memory is enough, and no item may hang on that.

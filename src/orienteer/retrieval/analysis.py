@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from orienteer.errors import BadOption
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Memo
@@ -99,7 +99,7 @@ class NameAnalyzer:
         has_passages = any(name in PASSAGES for name in types)
         # Titles of passages are words like any other unless they are written as names; a person's nodes are told by
         # their names however they are written.
-        self._titles = TitlesIn(graph, lower=not has_passages)
+        self._titles = TitleFinder(graph, lower=not has_passages)
         case = CaseCounts()
         case.settle()
         self._runs = Finder((), case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.searchers import Mode
@@ -29,7 +29,7 @@ def titled_spaces(graph: Graph, mode: Mode, titles: float) -> Spaces:
     """Return a graph's spaces; where it has passages, what a query names gets a bonus, a share of the best score."""
     spaces = Spaces(graph, mode)
     if titles and spaces.has_passages:
-        spaces.searcher = TitleBonus(spaces.searcher, TitlesIn(graph), titles)
+        spaces.searcher = TitleBonus(spaces.searcher, TitleFinder(graph), titles)
     return spaces
 
 

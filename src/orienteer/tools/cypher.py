@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from orienteer.cypher.session import MOST_ROWS, Cypher
-from orienteer.cypher.table import Table
+from orienteer.cypher.table import QueryTable
 from orienteer.records import JsonValue, Observation
 from orienteer.text.lines import one_line
 from orienteer.tools import arguments as given
@@ -55,7 +55,7 @@ class RunCypher:
         ids = dict.fromkeys(self._session.graph.ids[row] for row in rows)
         return Observation(reply.text(), tuple(ids))
 
-    def _nodes(self, table: Table) -> list[int]:
+    def _nodes(self, table: QueryTable) -> list[int]:
         """Return the rows of the nodes, or of the ids, in the first column that holds nothing else; each once."""
         for column in range(len(table.columns)):
             found = [self._row(row[column]) for row in table.rows]

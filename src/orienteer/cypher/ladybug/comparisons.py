@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orienteer.cypher.ladybug.kinds import BOOLEAN, Kind, Value
+from orienteer.cypher.ladybug.kinds import BOOLEAN, Value, ValueKind
 from orienteer.errors import BadQuery
 
 _TURNED = {"<": ">", "<=": ">="}
@@ -50,12 +50,12 @@ def _exact(operator: str, value: Value, other: Value) -> Value:
     return value._replace(text=f"cast({value.text}, 'INT64')") if abs(number) < _LARGEST else value
 
 
-def _comparable(kind: Kind, other: Kind) -> bool:
+def _comparable(kind: ValueKind, other: ValueKind) -> bool:
     """Tell whether values of two kinds can be equal: two numbers, two texts, or two of the same kind."""
     return (kind.is_number and other.is_number) or (kind.is_text and other.is_text) or kind.name == other.name
 
 
-def _advice(operator: str, kind: Kind, other: Kind, right: Value) -> str:
+def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> str:
     what = f"{operator} compares {kind.shown} with {other.shown}, which is never true"
     if kind.name == "list":
         return f"{what}: write {right.text} IN list"

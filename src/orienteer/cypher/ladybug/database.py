@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from orienteer.cypher.ladybug.kinds import quoted, rendered
-from orienteer.cypher.names import Catalog, Column, engine_names
+from orienteer.cypher.names import Catalog, PropertyColumn, engine_names
 from orienteer.errors import MissingExtra, NotAGraph
 from orienteer.graph.format import damaged
 from orienteer.graph.pieces import piece
@@ -47,7 +47,7 @@ class _Values(NamedTuple):
 
     places: NDArray[np.int64]  # (values,): rows of nodes, or places in `_Edges`; ascending
     values: list[JsonValue]
-    column: Column
+    column: PropertyColumn
 
 
 def engine() -> str:
@@ -215,7 +215,7 @@ class _Copy:
                 continue
             types = [self._graph.types.nodes[number] for number in np.unique(self._graph.node_types[rows])]
             by_name[name] = _Values(
-                rows.astype(np.int64), values, Column(column=columns[name], kind=kind, types=tuple(types))
+                rows.astype(np.int64), values, PropertyColumn(column=columns[name], kind=kind, types=tuple(types))
             )
         return by_name
 
@@ -288,7 +288,7 @@ class _Copy:
             types = [self._graph.types.edges[number] for number in np.unique(edges.type[places]).tolist()]
             if name == "weight":  # an edge without a weight weighs 1
                 places, values = _completed(edges, places, values)
-            column = Column(column=columns[name], kind=kind, types=tuple(types))
+            column = PropertyColumn(column=columns[name], kind=kind, types=tuple(types))
             properties[name] = _Values(np.array(places, np.int64), values, column)
         return properties
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from orienteer.cypher.ladybug.database import DATABASE, engine, read_catalog, write_copy
 from orienteer.cypher.ladybug.process import Answer, Process
 from orienteer.cypher.ladybug.results import Results
-from orienteer.cypher.ladybug.translation import Rewritten, written_for_engine
-from orienteer.cypher.names import Catalog, Names
-from orienteer.cypher.syntax import Statement
-from orienteer.cypher.table import Bounds, Table
+from orienteer.cypher.ladybug.translation import EngineQuery, written_for_engine
+from orienteer.cypher.names import Catalog, NameMap
+from orienteer.cypher.syntax import CypherStatement
+from orienteer.cypher.table import Bounds, QueryTable
 from orienteer.cypher.view import View, identifiers
 from orienteer.cypher.viewed_names import ViewedNames
 from orienteer.errors import BadQuery, QueryStopped
@@ -43,13 +43,13 @@ class Ladybug:
         self._turn = threading.Lock()
         self._graph = weakref.ref(graph)  # the graph holds this: a circle would keep the worker longer than the graph
         folder, catalog = _copy_of(graph, self)
-        self.names = Names(graph.schema, catalog)
+        self.names = NameMap(graph.schema, catalog)
         self._viewed: dict[View | None, Results] = {None: Results(graph, self.names)}
         self.process = Process(folder / DATABASE)
         self._was_looked_into = False
         weakref.finalize(self, self.process.close)
 
-    def answer(self, statement: Statement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> Table:
+    def answer(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> QueryTable:
         """Return the answer to a statement. Raises what `Cypher.query` raises."""
         results = self._results(statement.view)
         written = written_for_engine(statement, results.names, parameters)
@@ -64,7 +64,7 @@ class Ladybug:
                 written = written_for_engine(statement, results.names, parameters)
                 answer = self._asked(written, bounds)
         rows = tuple(tuple(map(results.value, row)) for row in answer.rows)
-        return Table(
+        return QueryTable(
             columns=written.columns,
             rows=rows,
             total=answer.total,
@@ -87,7 +87,7 @@ class Ladybug:
         finally:
             self._turn.release()
 
-    def _asked(self, written: Rewritten, bounds: Bounds) -> Answer:
+    def _asked(self, written: EngineQuery, bounds: Bounds) -> Answer:
         """Return the engine's answer. Raises `QueryStopped`, and `BadQuery` for a complaint of the engine."""
         answer = self.process.ask(written.text, written.parameters, bounds)
         if answer.error is not None:
@@ -116,7 +116,7 @@ class Ladybug:
         """Switch to another copy."""
         folder, catalog = copy
         self.process.file = folder / DATABASE
-        self.names = Names(self._held.schema, catalog)
+        self.names = NameMap(self._held.schema, catalog)
         self._viewed = {None: Results(self._held, self.names)}
 
     @property

@@ -15,8 +15,8 @@ from orienteer.cypher.ladybug.kinds import (
     NULL,
     TEXT,
     UNKNOWN,
-    Kind,
     Value,
+    ValueKind,
     common,
     list_of,
     rendered,
@@ -81,7 +81,7 @@ class _Function(NamedTuple):
     most: int
     takes: tuple[str, ...]
     """The kind that each argument must have, where its kind is known: `text` or `number`."""
-    gives: Kind
+    gives: ValueKind
     write: Callable[..., str]
     """Writes the call from the arguments' values."""
 

@@ -31,7 +31,7 @@ NAME = re.compile(r"\bv\d+\b")
 _READS_ENDS = re.compile(r"\b(struct_extract|rels|nodes)\(")  # calls that read the nodes at an edge's ends as well
 
 
-class Fit(NamedTuple):
+class NodeEstimate(NamedTuple):
     """The estimates for a node of a pattern."""
 
     size: float
@@ -40,7 +40,7 @@ class Fit(NamedTuple):
     """How many nodes have its types."""
 
 
-class Way(NamedTuple):
+class EdgeJoin(NamedTuple):
     """An edge of a pattern between the values of two nodes."""
 
     edge: str
@@ -55,7 +55,7 @@ class Way(NamedTuple):
     """Its nodes have fewer types than its edge type joins."""
 
 
-class Drawn(NamedTuple):
+class PathText(NamedTuple):
     """A path in the engine's text."""
 
     text: str
@@ -63,23 +63,23 @@ class Drawn(NamedTuple):
     """The variables of its nodes, its edges and itself."""
 
 
-class Matched(NamedTuple):
+class MatchPlan(NamedTuple):
     """The patterns of a clause in the engine's text, and the edges to join."""
 
-    paths: Sequence[Drawn]
+    paths: Sequence[PathText]
     conditions: list[str]
     variables: dict[str, Value]
     """The variables that the patterns introduce."""
     narrowed: dict[str, Value]
     """The earlier variables in the patterns, with their remaining types."""
-    nodes: Mapping[str, Fit]
-    ways: Sequence[Way]
-    apart: Sequence[tuple[Way, Way]]
+    nodes: Mapping[str, NodeEstimate]
+    joins: Sequence[EdgeJoin]
+    apart: Sequence[tuple[EdgeJoin, EdgeJoin]]
     """Pairs of edges that must differ."""
     can_be_ordered: bool
 
 
-def matches(clauses: Sequence[Matched]) -> str:
+def matches(clauses: Sequence[MatchPlan]) -> str:
     """Write successive MATCH clauses as one; as one for each part where parts have no variable in common."""
     parts = parts_of(path.names for clause in clauses for path in clause.paths)
     if len(parts) < 2:
@@ -90,7 +90,7 @@ def matches(clauses: Sequence[Matched]) -> str:
     return " ".join(written)
 
 
-def joined(clauses: Sequence[Matched], *, reads_outside: bool = True) -> str:
+def joined(clauses: Sequence[MatchPlan], *, reads_outside: bool = True) -> str:
     """Write the patterns of successive clauses with their conditions and an order.
 
     `reads_outside` is false for OPTIONAL MATCH, EXISTS and COUNT: there the engine takes no order if a condition reads
@@ -105,7 +105,7 @@ def joined(clauses: Sequence[Matched], *, reads_outside: bool = True) -> str:
     return f"{', '.join(path.text for clause in clauses for path in clause.paths)}{where}{order}"
 
 
-def is_unsure(matched: Matched) -> bool:
+def is_unsure(matched: MatchPlan) -> bool:
     """Tell whether an OPTIONAL MATCH, EXISTS or COUNT needs an order but has to be left to the engine's own."""
     return _looks_outside(matched) and bool(_order([matched]))
 
@@ -128,16 +128,16 @@ def conjuncts(where: Expression | None) -> Iterator[Expression]:
         yield where
 
 
-def fit(total: float, keys: Iterable[tuple[str, int]], *, is_new: bool) -> Fit:
+def estimate(total: float, keys: Iterable[tuple[str, int]], *, is_new: bool) -> NodeEstimate:
     """Estimate how many of `total` nodes have the wanted values; `keys` are properties with their number of values."""
     size = total if is_new else min(total, _KNOWN_BEFORE)
     for key, values in keys:
         nodes_of_value = {"id": 1.0, "name": _NAMED}.get(key, max(1.0, total * _OF_EQUAL))
         size = min(size, nodes_of_value * values)
-    return Fit(size, max(total, 1.0))
+    return NodeEstimate(size, max(total, 1.0))
 
 
-def asked(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
+def compared_keys(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
     """Return, by variable, the properties that a condition compares with = or IN, with the number of values."""
     keys: dict[str, list[tuple[str, int]]] = {}
     for part in conjuncts(where):
@@ -153,7 +153,7 @@ def asked(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
     return keys
 
 
-def _of_part(clause: Matched, parts: Sequence[frozenset[str]], place: int) -> Matched:
+def _of_part(clause: MatchPlan, parts: Sequence[frozenset[str]], place: int) -> MatchPlan:
     """Return the share of a clause that belongs to a part; a condition on several parts belongs to the last one."""
     everything = frozenset[str]().union(*parts)
 
@@ -165,64 +165,64 @@ def _of_part(clause: Matched, parts: Sequence[frozenset[str]], place: int) -> Ma
         paths=[path for path in clause.paths if belongs(path.names)],
         conditions=[condition for condition in clause.conditions if belongs(NAME.findall(condition))],
         nodes={name: node for name, node in clause.nodes.items() if belongs([name])},
-        ways=[way for way in clause.ways if belongs([way.edge])],
-        apart=[pair for pair in clause.apart if belongs(way.edge for way in pair)],
+        joins=[join for join in clause.joins if belongs([join.edge])],
+        apart=[pair for pair in clause.apart if belongs(join.edge for join in pair)],
     )
 
 
-def _differ(way: Way, other: Way, *, by_number: bool) -> str:
+def _differ(join: EdgeJoin, other: EdgeJoin, *, by_number: bool) -> str:
     """Write the condition that two edges of the pattern are different edges of the graph."""
     # The engine evaluates conditions on a list's items wrongly if they read an outside variable: no lambdas here.
-    if way.is_long and other.is_long:
-        return f"NOT list_has_any({_numbers(way)}, {_numbers(other)})"
-    many, single = (way, other) if way.is_long else (other, way)
+    if join.is_long and other.is_long:
+        return f"NOT list_has_any({_numbers(join)}, {_numbers(other)})"
+    many, single = (join, other) if join.is_long else (other, join)
     if many.is_long:
         return f"NOT list_contains({_numbers(many)}, {_number(single, by_number)})"
-    return f"{_number(way, by_number)} <> {_number(other, by_number)}"
+    return f"{_number(join, by_number)} <> {_number(other, by_number)}"
 
 
-def _number(way: Way, by_number: bool) -> str:
+def _number(join: EdgeJoin, by_number: bool) -> str:
     # Without an order the engine may take id() from other edges; reading the whole edge makes that rarer.
-    return f"id({way.edge})" if by_number else f"struct_extract({way.edge}, '_ID')"
+    return f"id({join.edge})" if by_number else f"struct_extract({join.edge}, '_ID')"
 
 
-def _numbers(way: Way) -> str:
-    return f"properties(rels({way.edge}), '_ID')"
+def _numbers(join: EdgeJoin) -> str:
+    return f"properties(rels({join.edge}), '_ID')"
 
 
-def _looks_outside(clause: Matched) -> bool:
+def _looks_outside(clause: MatchPlan) -> bool:
     """Tell whether conditions read variables that the clause does not introduce."""
-    own = set(clause.nodes) - {value.text for value in clause.narrowed.values()} | {way.edge for way in clause.ways}
+    own = set(clause.nodes) - {value.text for value in clause.narrowed.values()} | {join.edge for join in clause.joins}
     text = " ".join(clause.conditions)
-    is_long = any(way.is_long for way in clause.ways)
+    is_long = any(join.is_long for join in clause.joins)
     return is_long or bool(_READS_ENDS.search(text)) or not set(NAME.findall(text)) <= own
 
 
-def _order(clauses: Sequence[Matched]) -> str:
+def _order(clauses: Sequence[MatchPlan]) -> str:
     """Return the hint with the order of joins; empty where the engine needs none or takes none."""
-    nodes: dict[str, Fit] = {}
+    nodes: dict[str, NodeEstimate] = {}
     for clause in clauses:
         for name, (size, total) in clause.nodes.items():
-            earlier = nodes.get(name, Fit(size, total))
-            nodes[name] = Fit(min(size, earlier.size), min(total, earlier.total))
-    ways = [way for clause in clauses for way in clause.ways]
-    plain = [way for way in ways if not way.is_long]
+            earlier = nodes.get(name, NodeEstimate(size, total))
+            nodes[name] = NodeEstimate(min(size, earlier.size), min(total, earlier.total))
+    joins = [join for clause in clauses for join in clause.joins]
+    plain = [join for join in joins if not join.is_long]
     is_bare = not any(clause.conditions or clause.apart for clause in clauses) and not any(
-        way.is_narrowed for way in ways
+        join.is_narrowed for join in joins
     )
-    if len(plain) < 2 or (is_bare and len(ways) == 2):
+    if len(plain) < 2 or (is_bare and len(joins) == 2):
         return ""
-    if not all(clause.can_be_ordered for clause in clauses) or any(way.start == way.end for way in ways):
+    if not all(clause.can_be_ordered for clause in clauses) or any(join.start == join.end for join in joins):
         return ""
-    return _Order(nodes, ways).written()
+    return _JoinOrder(nodes, joins).written()
 
 
 @dataclass(slots=True)
-class _Order:
+class _JoinOrder:
     """Grows an order of joins from the node with the fewest matches."""
 
-    nodes: Mapping[str, Fit]
-    left: list[Way]
+    nodes: Mapping[str, NodeEstimate]
+    left: list[EdgeJoin]
     text: str = ""
     reached: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
@@ -232,42 +232,42 @@ class _Order:
         begin = min(self.nodes, key=lambda name: self.nodes[name].size)
         self.text, self.reached, self.read = begin, {begin}, {begin}
         while self.left:
-            way = min(self.left, key=self._cost)
-            if not {way.start, way.end} & self.reached:
+            join = min(self.left, key=self._cost)
+            if not {join.start, join.end} & self.reached:
                 return ""  # the engine takes no order for two patterns without a node in common
-            self.left.remove(way)
-            self._add(way)
+            self.left.remove(join)
+            self._add(join)
         if self.reached != set(self.nodes):
             return ""
         self._read(*sorted(self.reached - self.read))
         return f" HINT {self.text}"
 
-    def _cost(self, way: Way) -> float:
+    def _cost(self, join: EdgeJoin) -> float:
         """Estimate by how much an edge multiplies the rows; an edge that closes a ring comes first."""
-        if way.start in self.reached and way.end in self.reached:
+        if join.start in self.reached and join.end in self.reached:
             return -1.0
-        if way.start not in self.reached and way.end not in self.reached:
+        if join.start not in self.reached and join.end not in self.reached:
             return float("inf")
-        fan, other = (way.forward, way.end) if way.start in self.reached else (way.backward, way.start)
+        fan, other = (join.forward, join.end) if join.start in self.reached else (join.backward, join.start)
         return fan * self.nodes[other].size / self.nodes[other].total
 
-    def _add(self, way: Way) -> None:
-        here, other, back = way.start, way.end, way.backward
+    def _add(self, join: EdgeJoin) -> None:
+        here, other, back = join.start, join.end, join.backward
         if here not in self.reached:
-            here, other, back = way.end, way.start, way.forward
+            here, other, back = join.end, join.start, join.forward
         if other in self.reached:  # both nodes must be read: otherwise the engine compares only one of them
-            self._read(way.start, way.end)
-            self._join(way.edge)
+            self._read(join.start, join.end)
+            self._join(join.edge)
         elif self.text != here and self.nodes[other].size * max(back, 1.0) < self.nodes[here].total * _FEW:
             self._read(here)
-            self._join(f"({other} JOIN {way.edge})")
+            self._join(f"({other} JOIN {join.edge})")
             self.read.add(other)
         elif here in self.read:
             if len(self.reached) == 2:  # or the engine would walk both edges of the first node in one go
                 self._read(*self.reached)
-            self._join(way.edge)
+            self._join(join.edge)
         else:
-            self._join(f"({here} JOIN {way.edge})")
+            self._join(f"({here} JOIN {join.edge})")
             self.read.add(here)
         self.reached.add(other)
 

@@ -10,14 +10,14 @@ from orienteer.errors import BadQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """A kind of value; the name is empty where nothing is known."""
 
     name: str = ""
     """text, integer, float, boolean, date, map, list, node, edge, path, node type, edge type, null."""
     types: frozenset[str] = frozenset()
     """The possible types of a node or an edge."""
-    item: Kind | None = None
+    item: ValueKind | None = None
     """The kind of a list's items."""
     deep: int = 0
     """Levels of nested lists and maps."""
@@ -40,17 +40,17 @@ class Kind:
         )
 
 
-UNKNOWN = Kind()
-NULL = Kind("null")
-TEXT, INTEGER, FLOAT = Kind("text"), Kind("integer"), Kind("float")
-BOOLEAN, DATE = Kind("boolean"), Kind("date")
+UNKNOWN = ValueKind()
+NULL = ValueKind("null")
+TEXT, INTEGER, FLOAT = ValueKind("text"), ValueKind("integer"), ValueKind("float")
+BOOLEAN, DATE = ValueKind("boolean"), ValueKind("date")
 
 
 class Value(NamedTuple):
     """An expression in the engine's text, with its kind."""
 
     text: str
-    kind: Kind = UNKNOWN
+    kind: ValueKind = UNKNOWN
     known: None | bool | int | float | str = None
     """The value itself, for a literal or a parameter that is not a list."""
 
@@ -65,14 +65,14 @@ def repeated(what: str, *values: Value) -> None:
         raise BadQuery(f"{what} is asked of an expression too long to repeat: name that first by WITH ... AS x")
 
 
-def list_of(item: Kind) -> Kind:
+def list_of(item: ValueKind) -> ValueKind:
     """Return the kind of a list. Raises `BadQuery` for too deep a nesting."""
-    return Kind("list", item=item, deep=_deeper(item.deep))
+    return ValueKind("list", item=item, deep=_deeper(item.deep))
 
 
-def map_of(values: Sequence[Kind]) -> Kind:
+def map_of(values: Sequence[ValueKind]) -> ValueKind:
     """Return the kind of a map. Raises `BadQuery` for too deep a nesting."""
-    return Kind("map", deep=_deeper(max((kind.deep for kind in values), default=0)))
+    return ValueKind("map", deep=_deeper(max((kind.deep for kind in values), default=0)))
 
 
 def _deeper(deep: int) -> int:
@@ -81,7 +81,7 @@ def _deeper(deep: int) -> int:
     return deep + 1
 
 
-def common(kinds: list[Kind], where: str) -> Kind:
+def common(kinds: list[ValueKind], where: str) -> ValueKind:
     """Return the common kind of several values. Raises `BadQuery` where they have none."""
     definite = [kind for kind in kinds if kind.name not in ("", "null")]
     if not definite:
@@ -95,7 +95,9 @@ def common(kinds: list[Kind], where: str) -> Kind:
         raise BadQuery(f"{where} mixes {shown}: return them apart, or make all texts with toString()")
     types = frozenset[str]().union(*(kind.types for kind in definite))
     items = [kind.item for kind in definite if kind.item is not None]
-    return Kind(definite[0].name, types, common(items, where) if items else None, max(kind.deep for kind in definite))
+    return ValueKind(
+        definite[0].name, types, common(items, where) if items else None, max(kind.deep for kind in definite)
+    )
 
 
 def rendered(value: None | bool | int | float | str) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from orienteer.cypher.ladybug.comparisons import compared
-from orienteer.cypher.ladybug.joins import NAME, Drawn, Fit, Matched, Way, asked, fit
-from orienteer.cypher.ladybug.kinds import TEXT, Kind, Value, list_of, quoted, rendered
+from orienteer.cypher.ladybug.joins import NAME, EdgeJoin, MatchPlan, NodeEstimate, PathText, compared_keys, estimate
+from orienteer.cypher.ladybug.kinds import TEXT, Value, ValueKind, list_of, quoted, rendered
 from orienteer.cypher.ladybug.scope import Scope
-from orienteer.cypher.names import Names
+from orienteer.cypher.names import NameMap
 from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern, PathPattern
 from orienteer.errors import BadQuery
 from orienteer.records import Triple
@@ -24,7 +24,7 @@ _Write = Callable[[Expression], Value]
 
 
 @dataclass(slots=True)
-class _Node:
+class _PatternNode:
     value: str
     types: frozenset[str]
     is_new: bool
@@ -34,13 +34,13 @@ class _Node:
 
 
 @dataclass(slots=True)
-class _Edge:
+class _PatternEdge:
     pattern: EdgePattern
     value: str
     triples: frozenset[Triple]
     all_triples: bool
-    start: _Node
-    end: _Node
+    start: _PatternNode
+    end: _PatternNode
     direction: Direction
     is_shortest: bool
 
@@ -51,13 +51,13 @@ class Matcher:
 
     scope: Scope
     write: _Write
-    nodes: dict[str, _Node] = field(default_factory=dict)
-    edges: list[_Edge] = field(default_factory=list)
+    nodes: dict[str, _PatternNode] = field(default_factory=dict)
+    edges: list[_PatternEdge] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
     variables: dict[str, Value] = field(default_factory=dict)
-    _keyed: list[tuple[str, Kind, tuple[tuple[str, Expression], ...]]] = field(default_factory=list)
+    _keyed: list[tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]] = field(default_factory=list)
 
-    def match(self, paths: Sequence[PathPattern], where: Expression | None) -> Matched:
+    def match(self, paths: Sequence[PathPattern], where: Expression | None) -> MatchPlan:
         """Return the patterns with the conditions of their braces; `where` only serves the estimates here.
 
         Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
@@ -72,16 +72,16 @@ class Matcher:
         with self.scope.inner({**self.variables, **narrowed}):
             for owner, items in self._pending():
                 self.conditions += [self._equal(owner, key, value) for key, value in items]
-        nodes = self._fits(asked(where))
-        ways = [self._way(edge, nodes) for edge in self.edges]
-        return Matched(
-            [Drawn(text, frozenset(NAME.findall(text))) for text in texts],
+        nodes = self._fits(compared_keys(where))
+        joins = [self._way(edge, nodes) for edge in self.edges]
+        return MatchPlan(
+            [PathText(text, frozenset(NAME.findall(text))) for text in texts],
             self.conditions,
             self.variables,
             narrowed,
             nodes,
-            ways,
-            self._apart(ways),
+            joins,
+            self._apart(joins),
             can_be_ordered=not any(edge.is_shortest for edge in self.edges),
         )
 
@@ -105,7 +105,7 @@ class Matcher:
             return lambda: ""
         self._check_new(path.variable)
         value = self.scope.fresh()
-        self.variables[path.variable] = Value(value, Kind("path"))
+        self.variables[path.variable] = Value(value, ValueKind("path"))
         return lambda: f"{value} = "
 
     def _check_shortest(self) -> None:
@@ -120,7 +120,7 @@ class Matcher:
         if name in self.variables or name in self.nodes or name in self.scope.variables:
             raise BadQuery(f"the variable {name!r} is used twice for different things: give one of them another name")
 
-    def _node(self, pattern: NodePattern) -> _Node:
+    def _node(self, pattern: NodePattern) -> _PatternNode:
         names, name = self.scope.names, pattern.variable
         wanted = frozenset[str]().union(*map(names.node_types, pattern.types)) if pattern.types else None
         node = self.nodes.get(name) if name is not None else None
@@ -130,10 +130,10 @@ class Matcher:
             node.types &= wanted
             self.conditions.append(_is_one_of(node.value, self._tables(wanted)))
         if pattern.properties:
-            self._keyed.append((node.value, Kind("node"), pattern.properties))
+            self._keyed.append((node.value, ValueKind("node"), pattern.properties))
         return node
 
-    def _first(self, name: str | None, wanted: frozenset[str] | None) -> _Node:
+    def _first(self, name: str | None, wanted: frozenset[str] | None) -> _PatternNode:
         """Return a node at its first occurrence in this clause; an earlier clause may have introduced it."""
         scope = self.scope
         if name is not None and name in self.variables:
@@ -141,12 +141,14 @@ class Matcher:
         before = scope.variables.get(name) if name is not None else None
         if before is None:
             types = frozenset(scope.names.schema.node_types) if wanted is None else wanted
-            node = _Node(scope.fresh(), types, True, "" if wanted is None else _written(self._tables(wanted)), name)
+            node = _PatternNode(
+                scope.fresh(), types, True, "" if wanted is None else _written(self._tables(wanted)), name
+            )
         else:
             if before.kind.name not in ("node", ""):
                 raise BadQuery(f"{name!r} is {before.kind.shown}, not a node: give the node another name")
             types = before.kind.types or frozenset(scope.names.schema.node_types)
-            node = _Node(before.text, types if wanted is None else types & wanted, False, name=name)
+            node = _PatternNode(before.text, types if wanted is None else types & wanted, False, name=name)
             if wanted is not None and not types <= wanted:
                 self.conditions.append(_is_one_of(node.value, self._tables(wanted)))
         self.nodes[name or node.value] = node
@@ -155,12 +157,12 @@ class Matcher:
     def _tables(self, types: Iterable[str]) -> list[str]:
         return [self.scope.names.catalog.node_tables[node_type] for node_type in sorted(types)]
 
-    def _writer(self, node: _Node) -> Callable[[], str]:
+    def _writer(self, node: _PatternNode) -> Callable[[], str]:
         """Return a function that writes a node: with its types at the first occurrence, by its name afterwards."""
         written, node.written = node.written, ""
         return lambda: f"({node.value}{written})"
 
-    def _edge(self, pattern: EdgePattern, start: _Node, end: _Node, *, is_shortest: bool) -> _Edge:
+    def _edge(self, pattern: EdgePattern, start: _PatternNode, end: _PatternNode, *, is_shortest: bool) -> _PatternEdge:
         names = self.scope.names
         everything = frozenset(names.triples)
         triples = frozenset[Triple]().union(*map(names.edge_triples, pattern.types)) if pattern.types else everything
@@ -170,17 +172,17 @@ class Matcher:
             )
         direction = self._direction(pattern, {triple.type for triple in triples})
         value = self.scope.fresh()
-        edge = _Edge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
+        edge = _PatternEdge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
         self.edges.append(edge)
         types = frozenset(triple.type for triple in triples)
         if pattern.variable is not None:
             self._check_new(pattern.variable)
-            kind = Kind("edge", types)
+            kind = ValueKind("edge", types)
             self.variables[pattern.variable] = (
                 Value(f"rels({value})", list_of(kind)) if pattern.hops else Value(value, kind)
             )
         if pattern.properties:
-            self._keyed.append((value, Kind("edge", types), pattern.properties))
+            self._keyed.append((value, ValueKind("edge", types), pattern.properties))
         return edge
 
     def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
@@ -202,7 +204,7 @@ class Matcher:
         scope.note(f"{shown} has no direction and is stored one way: leave the arrow out to walk it both ways")
         return pattern.direction
 
-    def _drawn(self, edge: _Edge, shortest: str) -> str:
+    def _drawn(self, edge: _PatternEdge, shortest: str) -> str:
         hops, types = edge.pattern.hops, ""
         if not edge.all_triples:
             tables = self.scope.names.catalog.edge_tables
@@ -229,7 +231,7 @@ class Matcher:
             if not node.types:
                 raise BadQuery(f"no node can be of all types that {node.name or 'a node'} is given")
 
-    def _impossible(self, edge: _Edge) -> BadQuery:
+    def _impossible(self, edge: _PatternEdge) -> BadQuery:
         label = self.scope.names.schema.label
         around = edge.start.types | edge.end.types
         fitting = [triple for triple in self.scope.names.triples if triple in edge.triples] or list(
@@ -242,8 +244,8 @@ class Matcher:
         arrow = {"out": "->", "in": "<-", "both": "-"}[edge.direction]
         return BadQuery(f"No edge of this graph fits the pattern (its direction is {arrow}). There are: {shown}.")
 
-    def _node_value(self, node: _Node) -> Value:
-        return Value(node.value, Kind("node", node.types))
+    def _node_value(self, node: _PatternNode) -> Value:
+        return Value(node.value, ValueKind("node", node.types))
 
     def _restrict(self) -> None:
         """Add conditions for edge types that were named with their end types, where the pattern allows more."""
@@ -270,16 +272,16 @@ class Matcher:
 
     # ------------------------------------------------------------------------------------------------- joining
 
-    def _fits(self, wanted: Mapping[str, list[tuple[str, int]]]) -> dict[str, Fit]:
+    def _fits(self, wanted: Mapping[str, list[tuple[str, int]]]) -> dict[str, NodeEstimate]:
         """Return the estimates for each node by its value; `wanted` are the keys that a condition compares."""
         counts, fits = self.scope.names.schema.node_types, {}
         for node in self.nodes.values():
             keys = list(wanted.get(node.name, ())) if node.name is not None else []
             keys += [(key.casefold(), 1) for value, _, items in self._keyed if value == node.value for key, _ in items]
-            fits[node.value] = fit(sum(counts[node_type] for node_type in node.types), keys, is_new=node.is_new)
+            fits[node.value] = estimate(sum(counts[node_type] for node_type in node.types), keys, is_new=node.is_new)
         return fits
 
-    def _way(self, edge: _Edge, nodes: Mapping[str, Fit]) -> Way:
+    def _way(self, edge: _PatternEdge, nodes: Mapping[str, NodeEstimate]) -> EdgeJoin:
         starts, ends, count, is_narrowed = edge.start.types, edge.end.types, 0, False
         for triple in edge.triples:
             goes, comes = (
@@ -292,13 +294,13 @@ class Matcher:
         hops = edge.pattern.hops.most if edge.pattern.hops else 1
         forward, backward = ((count / nodes[node.value].total) ** hops for node in (edge.start, edge.end))
         is_long = edge.pattern.hops is not None
-        return Way(edge.value, edge.start.value, edge.end.value, forward, backward, is_long, is_narrowed)
+        return EdgeJoin(edge.value, edge.start.value, edge.end.value, forward, backward, is_long, is_narrowed)
 
-    def _apart(self, ways: Sequence[Way]) -> list[tuple[Way, Way]]:
-        """Return the pairs of edges that one edge of the graph could match both of."""
+    def _apart(self, joins: Sequence[EdgeJoin]) -> list[tuple[EdgeJoin, EdgeJoin]]:
+        """Return the pairs of edges that the same edge of the graph could match."""
         return [
-            (way, other)
-            for (edge, way), (other_edge, other) in combinations(zip(self.edges, ways, strict=True), 2)
+            (join, other)
+            for (edge, join), (other_edge, other) in combinations(zip(self.edges, joins, strict=True), 2)
             if edge.triples & other_edge.triples and not edge.is_shortest and not other_edge.is_shortest
         ]
 
@@ -319,7 +321,7 @@ class Matcher:
         return compared("=", property_of(self.scope.names, owner, key), value).text
 
 
-def property_of(names: Names, owner: Value, key: str) -> Value:
+def property_of(names: NameMap, owner: Value, key: str) -> Value:
     """Return a property of a node or an edge. Raises `UnknownProperty`."""
     is_own = key.casefold() in ("id", "name") and key not in names.catalog.node_columns
     if owner.kind.name == "node" and is_own:
@@ -328,7 +330,7 @@ def property_of(names: Names, owner: Value, key: str) -> Value:
     return Value(f"{owner.text}.{quoted(column.column)}", column.value_kind)
 
 
-def _joined(edge: _Edge) -> tuple[frozenset[str], frozenset[str]]:
+def _joined(edge: _PatternEdge) -> tuple[frozenset[str], frozenset[str]]:
     """Return the types of both ends that an edge can join."""
     pairs = {(triple.source, triple.target) for triple in edge.triples}
     back = {(target, source) for source, target in pairs}
@@ -344,7 +346,7 @@ def _joined(edge: _Edge) -> tuple[frozenset[str], frozenset[str]]:
     return edge.start.types & backward, edge.end.types & forward
 
 
-def _only_way(edge: _Edge) -> Direction:
+def _only_way(edge: _PatternEdge) -> Direction:
     """Return the only direction that the types of both ends allow an edge, or the pattern's own."""
     if edge.direction != "both" or edge.pattern.hops is not None:
         return edge.direction

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.cypher.names import Names
+from orienteer.cypher.names import NameMap
 from orienteer.cypher.view import Identifiers
 from orienteer.records import JsonValue
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Results:
     """Reads the values of one copy. It has no reference to the graph, which would stay open with the engine."""
 
-    def __init__(self, graph: Graph, names: Names, identifiers: Identifiers | None = None) -> None:
+    def __init__(self, graph: Graph, names: NameMap, identifiers: Identifiers | None = None) -> None:
         self.names, self._identifiers = names, identifiers
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
 

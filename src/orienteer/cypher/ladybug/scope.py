@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.kinds import NULL, UNKNOWN, Value, common, constant, list_of
-from orienteer.cypher.names import Names
+from orienteer.cypher.names import NameMap
 from orienteer.errors import BadQuery, nearest
 from orienteer.records import JsonValue
 
@@ -24,7 +24,7 @@ _LONGEST_PARAMETER = 1_000_000  # characters
 class Scope:
     """The state of one query while it is written for the engine."""
 
-    names: Names
+    names: NameMap
     parameters: Mapping[str, JsonValue]
     largest_for_shortest: int
     """The most edges of a graph in which the engine searches for shortest paths."""

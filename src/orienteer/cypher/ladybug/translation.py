@@ -19,21 +19,21 @@ from typing import Any, NamedTuple
 
 from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.functions import AGGREGATES
-from orienteer.cypher.ladybug.joins import UNSURE, Matched, conjuncts, is_unsure, joined, matches, parts_of
+from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, conjuncts, is_unsure, joined, matches, parts_of
 from orienteer.cypher.ladybug.kinds import UNKNOWN, Value
 from orienteer.cypher.ladybug.matcher import Matcher
 from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer
-from orienteer.cypher.names import Names
+from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import TOO_DEEP, parse
-from orienteer.cypher.syntax import Expression, Match, Order, Projection, Statement, Unwind
+from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, OrderItem, Projection, Unwind
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue
 
 LARGEST_FOR_SHORTEST = 2_000_000  # edges; shortest paths took 0.1 s with 1.4 million and 2 to 9 s with 40 million
 
 
-class Rewritten(NamedTuple):
+class EngineQuery(NamedTuple):
     """A statement in the engine's text, with its parameters, and the columns and notes of its answer."""
 
     text: str
@@ -44,22 +44,22 @@ class Rewritten(NamedTuple):
 
 def rewrite(
     text: str,
-    names: Names,
+    names: NameMap,
     parameters: Mapping[str, JsonValue],
     *,
     largest_for_shortest: int = LARGEST_FOR_SHORTEST,
-) -> Rewritten:
+) -> EngineQuery:
     """Read a statement and write it for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
     return written_for_engine(parse(text), names, parameters, largest_for_shortest=largest_for_shortest)
 
 
 def written_for_engine(
-    statement: Statement,
-    names: Names,
+    statement: CypherStatement,
+    names: NameMap,
     parameters: Mapping[str, JsonValue],
     *,
     largest_for_shortest: int = LARGEST_FOR_SHORTEST,
-) -> Rewritten:
+) -> EngineQuery:
     """Write a statement for the engine that the guard has read. Raises what `rewrite` raises."""
     try:
         return _written(statement, Scope(names, parameters, largest_for_shortest))
@@ -67,21 +67,21 @@ def written_for_engine(
         raise BadQuery(TOO_DEEP) from None
 
 
-def _written(statement: Statement, scope: Scope) -> Rewritten:
+def _written(statement: CypherStatement, scope: Scope) -> EngineQuery:
     parts, columns = [], tuple[str, ...]()
     for query in statement.queries:
         scope.variables = {}
-        part = _Query(scope, Writer(scope))
+        part = _QueryWriter(scope, Writer(scope))
         parts.append(part.written(query))
         columns = part.columns
     joined = (" UNION ALL " if statement.keeps_repeats else " UNION ").join(parts)
     if len(joined) > LONGEST_WRITTEN:
         raise BadQuery(TOO_LONG)
-    return Rewritten(joined, scope.used, columns, tuple(scope.notes))
+    return EngineQuery(joined, scope.used, columns, tuple(scope.notes))
 
 
 @dataclass(slots=True)
-class _Query:
+class _QueryWriter:
     """Writes one query of a UNION."""
 
     scope: Scope
@@ -89,14 +89,14 @@ class _Query:
     columns: tuple[str, ...] = ()
 
     def written(self, clauses: tuple[syntax.Clause, ...]) -> str:
-        parts, waiting = [], list[Matched]()
+        parts, waiting = [], list[MatchPlan]()
         for place, clause in enumerate(clauses):
-            if isinstance(clause, Match) and not clause.optional:
+            if isinstance(clause, MatchClause) and not clause.optional:
                 waiting.append(self._match(clause))
                 if not _is_match(clauses[place + 1]):  # the engine reads successive MATCH clauses as one
                     parts.append(matches(waiting))
                     waiting = []
-            elif isinstance(clause, Match):
+            elif isinstance(clause, MatchClause):
                 parts.append(self._optional(clause))
             elif isinstance(clause, Unwind):
                 parts.append(self._unwind(clause))
@@ -104,7 +104,7 @@ class _Query:
                 parts.append(self._projection(clause, is_last=place == len(clauses) - 1))
         return " ".join(parts)
 
-    def _optional(self, clause: Match) -> str:
+    def _optional(self, clause: MatchClause) -> str:
         is_first = not self.scope.variables
         if not is_first:
             _check_connected(clause, self.scope.variables)
@@ -118,7 +118,7 @@ class _Query:
             self.scope.note(UNSURE)
         return f"OPTIONAL MATCH {joined([matched], reads_outside=is_first)}"
 
-    def _match(self, clause: Match) -> Matched:
+    def _match(self, clause: MatchClause) -> MatchPlan:
         """Return a clause's patterns with all its conditions; its variables are in scope from then on."""
         matched = Matcher(self.scope, self.writer.write).match(clause.paths, clause.where)
         if clause.where is not None:
@@ -169,8 +169,8 @@ class _Query:
         distinct = "DISTINCT " if clause.distinct else ""
         return f"{'RETURN' if is_last else 'WITH'} {distinct}{', '.join(written)}{order}{page}{where}{barrier}"
 
-    def _items(self, clause: Projection) -> list[syntax.Projected]:
-        star = [syntax.Projected(syntax.Variable(name), name, False) for name in self.scope.variables]
+    def _items(self, clause: Projection) -> list[syntax.ProjectionItem]:
+        star = [syntax.ProjectionItem(syntax.Variable(name), name, False) for name in self.scope.variables]
         items = [*(star if clause.star else ()), *clause.items]
         names = [item.name for item in items]
         if len(set(names)) < len(names):
@@ -180,7 +180,7 @@ class _Query:
     def _order(
         self,
         clause: Projection,
-        items: list[syntax.Projected],
+        items: list[syntax.ProjectionItem],
         before: dict[str, Value],
         after: dict[str, Value],
         *,
@@ -200,7 +200,7 @@ class _Query:
                 parts.append(self._ordered(order, columns))
         return f" ORDER BY {', '.join(parts)}"
 
-    def _ordered(self, order: Order, columns: Mapping[Expression, str]) -> str:
+    def _ordered(self, order: OrderItem, columns: Mapping[Expression, str]) -> str:
         """Write one expression of ORDER BY. Raises `BadQuery` for values without an order."""
         value = self.writer.write(_replaced(order.expression, columns))
         if value.kind.name in ("node", "edge", "path", "map", "list"):
@@ -225,10 +225,10 @@ class _Query:
 
 def _is_match(clause: syntax.Clause) -> bool:
     """Tell whether a clause is a MATCH that is not optional."""
-    return isinstance(clause, Match) and not clause.optional
+    return isinstance(clause, MatchClause) and not clause.optional
 
 
-def _check_connected(clause: Match, variables: Collection[str]) -> None:
+def _check_connected(clause: MatchClause, variables: Collection[str]) -> None:
     """Raise `BadQuery` for an OPTIONAL MATCH of several parts: the engine answers it with wrong rows."""
     parts = parts_of(path.variables for path in clause.paths)
     if len(parts) > 1 or (clause.where is not None and not parts[0] & set(variables)):
@@ -244,7 +244,7 @@ def _part(path: str, pattern: syntax.PathPattern) -> str:
 
 def _aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
     """Tell whether an expression contains count(), collect() or another aggregation."""
-    if isinstance(expression, syntax.Call) and expression.name in AGGREGATES:
+    if isinstance(expression, syntax.FunctionCall) and expression.name in AGGREGATES:
         return True
     if isinstance(expression, tuple):
         return any(map(_aggregates, expression))

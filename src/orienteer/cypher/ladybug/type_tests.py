@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.functions import check_count, check_graph_kind
-from orienteer.cypher.ladybug.kinds import BOOLEAN, TEXT, Kind, Value, list_of, rendered
+from orienteer.cypher.ladybug.kinds import BOOLEAN, TEXT, Value, ValueKind, list_of, rendered
 from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.patterns import is_domain
 from orienteer.cypher.syntax import Expression
@@ -17,7 +17,7 @@ TYPE_CALLS = frozenset({"type", "nodetype"})
 
 
 @dataclass(frozen=True, slots=True)
-class Typing:
+class TypeTests:
     """Writes the types of nodes and edges, and conditions on them; `write` writes other expressions."""
 
     scope: Scope
@@ -92,7 +92,7 @@ class Typing:
         wanted = self.scope.constant(expression.left)
         if not isinstance(wanted, str) or not is_domain(view.label, wanted):
             return None
-        assert isinstance(right, syntax.Call)
+        assert isinstance(right, syntax.FunctionCall)
         check_count("labels", right.arguments, 1, 1)
         value = self.write(right.arguments[0])
         check_graph_kind("labels()", value, "node")
@@ -111,7 +111,7 @@ class Typing:
         if renamed:
             cases = " ".join(f"WHEN {rendered(table)} THEN {rendered(name)}" for table, name in renamed.items())
             text = f"CASE {text} {cases} ELSE {text} END"
-        return Value(text, Kind(f"{what} type"))
+        return Value(text, ValueKind(f"{what} type"))
 
     def _table(self, value: Value) -> str:
         """Write a type by its name in the copy; null for null."""
@@ -125,16 +125,16 @@ def _turned(expression: syntax.Binary, *, is_only_label: bool) -> tuple[str, Exp
     """Return a comparison with the type on its left side, if either side is a type."""
     operator, left, right = expression.operator, expression.left, expression.right
     if operator == "IN" and _is_labels(right):
-        assert isinstance(right, syntax.Call)
+        assert isinstance(right, syntax.FunctionCall)
         return "=", syntax.Item(right, syntax.Literal_(0)), left
-    if isinstance(left, syntax.Call) and left.name == "labels" and isinstance(right, syntax.ListOf):
+    if isinstance(left, syntax.FunctionCall) and left.name == "labels" and isinstance(right, syntax.ListOf):
         is_one = operator in ("=", "<>") and len(right.items) == 1 and is_only_label  # labels(n) = ['Gene']
         return (operator, syntax.Item(left, syntax.Literal_(0)), right.items[0]) if is_one else (operator, left, right)
     return (operator, right, left) if not _is_type(left) and _is_type(right) else (operator, left, right)
 
 
 def _is_labels(expression: Expression) -> bool:
-    return isinstance(expression, syntax.Call) and expression.name == "labels"
+    return isinstance(expression, syntax.FunctionCall) and expression.name == "labels"
 
 
 def _is_there(value: Value) -> Value:
@@ -145,15 +145,15 @@ def _is_type(expression: Expression) -> bool:
     """Tell whether an expression is the type of an edge or the first label of a node."""
     if isinstance(expression, syntax.Item):
         return _is_labels(expression.base) and expression.at == syntax.Literal_(0)
-    if isinstance(expression, syntax.Call) and expression.name == "head" and expression.arguments:
-        return isinstance(expression.arguments[0], syntax.Call) and expression.arguments[0].name == "labels"
-    return isinstance(expression, syntax.Call) and expression.name in TYPE_CALLS
+    if isinstance(expression, syntax.FunctionCall) and expression.name == "head" and expression.arguments:
+        return isinstance(expression.arguments[0], syntax.FunctionCall) and expression.arguments[0].name == "labels"
+    return isinstance(expression, syntax.FunctionCall) and expression.name in TYPE_CALLS
 
 
 def _typed(expression: Expression) -> Expression:
     """Return the node or the edge whose type an expression is."""
-    while not isinstance(expression, syntax.Call) or expression.name not in (*TYPE_CALLS, "labels"):
-        assert isinstance(expression, syntax.Item | syntax.Call)
+    while not isinstance(expression, syntax.FunctionCall) or expression.name not in (*TYPE_CALLS, "labels"):
+        assert isinstance(expression, syntax.Item | syntax.FunctionCall)
         expression = expression.base if isinstance(expression, syntax.Item) else expression.arguments[0]
     check_count(expression.name, expression.arguments, 1, 1)
     return expression.arguments[0]

@@ -19,8 +19,8 @@ from orienteer.cypher.ladybug.kinds import (
     NULL,
     TEXT,
     UNKNOWN,
-    Kind,
     Value,
+    ValueKind,
     common,
     constant,
     list_of,
@@ -30,7 +30,7 @@ from orienteer.cypher.ladybug.kinds import (
 )
 from orienteer.cypher.ladybug.matcher import Matcher, property_of
 from orienteer.cypher.ladybug.scope import Scope
-from orienteer.cypher.ladybug.type_tests import TYPE_CALLS, Typing
+from orienteer.cypher.ladybug.type_tests import TYPE_CALLS, TypeTests
 from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
 
@@ -47,8 +47,8 @@ class Writer:
     scope: Scope
 
     @property
-    def _typing(self) -> Typing:
-        return Typing(self.scope, self.write)
+    def _typing(self) -> TypeTests:
+        return TypeTests(self.scope, self.write)
 
     def write(self, expression: Expression) -> Value:
         """Write an expression for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -95,7 +95,7 @@ class Writer:
         if kind == "date" and expression.key in _DATE_PARTS:
             return Value(f"date_part('{_DATE_PARTS[expression.key]}', {base.text})", INTEGER)
         if kind in ("map", ""):
-            return Value(f"({base.text}).{quoted(expression.key)}", Kind(deep=max(base.kind.deep - 1, 0)))
+            return Value(f"({base.text}).{quoted(expression.key)}", ValueKind(deep=max(base.kind.deep - 1, 0)))
         if kind not in ("node", "edge"):
             hint = ": name one of them, as in list[0].name" if kind == "list" else ""
             raise BadQuery(f"{base.kind.shown} has no property {expression.key!r}{hint}")
@@ -193,7 +193,7 @@ class Writer:
 
     @_written.register
     def _(self, expression: syntax.Item) -> Value:
-        if isinstance(expression.base, syntax.Call) and expression.base.name == "labels":
+        if isinstance(expression.base, syntax.FunctionCall) and expression.base.name == "labels":
             return self._typing.label_of(expression.base.arguments, expression.at)
         base, at = self.write(expression.base), self.write(expression.at)
         if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
@@ -212,7 +212,7 @@ class Writer:
         return Value(f"list_slice({base.text}, {begin}, {end})", base.kind)
 
     @_written.register
-    def _(self, expression: syntax.Case) -> Value:
+    def _(self, expression: syntax.CaseExpression) -> Value:
         tests = [self._test(condition) for condition, _ in expression.whens]
         results = [self.write(result) for _, result in expression.whens]
         if expression.otherwise is not None:
@@ -256,7 +256,7 @@ class Writer:
         assert result is not None
         with self.scope.inner(local):
             plain = isinstance(result, syntax.Property) and isinstance(result.base, syntax.Variable)
-            if plain or (isinstance(result, syntax.Call) and result.name in TYPE_CALLS):
+            if plain or (isinstance(result, syntax.FunctionCall) and result.name in TYPE_CALLS):
                 return self.write(result)
         with self.scope.inner(local, local=local):
             value = self.write(result)
@@ -307,7 +307,7 @@ class Writer:
     # ---------------------------------------------------------------------------------------------------- calls
 
     @_written.register
-    def _(self, expression: syntax.Call) -> Value:
+    def _(self, expression: syntax.FunctionCall) -> Value:
         name = expression.name
         if expression.star:
             with self._aggregating(name):
@@ -336,7 +336,7 @@ class Writer:
             )
         return self.scope.aggregating(False)
 
-    def _aggregate(self, expression: syntax.Call) -> Value:
+    def _aggregate(self, expression: syntax.FunctionCall) -> Value:
         check_count(expression.name, expression.arguments, 1, 1)
         name = expression.name
         with self._aggregating(name):
@@ -377,8 +377,8 @@ class Writer:
         catalog = self.scope.names.catalog
         call, kind = {
             "length": ("length", INTEGER),
-            "nodes": ("nodes", list_of(Kind("node", frozenset(catalog.node_tables)))),
-            "edges": ("rels", list_of(Kind("edge", frozenset(catalog.edge_tables)))),
+            "nodes": ("nodes", list_of(ValueKind("node", frozenset(catalog.node_tables)))),
+            "edges": ("rels", list_of(ValueKind("edge", frozenset(catalog.edge_tables)))),
         }[name]
         return Value(self.or_null(value, f"{call}({value.text})"), kind)
 

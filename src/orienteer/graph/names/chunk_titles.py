@@ -10,7 +10,7 @@ from orienteer.records import Node
 
 
 @dataclass(slots=True)
-class Part:
+class DocumentPart:
     """A chunk or a table segment, without its text."""
 
     id: str
@@ -33,7 +33,7 @@ class _Document:
     headings: set[str] = field(default_factory=set)
 
 
-def parts_of(nodes: Iterable[Node]) -> Iterator[tuple[Part, Node]]:
+def parts_of(nodes: Iterable[Node]) -> Iterator[tuple[DocumentPart, Node]]:
     """Yield the parts among nodes, each with its titles. A document has to come before its parts."""
     here = _Document()
     count = 0
@@ -45,11 +45,11 @@ def parts_of(nodes: Iterable[Node]) -> Iterator[tuple[Part, Node]]:
             yield _inner(node, here), node
         else:  # a row of a collection
             title = _written(node) if node.name == node.id else node.name
-            yield Part(node.id, count, (title,) if title else (), opens=True, is_untitled=not title), node
+            yield DocumentPart(node.id, count, (title,) if title else (), opens=True, is_untitled=not title), node
             count += 1
 
 
-def _inner(node: Node, here: _Document) -> Part:
+def _inner(node: Node, here: _Document) -> DocumentPart:
     opens = node.properties.get("order") == 0
     titles: list[str] = []
     if opens or (node.type == TABLE and not node.properties.get("heading")):
@@ -62,7 +62,7 @@ def _inner(node: Node, here: _Document) -> Part:
         here.headings.add(heading)
         titles.append(heading.rsplit(SEPARATOR, 1)[-1])
     is_untitled = opens and here.is_untitled and not written
-    return Part(node.id, here.number, tuple(filter(None, titles)), opens, is_untitled)
+    return DocumentPart(node.id, here.number, tuple(filter(None, titles)), opens, is_untitled)
 
 
 def _written(node: Node) -> str:

@@ -10,7 +10,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.names.chunk_titles import Part, parts_of
+from orienteer.graph.names.chunk_titles import DocumentPart, parts_of
 from orienteer.graph.reserved import CELLS, CHUNK, TABLE
 from orienteer.records import JsonValue, Node
 from orienteer.text.proper_names import CaseCounts, Finder, TextNames, idf, most_chunks, surfaces
@@ -35,10 +35,10 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class CorpusNames:
     """The telling names of a corpus, and the parts that they occur in."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[DocumentPart, ...]
     names: tuple[str, ...]
     """The names by number, as they are first written."""
     weights: NDArray[np.float64]
@@ -58,13 +58,13 @@ class Names:
         return self.members[self.begins[part] : self.begins[part + 1]]
 
 
-def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME_SHARE) -> Names:
+def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME_SHARE) -> CorpusNames:
     """Read all nodes twice, first to count words in both cases, then for names. `nodes` is iterated several times.
 
     A name in more than this share of the chunks, and in more than 20 chunks, is left out.
     """
     case = CaseCounts()
-    parts: list[Part] = []
+    parts: list[DocumentPart] = []
     for part, node in parts_of(nodes):
         case.add(node.text)
         parts.append(part)
@@ -72,7 +72,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
     case.settle()
     _name_untitled(nodes, parts, case)
     finder = Finder((surface for part in parts for title in part.titles for surface in surfaces(title)), case)
-    gathered = _Gathered()
+    gathered = _NameCollector()
     for number, (_, node) in enumerate(parts_of(nodes)):
         if node.type == TABLE:
             gathered.table(number, node, finder, parts[number].titles)
@@ -82,7 +82,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
     return gathered.settled(parts, share)
 
 
-def _name_untitled(nodes: Iterable[Node], parts: Sequence[Part], case: CaseCounts) -> None:
+def _name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: CaseCounts) -> None:
     """Take the first name in an untitled text for its title: right nearly every second time, and worth it."""
     if not any(part.is_untitled for part in parts):
         return
@@ -92,7 +92,7 @@ def _name_untitled(nodes: Iterable[Node], parts: Sequence[Part], case: CaseCount
             part.titles = (*part.titles, first)
 
 
-class _Gathered:
+class _NameCollector:
     """Collects the names of text after text."""
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class _Gathered:
         self._members.extend(sorted(numbers))
         self._begins.append(len(self._members))
 
-    def settled(self, parts: Sequence[Part], share: float) -> Names:
+    def settled(self, parts: Sequence[DocumentPart], share: float) -> CorpusNames:
         """Return the telling names: those in at least two chunks or a title, and not in too many chunks."""
         members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
         counts = np.bincount(members, minlength=len(self._numbers))
@@ -164,7 +164,7 @@ class _Gathered:
         remains = keep[members]
         begins = np.concatenate([[0], np.cumsum(remains)])[np.frombuffer(self._begins, np.int64)]
         new = {old: int(renumbered[old]) for old in self._titled if keep[old]}
-        return Names(
+        return CorpusNames(
             parts=tuple(parts),
             names=tuple(name for name, is_kept in zip(self._written, keep.tolist(), strict=True) if is_kept),
             weights=np.array([idf(int(count), len(parts)) for count in counts[keep]], np.float64),

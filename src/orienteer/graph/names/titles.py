@@ -16,7 +16,7 @@ _LEAST_COMMON, _COMMON = 20, 0.02  # a title of one word: nodes, or the share of
 _WORD = re.compile(r"\w+")
 
 
-class Named(NamedTuple):
+class TitlePlace(NamedTuple):
     """A name in a text, with the nodes that it names."""
 
     begin: int
@@ -26,7 +26,7 @@ class Named(NamedTuple):
     rows: tuple[int, ...]
 
 
-class TitlesIn:
+class TitleFinder:
     """Finds the nodes whose name, alias or identifier occurs in a text. Safe to share among threads.
 
     A name has to begin with a capital or a digit in the text, unless `lower` is true. The word of a one-word name has
@@ -40,12 +40,12 @@ class TitlesIn:
         """Return the rows of all names in a text: (n,) int32, ascending. Longer names win; no word counts twice."""
         return np.array(sorted({row for place in self.places(text) for row in place.rows}), np.int32)
 
-    def places(self, text: str) -> list[Named]:
+    def places(self, text: str) -> list[TitlePlace]:
         """Return the names in the order of the text: at each word the longest name; no word is part of two."""
         tokenizer = self._graph.tokenizer
         written = list(_WORD.finditer(text))
         words = [tuple(tokenizer.words(word[0])) for word in written]
-        places: list[Named] = []
+        places: list[TitlePlace] = []
         end = 0
         for at, word in enumerate(written):
             if at < end or (word[0][0].islower() and not self._lower):
@@ -54,7 +54,7 @@ class TitlesIn:
                 phrase = tuple(part for parts in words[at : at + length] for part in parts)
                 if rows := self._named(phrase):
                     end = at + length
-                    places.append(Named(word.start(), written[end - 1].end(), tuple(dict.fromkeys(rows))))
+                    places.append(TitlePlace(word.start(), written[end - 1].end(), tuple(dict.fromkeys(rows))))
                     break
         return places
 

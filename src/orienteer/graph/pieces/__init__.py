@@ -19,7 +19,7 @@ from orienteer.graph.format import (
     CHANGED,
     PIECES,
     FileRecord,
-    Piece,
+    PieceRecord,
     Pointer,
     check_sizes,
     damaged,
@@ -36,7 +36,7 @@ _SMALL = 1 << 16  # bytes: the hash of a smaller file is checked at each opening
 _REMOVE = "remove it, and make again what orienteer doctor says is gone"
 _COMMANDS = {"vectors": "embed", "similar": "link"}
 """The pieces that only a person's command makes, with the command."""
-Found = TypeVar("Found")
+Content = TypeVar("Content")
 
 
 def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
@@ -53,7 +53,7 @@ def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
         target = _folder(path, pointer, f"{name}-{os.urandom(4).hex()}")
         target.parent.mkdir(parents=True, exist_ok=True)
         work.rename(target)
-        pieces = {**pointer.pieces, name: Piece(folder=target.name, files=files)}
+        pieces = {**pointer.pieces, name: PieceRecord(folder=target.name, files=files)}
         replace_pointer(path, pointer.model_copy(update={"pieces": pieces}))
         remove(target.parent, re.compile(f"{name}-[0-9a-f]{{8}}"), keep=target.name)
         return target
@@ -64,10 +64,10 @@ def piece_or_made(
     generation: str,
     name: str,
     *,
-    read: Callable[[Path], Found | None],
+    read: Callable[[Path], Content | None],
     write: Callable[[Path], None],
     patience: float,
-) -> tuple[Found | None, str]:
+) -> tuple[Content | None, str]:
     """Return what `read` returns for a generation's piece; if it returns None, `write` makes the piece first.
 
     A damaged piece, for which `read` raises `NotAGraph`, is made again once. If the piece cannot be published, because

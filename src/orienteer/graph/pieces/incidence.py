@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from orienteer.errors import NotAGraph
 from orienteer.graph import format
 from orienteer.graph.format import FileName
-from orienteer.graph.names.mentions import Names
+from orienteer.graph.names.mentions import CorpusNames
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.records import Record
@@ -74,7 +74,7 @@ def listed(things: NDArray[np.int64], members: NDArray[np.int64], size: int, wid
     return lists_of((keys // width).astype(np.int32), (keys % width).astype(np.int32), size)
 
 
-class Found(NamedTuple):
+class NameIncidence(NamedTuple):
     """The names of passages, both by number; passages are numbered in the order of their rows."""
 
     held: Lists
@@ -91,7 +91,7 @@ class Found(NamedTuple):
     """The names as they are written, by number."""
 
 
-def found_of(graph: Graph, names: Names) -> Found:
+def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
     """Return the incidence of these names with the graph's passages, numbered in the order of their rows."""
     rows = np.array([graph.row(part.id) for part in names.parts], np.int64)
     place = np.sort(rows).searchsorted(rows)  # (parts,): the number of the passage that each part is
@@ -101,7 +101,7 @@ def found_of(graph: Graph, names: Names) -> Found:
     pairs = [(name, place[part]) for name, parts in names.titled.items() for part in parts]
     titles = np.array(pairs, np.int64).reshape(-1, 2)
     order = sorted(range(width), key=names.keys.__getitem__)
-    return Found(
+    return NameIncidence(
         held=of_passages,
         holders=of_passages.turned(width),
         titled=listed(titles[:, 0], titles[:, 1], width, count),
@@ -111,11 +111,11 @@ def found_of(graph: Graph, names: Names) -> Found:
     )
 
 
-def write_names(graph: Graph, names: Names, folder: Path) -> None:
+def write_names(graph: Graph, names: CorpusNames, folder: Path) -> None:
     """Write the names of a graph's passages into a folder. Raises `NotAGraph` if the graph was replaced."""
     if format.read_pointer(graph.path).generation != graph.manifest.generation:
         raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: open it again")
-    incidence = found_of(graph, names)
+    incidence = incidence_of(graph, names)
     for label, lists in zip(_LISTS, incidence[:3], strict=True):
         save(folder, f"{label}_begin", lists.begins)
         save(folder, label, lists.members)
@@ -133,7 +133,7 @@ def write_names(graph: Graph, names: Names, folder: Path) -> None:
     (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")
 
 
-def read_names(folder: Path, generation: str) -> Found | None:
+def read_names(folder: Path, generation: str) -> NameIncidence | None:
     """Map the files of `write_names`; None for another graph or format. Raises `NotAGraph` for damage."""
     try:
         about = IncidenceAbout.model_validate_json((folder / ABOUT).read_bytes())
@@ -145,7 +145,7 @@ def read_names(folder: Path, generation: str) -> Found | None:
             Lists(arrays.array(f"{label}_begin", "i8"), arrays.array(label, "i4")) for label in _LISTS
         )
         keys, written = arrays.strings("key"), arrays.strings("written")
-        incidence = Found(of_passages, holders, titled, keys, arrays.array("number", "i4"), written)
+        incidence = NameIncidence(of_passages, holders, titled, keys, arrays.array("number", "i4"), written)
         if _fits(incidence, about):
             return incidence
     except (FileNotFoundError, ValueError, LookupError) as error:
@@ -153,7 +153,7 @@ def read_names(folder: Path, generation: str) -> Found | None:
     raise format.damaged(folder, "its lists do not fit one another")
 
 
-def _fits(incidence: Found, about: IncidenceAbout) -> bool:
+def _fits(incidence: NameIncidence, about: IncidenceAbout) -> bool:
     """Tell whether the lists and their members fit the numbers of names and passages."""
     sizes = (about.passages, about.names), (about.names, about.passages), (about.names, about.passages)
     is_named = not len(incidence.numbers) or 0 <= incidence.numbers.min() <= incidence.numbers.max() < about.names

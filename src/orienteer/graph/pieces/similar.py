@@ -47,7 +47,7 @@ class LayerAbout(Record):
     seconds: float = 0.0
 
 
-class Joined(NamedTuple):
+class SimilarPairs(NamedTuple):
     """Pairs of similar rows, each pair once, as aligned arrays of shape `(pairs,)`; weights are similarities."""
 
     first: Rows
@@ -55,7 +55,7 @@ class Joined(NamedTuple):
     weight: NDArray[np.float32]
 
 
-class Alike(NamedTuple):
+class SimilarNeighbors(NamedTuple):
     """The similar neighbours of some rows, as aligned arrays of shape `(n,)`, in the order of the rows."""
 
     owner: NDArray[np.int32]
@@ -81,13 +81,13 @@ class SimilarLayer:
         ) < max(nodes, 1):
             raise ValueError(f"edges of {len(self._begins) - 1} nodes, of {nodes}")
 
-    def around(self, rows: Rows) -> Alike:
+    def around(self, rows: Rows) -> SimilarNeighbors:
         """Return the neighbours of some rows, whichever end they are; those of each row ascend."""
         counts = self._begins[rows + 1] - self._begins[rows]
         check_counts(counts, len(self._neighbors))
         ends = np.cumsum(counts)
         at = np.repeat(self._begins[rows] - (ends - counts), counts) + np.arange(int(counts.sum()))
-        return Alike(np.repeat(rows, counts), self._neighbors[at], self._weights[at])
+        return SimilarNeighbors(np.repeat(rows, counts), self._neighbors[at], self._weights[at])
 
     @cached_property
     def greatest(self) -> float:
@@ -107,7 +107,7 @@ def open_layer(graph: Graph) -> SimilarLayer | None:
         raise format.damaged(folder, error, pieces.remedy(graph.path, folder)) from error
 
 
-def publish_layer(graph: Graph, about: LayerAbout, joined: Joined) -> None:
+def publish_layer(graph: Graph, about: LayerAbout, joined: SimilarPairs) -> None:
     """Publish these edges beside a graph; they replace earlier ones. Raises `NotAGraph`, `GraphBusy`."""
     owner, neighbor = np.append(joined.first, joined.second), np.append(joined.second, joined.first)
     order = np.lexsort((neighbor, owner))

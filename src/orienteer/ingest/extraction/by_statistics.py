@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.names.chunk_titles import parts_of
-from orienteer.graph.names.mentions import Names
+from orienteer.graph.names.mentions import CorpusNames
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.extraction.collocations import collocations
 from orienteer.ingest.extraction.cooccurrence import CoOccurrences
@@ -50,7 +50,7 @@ _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 class StatisticalExtractor:
     """Reads chunks whose names are known."""
 
-    def __init__(self, nodes: Iterable[Node], names: Names, form: Form, config: BuildConfig) -> None:
+    def __init__(self, nodes: Iterable[Node], names: CorpusNames, form: Form, config: BuildConfig) -> None:
         """The nodes can be iterated again; they are those that the names were found in."""
         self._nodes, self._names, self._form = nodes, names, form
         self._written, self._same, self._aliases = _writings(names)
@@ -157,7 +157,7 @@ class _Writings(NamedTuple):
     aliases: dict[int, tuple[str, ...]]
 
 
-def _writings(names: Names) -> _Writings:
+def _writings(names: CorpusNames) -> _Writings:
     numbers = {key: number for number, key in enumerate(names.keys)}
     called = _Writings(list(names.names), list(range(len(names.names))), {})
     for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.graph.edges import Coded
+from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.bounds import check_ratio, memory_told
 from orienteer.ingest.formats.files import require
 from orienteer.ingest.formats.parquet_columns import MOST_BATCH, SPLIT, checked, fitting, weight
@@ -132,7 +132,7 @@ def _list(column: Any) -> Sequence[Any]:  # Any: a pyarrow array
     kind = column.type
     if _repeats(column):
         column = column.dictionary_encode()
-        return Coded(_list(column.dictionary), column.indices.to_numpy())
+        return CodedColumn(_list(column.dictionary), column.indices.to_numpy())
     if types.is_dictionary(kind):
         words = [*_list(column.dictionary), None]
         return [words[place] for place in column.indices.fill_null(len(words) - 1).to_numpy().tolist()]

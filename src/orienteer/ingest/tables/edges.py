@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orienteer.graph.edges import Coded, EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import Place, Tally
@@ -75,7 +75,7 @@ class EdgeMaker:
     @staticmethod
     def _ids(batch: Batch, column: str) -> Sequence[str]:
         values = batch.columns.get(column, (None,) * len(batch))
-        if isinstance(values, Coded) or set(map(type, values)) <= {str}:
+        if isinstance(values, CodedColumn) or set(map(type, values)) <= {str}:
             return values
         return list(map(identifier, values))
 
@@ -83,7 +83,7 @@ class EdgeMaker:
         if self._roles.type is None or self._roles.type not in batch.columns:
             return [DEFAULT_TYPE] * len(batch)
         types = self._ids(batch, self._roles.type)
-        distinct = types.values if isinstance(types, Coded) else types
+        distinct = types.values if isinstance(types, CodedColumn) else types
         return [name or DEFAULT_TYPE for name in types] if "" in distinct else types
 
     def _extras(self, batch: Batch, types: Sequence[str]) -> list[Extra | None] | None:
@@ -144,7 +144,7 @@ class EdgeMaker:
 
 def _blank(ids: Sequence[str]) -> set[int]:
     """Return the places of ids that say nothing."""
-    if isinstance(ids, Coded):
+    if isinstance(ids, CodedColumn):
         blank = _blank(ids.values)
         return {row for row, code in enumerate(ids.codes.tolist()) if code in blank} if blank else blank
     if "" not in ids and not any(map(str.isspace, ids)):

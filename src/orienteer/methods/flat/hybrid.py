@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orienteer.errors import BadOption
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import WEIGHT, Searcher
@@ -52,7 +52,7 @@ class Hybrid:
         self.config = config if config is not None else HybridConfig()
         best, weight = self.config.best, self.config.weight
         plain = graph.searcher("hybrid", weight=weight, fusion=self.config.fusion, best=best)
-        self._titled = TitleBonus(plain, TitlesIn(graph), self.config.titles) if self.config.titles else None
+        self._titled = TitleBonus(plain, TitleFinder(graph), self.config.titles) if self.config.titles else None
         self._searcher: Searcher = self._titled or plain
         self._dense = graph.searcher("dense", best=best)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.reserved import DOCUMENT
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -73,7 +73,7 @@ class Expander:
         titles = config.titles
         if titles is None:
             titles = _TITLES if graph.is_made_of_documents else 0.0
-        self.titled = TitleBonus(plain, TitlesIn(graph), titles) if titles else None
+        self.titled = TitleBonus(plain, TitleFinder(graph), titles) if titles else None
         """Ranks seeds, where those whose title stands in the question have a bonus."""
         trust = config.trust
         if trust is None:

@@ -15,17 +15,17 @@ from orienteer.cypher.parser import parse
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.syntax import (
     Binary,
-    Call,
+    CypherStatement,
     EdgePattern,
     Expression,
+    FunctionCall,
     ListOf,
     Literal_,
     NodePattern,
     PathPattern,
-    Projected,
     Projection,
+    ProjectionItem,
     Property,
-    Statement,
     Unary,
     Unwind,
     Variable,
@@ -58,7 +58,7 @@ class _Walked(NamedTuple):
 class Shape:
     """What one gold query walks."""
 
-    statement: Statement
+    statement: CypherStatement
 
     @cached_property
     def is_cut(self) -> bool:
@@ -124,7 +124,8 @@ class Shape:
         about_types = {
             literal
             for comparison in _all(self.statement, Binary)
-            if any(call.name in _OF_TYPES for call in _all(comparison, Call)) and not list(_all(comparison, Binary))[1:]
+            if any(call.name in _OF_TYPES for call in _all(comparison, FunctionCall))
+            and not list(_all(comparison, Binary))[1:]
             for literal in _all(comparison, Literal_)
         }
         literals = (literal for literal in _all(self.statement, Literal_) if literal not in about_types)
@@ -168,7 +169,7 @@ class Shape:
                 yield _Walked(start, end, edge)
 
     def _renamed(self) -> Iterator[tuple[str, str]]:
-        pairs = [(projected.expression, projected.name) for projected in _all(self.statement, Projected)]
+        pairs = [(projected.expression, projected.name) for projected in _all(self.statement, ProjectionItem)]
         pairs += [(unwind.source, unwind.variable) for unwind in _all(self.statement, Unwind)]
         for expression, name in pairs:
             for variable in _all(expression, Variable):

@@ -18,11 +18,11 @@ from orienteer.cypher.parser import parse
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.syntax import (
     Binary,
-    Call,
     EdgePattern,
     Expression,
+    FunctionCall,
     Literal_,
-    Match,
+    MatchClause,
     NodePattern,
     PathPattern,
     Projection,
@@ -72,8 +72,8 @@ def _refused() -> NoReturn:
     raise _Unread
 
 
-def _match(clause: object) -> Match:
-    return clause if isinstance(clause, Match) and not clause.optional else _refused()
+def _match(clause: object) -> MatchClause:
+    return clause if isinstance(clause, MatchClause) and not clause.optional else _refused()
 
 
 def _counted(clause: object) -> str:
@@ -82,7 +82,7 @@ def _counted(clause: object) -> str:
         _refused()
     first = clause.items[0].expression if clause.items else None
     match first:
-        case Call(name="count", arguments=(Variable(name=name),), distinct=True):
+        case FunctionCall(name="count", arguments=(Variable(name=name),), distinct=True):
             return name
     return _refused()
 
@@ -95,7 +95,7 @@ class _PatternWalker:
     _steps: int = 0
     _around: dict[int, list[tuple[int, int, _Walked]]] = field(default_factory=dict)
 
-    def matches(self, clauses: Sequence[Match], bound: _Bound) -> Iterator[_Bound]:
+    def matches(self, clauses: Sequence[MatchClause], bound: _Bound) -> Iterator[_Bound]:
         """Return every way to bind the nodes of clauses, one after the other."""
         if not clauses:
             yield bound

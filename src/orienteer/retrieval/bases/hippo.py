@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.pieces.incidence import Numbers, lists_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -148,7 +148,7 @@ class Hippo(Gatherer[HippoConfig]):
         spaces = Spaces(graph, config.mode)
         super().__init__(config, spaces, analyzer)
         self._model = model
-        self._titles = TitlesIn(graph)
+        self._titles = TitleFinder(graph)
         self._incidence = incidence = open_incidence(graph, spaces)
         bonus = config.titles if incidence is not None else 0.0
         self._searcher: Searcher = TitleBonus(spaces.searcher, self._titles, bonus) if bonus else spaces.searcher

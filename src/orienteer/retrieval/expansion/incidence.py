@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph import pieces
-from orienteer.graph.names.mentions import Names, find_names
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.mentions import CorpusNames, find_names
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.pieces.incidence import (
     PIECE,
-    Found,
     Lists,
+    NameIncidence,
     Numbers,
-    found_of,
+    incidence_of,
     listed,
     read_names,
     write_names,
@@ -109,7 +109,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
     holder, name = passages.searchsorted(entries.owner), rows.searchsorted(entries.neighbor)
     held = listed(holder, name, len(passages), len(rows))
     is_title = np.isin(entries.kind >> 1, [graph.types.edges.index(one) for one in known if one == TITLED])
-    titles = TitlesIn(graph)
+    titles = TitleFinder(graph)
 
     def find(text: str) -> Numbers:
         named = titles(text)
@@ -135,7 +135,7 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
     Where nothing may be written there they live as long as who asked, and the incidence notes it.
     """
 
-    def fitting(folder: Path) -> Found | None:
+    def fitting(folder: Path) -> NameIncidence | None:
         found = read_names(folder, graph.manifest.generation)
         return found if found is not None and len(found.held.begins) == passages.sum() + 1 else None
 
@@ -149,10 +149,10 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
         return _incidence(graph, passages, found)
     note = f"names are found by every process anew, for {why}"
     logger.warning("%s", note)
-    return _incidence(graph, passages, found_of(graph, _names_of(graph, passages)), note)
+    return _incidence(graph, passages, incidence_of(graph, _names_of(graph, passages)), note)
 
 
-def _incidence(graph: Graph, passages: Mask, found: Found, note: str = "") -> Incidence:
+def _incidence(graph: Graph, passages: Mask, found: NameIncidence, note: str = "") -> Incidence:
     return Incidence(
         passages=np.flatnonzero(passages).astype(np.int32),
         written=found.written.__getitem__,
@@ -164,7 +164,7 @@ def _incidence(graph: Graph, passages: Mask, found: Found, note: str = "") -> In
     )
 
 
-def _names_of(graph: Graph, passages: Mask) -> Names:
+def _names_of(graph: Graph, passages: Mask) -> CorpusNames:
     return find_names(_Ordered(graph, passages), progress=_silent)
 
 
@@ -194,7 +194,7 @@ class _Ordered:
 class _NamesIn:
     """Finds names in a text by their words, the longest first. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, found: Found) -> None:
+    def __init__(self, graph: Graph, found: NameIncidence) -> None:
         self._graph, self._keys, self._numbers = graph, found.keys, found.numbers
         self._is_title = found.titled.counts() > 0  # (names,)
         self._most = max(LEAST_CHUNKS, _COMMON * len(graph))

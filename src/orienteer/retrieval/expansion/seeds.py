@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.names.titles import TitlesIn
+from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
@@ -27,7 +27,7 @@ class Seeds:
 
     def __init__(self, graph: Graph, spaces: Spaces) -> None:
         self._graph, self._spaces = graph, spaces
-        self._titles = TitlesIn(graph, lower=True)
+        self._titles = TitleFinder(graph, lower=True)
         lexical = ranking_of(spaces.mode).kind == "lexical"
         self._dense = None if lexical else graph.searcher("dense")
         self._top = Memo(self._best_score)

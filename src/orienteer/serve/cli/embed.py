@@ -12,7 +12,7 @@ from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, s
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.graph.embedding import Made
+    from orienteer.graph.embedding import EmbeddingReport
 
 GROUPS: Mapping[str, str] = {}
 
@@ -50,7 +50,7 @@ def embed(
         _print(out, made)
 
 
-def _print(out: Output, made: Made) -> None:
+def _print(out: Output, made: EmbeddingReport) -> None:
     about = made.about
     out.print(
         f"{counted(about.vectors, 'vector')} of {about.dimension} dimensions for {counted(about.nodes, 'node')} by "
@@ -66,7 +66,7 @@ def _print(out: Output, made: Made) -> None:
         out.note(f"note: {counted(made.cut, 'text')} longer than is read at once: --parts embeds them whole")
 
 
-def _facts(made: Made) -> dict[str, Any]:
+def _facts(made: EmbeddingReport) -> dict[str, Any]:
     about = made.about
     return {
         "embedder": about.embedder,

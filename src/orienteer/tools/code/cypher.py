@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from orienteer.cypher.session import SECONDS, Cypher
-from orienteer.cypher.table import Table
+from orienteer.cypher.table import QueryTable
 from orienteer.errors import BadOption, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
@@ -33,7 +33,7 @@ class ServedCypher:
         self._number = self._characters = 0
         self.notes: list[str] = []
         """What the run was not given, or was read otherwise than written."""
-        self.returned: list[Table] = []
+        self.returned: list[QueryTable] = []
         """What the run was given, the first of it where that is a great deal."""
 
     def begin(self, seconds: float) -> None:
@@ -60,7 +60,7 @@ class ServedCypher:
         self._keep(table)
         return [dict(zip(table.columns, map(_flat, row), strict=True)) for row in table.rows]
 
-    def _keep(self, table: Table) -> None:
+    def _keep(self, table: QueryTable) -> None:
         """Keep an answer, if there is room: a run may ask hundreds of times for the largest that there is."""
         self._characters += len(json.dumps(table.rows))
         if self._characters <= _MOST_KEPT:
@@ -73,7 +73,7 @@ class ServedCypher:
             raise BadOption(f"limit is {str(limit)[:40]}: it must be a whole number from 0, or None")
         return min(limit, self._rows)
 
-    def _note(self, table: Table, wanted: int, *, is_own: bool) -> None:
+    def _note(self, table: QueryTable, wanted: int, *, is_own: bool) -> None:
         said = list(table.notes)
         if table.truncated and not (is_own and len(table.rows) == wanted):
             most = f"{self._rows:,} rows" if len(table.rows) == wanted else "the size that a result may have"

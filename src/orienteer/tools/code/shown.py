@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from orienteer.cypher.table import Table
+from orienteer.cypher.table import QueryTable
 from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
@@ -33,7 +33,7 @@ class Shown:
         self._ids = graph.ids
         self._identifiers = None if view is None else identifiers(graph, view)
 
-    def nodes(self, printed: str, returned: Sequence[Table]) -> tuple[str, ...]:
+    def nodes(self, printed: str, returned: Sequence[QueryTable]) -> tuple[str, ...]:
         """Return ids of nodes: those printed, in order, then those of the rows where these are few; 100 at the most.
 
         A bare number counts as a number: `250` is rather how many there are than which.
@@ -79,7 +79,7 @@ def _places(value: str, printed: str) -> Iterator[int]:
         at = printed.find(value, at + 1)
 
 
-def _texts(returned: Sequence[Table]) -> Iterator[str]:
+def _texts(returned: Sequence[QueryTable]) -> Iterator[str]:
     """Return every text of the rows that may be an id: a value, one in a list or a map, the `id` of a node."""
     for table in returned:
         for row in table.rows:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.names.mentions import Names
+from orienteer.graph.names.mentions import CorpusNames
 from orienteer.graph.reserved import DOCUMENT, LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.markdown import anchor_of
@@ -98,7 +98,7 @@ class _Targets:
         return next((spelling for spelling in spellings if spelling in self._files), None)
 
 
-def mention_edges(names: Names) -> Iterator[Edge]:
+def mention_edges(names: CorpusNames) -> Iterator[Edge]:
     """Return the edges of chunks to chunks whose title they mention.
 
     Weight: idf of the title / chunks so titled. A chunk does not mention its own title, nor that of its document.
@@ -122,7 +122,7 @@ def mention_edges(names: Names) -> Iterator[Edge]:
 
 
 def _mentioning(
-    names: Names, mentions: dict[tuple[int, int], list[tuple[int, int | None, int | None]]]
+    names: CorpusNames, mentions: dict[tuple[int, int], list[tuple[int, int | None, int | None]]]
 ) -> Iterator[Edge]:
     for (source, target), places in mentions.items():
         weight = max(float(names.weights[name]) / len(names.titled[name]) for name, _, _ in places)
@@ -145,7 +145,7 @@ class Pairs(NamedTuple):
     weight: NDArray[np.float64]
 
 
-def shared_edges(names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
+def shared_edges(names: CorpusNames, config: BuildConfig) -> Iterator[EdgeBatch]:
     """Return the edges between chunks that share rare names, the strongest of each chunk.
 
     Weight: sum of the idf of the names that both have and that stand in `shared_most` chunks at the most.
@@ -176,13 +176,13 @@ def shared_edges(names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
         yield EdgeBatch(sources, [SHARES_NAMES] * len(sources), targets, extras)
 
 
-def rare(names: Names, config: BuildConfig) -> NDArray[np.bool_]:
+def rare(names: CorpusNames, config: BuildConfig) -> NDArray[np.bool_]:
     """Mark the names that may join chunks: in two at least, and in `shared_most` at the most."""
     counts = np.bincount(names.members, minlength=len(names.names))
     return (counts >= LEAST_HOLDERS) & (counts <= config.shared_most)
 
 
-def shared_pairs(names: Names, is_rare: NDArray[np.bool_], *, strongest: int) -> Pairs:
+def shared_pairs(names: CorpusNames, is_rare: NDArray[np.bool_], *, strongest: int) -> Pairs:
     """Return the pairs that are among the strongest of either of the two.
 
     Parts of one document compete among themselves, for a third of the places, so that they crowd out no others.

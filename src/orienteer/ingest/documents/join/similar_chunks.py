@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.embedding import embedded_text
 from orienteer.graph.names.chunk_titles import parts_of
-from orienteer.graph.names.mentions import Names, whole
+from orienteer.graph.names.mentions import CorpusNames, whole
 from orienteer.graph.reserved import CELLS, SIMILAR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.pairs import LEAST_HOLDERS, SHOWN, Pairs, rare, shared_pairs
@@ -155,7 +155,7 @@ def _add_table(tables: Fields, node: Node) -> None:
 
 
 def compare(
-    kinds: Kinds, names: Names, embedder: Embedder, config: BuildConfig, *, is_measured: bool = False
+    kinds: Kinds, names: CorpusNames, embedder: Embedder, config: BuildConfig, *, is_measured: bool = False
 ) -> list[KindPair]:
     """Return the candidates of each two kinds of parts, with every similarity of each. Embeds all fields.
 
@@ -223,7 +223,7 @@ def _overlaps(sets: Sets, first: Fields, second: Fields) -> Callable[[RowPairs],
     return overlaps(sets.take(_rows(first)), sets.take(_rows(second)))
 
 
-def similar_edges(several: Sequence[KindPair], names: Names, config: BuildConfig) -> Iterator[EdgeBatch]:
+def similar_edges(several: Sequence[KindPair], names: CorpusNames, config: BuildConfig) -> Iterator[EdgeBatch]:
     """Return the edges that the percentiles, or fixed thresholds, keep; each with what it rests on.
 
     Properties: `by`, the similarities that count; their values; `names` in both with `confidence`, the share that they
@@ -281,14 +281,14 @@ def _between(pairs: Pairs, first: Fields, second: Fields) -> RowPairs:
     return RowPairs(a[is_here], b[is_here])
 
 
-def _apart(pairs: RowPairs, first: Fields, second: Fields, names: Names) -> RowPairs:
+def _apart(pairs: RowPairs, first: Fields, second: Fields, names: CorpusNames) -> RowPairs:
     """Leave out pairs of parts of one document."""
     documents = np.array([part.document for part in names.parts], np.int64)
     keep = documents[_rows(first)[pairs.first]] != documents[_rows(second)[pairs.second]]
     return RowPairs(pairs.first[keep], pairs.second[keep])
 
 
-def _entities(names: Names, kinds: Kinds) -> PartSets:
+def _entities(names: CorpusNames, kinds: Kinds) -> PartSets:
     """Return the entities of each part: a model's where it has written any, else its names."""
     if any(kinds.entities):
         return packed(kinds.entities)
@@ -309,7 +309,9 @@ def packed(several: Sequence[Mapping[str, str]]) -> PartSets:
     return PartSets(Sets(begins, members), written, np.array([idf(count, len(several)) for count in counts.tolist()]))
 
 
-def _batch(alike: KindPair, at: NDArray[np.int64], passing: Mapping[str, NDArray[np.bool_]], names: Names) -> EdgeBatch:
+def _batch(
+    alike: KindPair, at: NDArray[np.int64], passing: Mapping[str, NDArray[np.bool_]], names: CorpusNames
+) -> EdgeBatch:
     pairs, signals, entities = alike.pool.pairs, alike.pool.signals, alike.entities
     values = {name: signal[at].tolist() for name, signal in signals.items()}
     marks = {name: mark[at].tolist() for name, mark in passing.items()}

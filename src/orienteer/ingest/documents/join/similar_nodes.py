@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.pieces.similar import Joined, LayerAbout, publish_layer
+from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, publish_layer
 from orienteer.graph.pieces.vectors import open_vectors
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -80,7 +80,7 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
     )
     about = about.model_copy(update={"seconds": round(time.perf_counter() - started, 3)})
     weight = pool.signals["content"][stays].astype(np.float32)
-    publish_layer(graph, about, Joined(rows[pool.pairs.first[stays]], rows[pool.pairs.second[stays]], weight))
+    publish_layer(graph, about, SimilarPairs(rows[pool.pairs.first[stays]], rows[pool.pairs.second[stays]], weight))
     return about
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.names.mentions import Names, find_names
+from orienteer.graph.names.mentions import CorpusNames, find_names
 from orienteer.graph.pieces import publish_piece
 from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
@@ -62,7 +62,7 @@ class Weaver:
                 ) from error
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> CorpusNames:
         """The names of the corpus, found once."""
         return find_names(self._shelf, progress=self._progress, share=self._config.name_share)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.edges import Coded, EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.ingest.formats.rdf.shapes import Shapes
 from orienteer.ingest.formats.rdf.triples import NO_GRAPH, Literals, Triples, column
 from orienteer.ingest.formats.rdf.values import Literal
@@ -72,9 +72,9 @@ class RdfEdgeMaker:
         lines = array("I")
         lines.frombytes(self._line[rows].tobytes())
         return EdgeBatch(
-            sources=Coded(self._ids, ends[0]),
-            types=Coded(self._names, ends[1]),
-            targets=Coded(self._ids, ends[2]),
+            sources=CodedColumn(self._ids, ends[0]),
+            types=CodedColumn(self._names, ends[1]),
+            targets=CodedColumn(self._ids, ends[2]),
             extras=self._extras(rows, positions),
             file=source.path,
             lines=lines,
