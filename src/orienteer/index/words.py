@@ -225,6 +225,7 @@ class WordNumbers:
             slots[left] = (slots[left] + 1) & mask
 
     def _grow(self) -> None:
+        """Double the table and insert its words again."""
         used = np.flatnonzero(self._keys)
         keys, values = self._keys[used], self._values[used]
         self._keys = np.zeros(len(self._keys) * 2, np.uint64)
