@@ -53,6 +53,41 @@ class Wanted:
     """Places of all the words that name types, the types between among them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """A question as it was understood: its words, what they name, and what it asks for."""
+
+    reading: Reading
+    anchors: tuple[Anchor, ...]
+    wanted: Wanted
+
+
+def understand(
+    reading: Reading,
+    anchors: tuple[Anchor, ...],
+    graph: Graph,
+    vocabulary: Vocabulary,
+    *,
+    node_types: Sequence[str],
+    most_nodes: int,
+) -> Understanding:
+    """Return a question with its anchors told apart by the types beside them, and what it asks for."""
+    found = mentions(reading, anchors, vocabulary)
+    anchors, found = apposed(anchors, found, reading, graph)
+    anchors = tuple(anchor for anchor in anchors if len(anchor.candidates) <= most_nodes)
+    anchors = told_apart(anchors, reading, graph, vocabulary)
+    anchors = coordinated(anchors, reading, graph)
+    asked = wanted(reading, anchors, found, vocabulary)
+    if not graph.schema.edges:  # types of a mere collection are forms, such as passage and table
+        asked = replace(asked, types={})
+    if node_types:
+        asked = replace(asked, types=dict.fromkeys(graph.types.node_numbers(node_types), 1.0))
+    named = {place for anchor in anchors for place in anchor.words}
+    rest = {word.text for place, word in enumerate(reading.words) if place not in named}
+    is_about = len(anchors) == 1 and not asked.types and rest <= english.INTRODUCING
+    return Understanding(reading, anchors, replace(asked, about=is_about))
+
+
 def mentions(reading: Reading, anchors: Sequence[Anchor], vocabulary: Vocabulary) -> list[TypeMention]:
     """Return the places where node types are named outside of anchors, in order; of adjacent ones the better."""
     taken = {place for anchor in anchors for place in anchor.words}

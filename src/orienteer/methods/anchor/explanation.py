@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from orienteer.agents.hits import source_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.methods.anchor.answer_type import Wanted
-from orienteer.methods.anchor.linker import Anchor
+from orienteer.methods.anchor.answer_type import Understanding
 from orienteer.methods.anchor.reach import Reached, Way
 from orienteer.methods.anchor.scorer import Scores
-from orienteer.methods.anchor.words import Reading, Vocabulary, best_alike
+from orienteer.methods.anchor.words import Vocabulary, best_alike
 from orienteer.protocols import Run
 from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
 from orienteer.text import english
@@ -36,12 +35,9 @@ _HITS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One question, as far as `anchor` came with it."""
+class Finding(Understanding):
+    """A question with what was found for it."""
 
-    reading: Reading
-    anchors: tuple[Anchor, ...]
-    wanted: Wanted
     reached: tuple[Sequence[Reached], ...]
     """By anchor, what it leads to."""
     scores: Scores
@@ -184,6 +180,20 @@ def _walked(graph: Graph, reason: Reached, way: Way, row: int) -> str:
 
 def _names(graph: Graph, start: Rows) -> str:
     return " or ".join(dict.fromkeys(graph.names[one] for one in start[:2].tolist()))
+
+
+def count(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> str | None:
+    """Return how many there are, the number first; None where the question does not ask that, or no way tells."""
+    if not finding.wanted.counts or finding.wanted.superlative or not finding.wanted.types:
+        return None
+    names = " or ".join(str(graph.types.nodes[number]) for number in finding.wanted.types)
+    if (rows := finding.counted()) is not None:
+        named = "; ".join(dict.fromkeys(anchor.phrase for anchor in finding.anchors))
+        return f"{len(rows)} ({names} node{'' if len(rows) == 1 else 's'} connected to {named})"
+    if finding.anchors:
+        return None
+    total = sum(int(vocabulary.node_counts[number]) for number in finding.wanted.types)
+    return f"{total} ({names} node{'' if total == 1 else 's'} in the graph)"
 
 
 def notes(finding: Finding, vocabulary: Vocabulary) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows, runs
-from orienteer.methods.anchor.answer_type import Wanted
+from orienteer.methods.anchor.answer_type import Understanding, Wanted
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.edge_fit import EdgeFit
 from orienteer.methods.anchor.linker import Anchor
@@ -79,7 +79,22 @@ class Explorer:
         self._graph, self._vocabulary, self._config = graph, vocabulary, config
         self._known: dict[bytes, _Around] = {}
 
-    def reach(self, anchor: Anchor, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> list[Reached]:
+    def reach(self, question: Understanding) -> tuple[list[Reached], ...]:
+        """Return by anchor what it leads to, along the edges that the words around it fit.
+
+        A question after the most that names no node starts from the types that it names besides.
+        """
+        wanted = question.wanted
+        if question.anchors:
+            fits = (EdgeFit(question, at, self._vocabulary) for at in range(len(question.anchors)))
+            alone = len(question.anchors) == 1
+            pairs = zip(question.anchors, fits, strict=True)
+            return tuple(self._from_anchor(anchor, fit, wanted, alone=alone) for anchor, fit in pairs)
+        if wanted.superlative and wanted.types and wanted.via:
+            return (self._from_types(EdgeFit(question, None, self._vocabulary), wanted),)
+        return ()
+
+    def _from_anchor(self, anchor: Anchor, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> list[Reached]:
         """Return all that an anchor leads to: along the best ways to the wanted types, and its plain neighbours."""
         starts = list(_starts(anchor, self._graph))
         ways = [
@@ -91,8 +106,8 @@ class Explorer:
         found += [self._neighbors(start, quality, fit, wanted) for start, quality in starts]
         return found
 
-    def gather(self, fit: EdgeFit, wanted: Wanted) -> list[Reached]:
-        """Return what all nodes of the types named besides lead to: for questions after the most, without an anchor."""
+    def _from_types(self, fit: EdgeFit, wanted: Wanted) -> list[Reached]:
+        """Return what all nodes of the types named besides lead to."""
         found: list[Reached] = []
         for source in wanted.via:
             start = np.flatnonzero(self._graph.node_types == source).astype(np.int32)

@@ -212,6 +212,14 @@ class Vocabulary:
             return None
         return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
 
+    def corrected(self, reading: Reading) -> Reading:
+        """Return a question with mistyped words of the schema put right."""
+        for place, word in enumerate(reading.words):
+            other = None if reading.is_written_as_name(place) else self.respelled(word.text)
+            if other is not None:
+                reading = reading.respelled(place, other, other)
+        return reading
+
     def posting(self, word: str) -> Posting | None:
         """Return the postings of a word; None where no node has it."""
         return self._postings(word)
