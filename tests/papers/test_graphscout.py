@@ -30,7 +30,7 @@ from orienteer.llm import Allowance, Budget, Price
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.methods.graphscout.linker import Linker
+from orienteer.methods.graphscout.linker import AnswerLinker
 from orienteer.methods.graphscout.method import GraphScout
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Message, Node, Question, ToolCall, Trajectory, Usage
@@ -1047,15 +1047,17 @@ def linked(build):
     ],
 )
 def test_the_nodes_of_an_answer(linked, answer, shown, nodes):
-    found = Linker(linked).link(answer, [linked.row(one) for one in shown])
+    found = AnswerLinker(linked).link(answer, [linked.row(one) for one in shown])
     assert [linked.ids[row] for row in found.rows] == nodes
 
 
 def test_of_a_name_that_many_nodes_share_some_are_linked(build):
     many = build([Node(f"n{at:02}", "Town", "Springfield") for at in range(12)])
-    assert Linker(many).link("Springfield").rows == tuple(range(10))
-    assert Linker(many).link("Springfield", [11]).rows == (11,)
-    assert len(Linker(many).link(", ".join(["Shelbyville"] * 1_000)).missing) == 200  # nor is a list read without end
+    assert AnswerLinker(many).link("Springfield").rows == tuple(range(10))
+    assert AnswerLinker(many).link("Springfield", [11]).rows == (11,)
+    assert (
+        len(AnswerLinker(many).link(", ".join(["Shelbyville"] * 1_000)).missing) == 200
+    )  # nor is a list read without end
 
 
 def test_in_a_view_an_identifier_names_its_node(asking):
@@ -1066,7 +1068,7 @@ def test_in_a_view_an_identifier_names_its_node(asking):
 @given(st.permutations([node.name for node in LINKED if node.name not in ("Salt", "True", "1998")]))
 def test_any_list_of_names_is_taken_apart_again(linked, names):
     """Names hold commas and `and`; whatever their order, each is found and nothing besides."""
-    found = Linker(linked).link(", ".join(names))
+    found = AnswerLinker(linked).link(", ".join(names))
     assert [linked.names[row] for row in found.rows] == names
     assert found.missing == ()
 

@@ -4,9 +4,9 @@ import pytest
 
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.linker import Linker
+from orienteer.methods.anchor.linker import PhraseLinker
 from orienteer.methods.anchor.method import Anchor
-from orienteer.methods.anchor.words import Vocabulary, read
+from orienteer.methods.anchor.words import SchemaWords, read
 from orienteer.records import Question
 
 NODES = (
@@ -36,7 +36,7 @@ EDGES = ({"source": "t1", "type": "treats", "target": "d1"}, {"source": "g1", "t
 @pytest.fixture(scope="module")
 def link(scratch):
     graph = Graph.from_records(NODES, EDGES, path=scratch())
-    linker = Linker(graph, Vocabulary(graph), AnchorConfig())
+    linker = PhraseLinker(graph, SchemaWords(graph), AnchorConfig())
 
     def linked(question):
         anchors = linker.link(read(question, graph.tokenizer))
@@ -133,7 +133,7 @@ def test_a_mistyped_word_is_read_as_the_name_it_nearly_spells(link, question, ph
 
 
 def test_spelling_may_be_left_alone(link):
-    plain = Linker(link.graph, Vocabulary(link.graph), AnchorConfig(spelling=False))
+    plain = PhraseLinker(link.graph, SchemaWords(link.graph), AnchorConfig(spelling=False))
     assert plain.link(read("about scurvvy", link.graph.tokenizer)) == ()
 
 

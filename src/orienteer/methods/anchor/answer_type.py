@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
-from orienteer.methods.anchor.linker import Anchor, Candidate
-from orienteer.methods.anchor.words import ALIKE, Label, Reading, Vocabulary, abbreviates, alike
+from orienteer.methods.anchor.linker import Candidate, LinkedPhrase
+from orienteer.methods.anchor.words import ALIKE, Label, QuestionWords, SchemaWords, abbreviates, alike
 from orienteer.text import english
 
 # Likenesses are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
@@ -57,27 +57,27 @@ class Wanted:
 class Understanding:
     """A question as it was understood: its words, what they name, and what it asks for."""
 
-    reading: Reading
-    anchors: tuple[Anchor, ...]
+    reading: QuestionWords
+    anchors: tuple[LinkedPhrase, ...]
     wanted: Wanted
 
 
 def understand(
-    reading: Reading,
-    anchors: tuple[Anchor, ...],
+    reading: QuestionWords,
+    anchors: tuple[LinkedPhrase, ...],
     graph: Graph,
-    vocabulary: Vocabulary,
+    vocabulary: SchemaWords,
     *,
     node_types: Sequence[str],
     most_nodes: int,
 ) -> Understanding:
     """Return a question with its anchors told apart by the types beside them, and what it asks for."""
-    found = mentions(reading, anchors, vocabulary)
-    anchors, found = apposed(anchors, found, reading, graph)
+    named_types = mentions(reading, anchors, vocabulary)
+    anchors, named_types = apposed(anchors, named_types, reading, graph)
     anchors = tuple(anchor for anchor in anchors if len(anchor.candidates) <= most_nodes)
     anchors = told_apart(anchors, reading, graph, vocabulary)
     anchors = coordinated(anchors, reading, graph)
-    asked = wanted(reading, anchors, found, vocabulary)
+    asked = wanted(reading, anchors, named_types, vocabulary)
     if not graph.schema.edges:  # types of a mere collection are forms, such as passage and table
         asked = replace(asked, types={})
     if node_types:
@@ -88,29 +88,29 @@ def understand(
     return Understanding(reading, anchors, replace(asked, about=is_about))
 
 
-def mentions(reading: Reading, anchors: Sequence[Anchor], vocabulary: Vocabulary) -> list[TypeMention]:
+def mentions(reading: QuestionWords, anchors: Sequence[LinkedPhrase], vocabulary: SchemaWords) -> list[TypeMention]:
     """Return the places where node types are named outside of anchors, in order; of adjacent ones the better."""
     taken = {place for anchor in anchors for place in anchor.words}
     free = [place not in taken for place in range(len(reading.words))]
-    found = [
+    matches = [
         mention
         for place in range(len(reading.words))
         if free[place]
         for mention in _at(reading, place, free, vocabulary)
     ]
-    kept: list[TypeMention] = []
-    for mention in sorted(found, key=lambda one: (-one.likeness, -(one.last - one.first), -one.last)):
-        beside = [one for one in kept if one.first <= mention.last and mention.first <= one.last]
-        if all((one.first, one.last) == (mention.first, mention.last) == _span(one) for one in beside):
-            kept.append(mention)
-    return sorted(kept)
+    better: list[TypeMention] = []
+    for mention in sorted(matches, key=lambda match: (-match.likeness, -(match.last - match.first), -match.last)):
+        beside = [other for other in better if other.first <= mention.last and mention.first <= other.last]
+        if all((other.first, other.last) == (mention.first, mention.last) == _span(other) for other in beside):
+            better.append(mention)
+    return sorted(better)
 
 
 def _span(mention: TypeMention) -> tuple[int, int]:
     return mention.first, mention.last
 
 
-def _at(reading: Reading, place: int, free: Sequence[bool], vocabulary: Vocabulary) -> Iterator[TypeMention]:
+def _at(reading: QuestionWords, place: int, free: Sequence[bool], vocabulary: SchemaWords) -> Iterator[TypeMention]:
     for number, labels in enumerate(vocabulary.node_labels):
         best = max((_match(reading, place, free, label, vocabulary) for label in labels), default=(0.0, place))
         if best[0] > 0:
@@ -118,7 +118,7 @@ def _at(reading: Reading, place: int, free: Sequence[bool], vocabulary: Vocabula
 
 
 def _match(
-    reading: Reading, place: int, free: Sequence[bool], label: Label, vocabulary: Vocabulary
+    reading: QuestionWords, place: int, free: Sequence[bool], label: Label, vocabulary: SchemaWords
 ) -> tuple[float, int]:
     """Return how well the words from a place on name a type, and where they end."""
     stems = label.stems
@@ -134,7 +134,7 @@ def _match(
     return max(head, modifier), place + 1
 
 
-def _word(reading: Reading, place: int, stem: str, label: Label, vocabulary: Vocabulary) -> float:
+def _word(reading: QuestionWords, place: int, stem: str, label: Label, vocabulary: SchemaWords) -> float:
     word = reading.words[place]
     likeness = max(alike(word.stem, stem), float(english.IRREGULAR.get(word.text) in label.words))
     if not likeness and abbreviates(stem, word.stem):
@@ -145,57 +145,59 @@ def _word(reading: Reading, place: int, stem: str, label: Label, vocabulary: Voc
 
 
 def apposed(
-    anchors: Sequence[Anchor], found: Sequence[TypeMention], reading: Reading, graph: Graph
-) -> tuple[tuple[Anchor, ...], list[TypeMention]]:
+    anchors: Sequence[LinkedPhrase], named_types: Sequence[TypeMention], reading: QuestionWords, graph: Graph
+) -> tuple[tuple[LinkedPhrase, ...], list[TypeMention]]:
     """Return the anchors cut down to the types named right beside them, and the mentions that are left."""
-    left = list(found)
+    left = list(named_types)
     anchors = list(anchors)
     for at, anchor in enumerate(anchors):
-        for mention in found:
+        for mention in named_types:
             if mention not in left or mention.likeness < _SURE or not _is_apposed(mention, anchor, reading):
                 continue
-            of_type = tuple(one for one in anchor.candidates if graph.node_types[one.row] == mention.type)
+            of_type = tuple(node for node in anchor.candidates if graph.node_types[node.row] == mention.type)
             if of_type:
                 anchors[at] = anchor = replace(anchor, candidates=of_type)
                 left.remove(mention)
     return tuple(anchors), left
 
 
-def _is_apposed(mention: TypeMention, anchor: Anchor, reading: Reading) -> bool:
+def _is_apposed(mention: TypeMention, anchor: LinkedPhrase, reading: QuestionWords) -> bool:
     if mention.first == anchor.last:
         return not reading.words[mention.first].after_comma
     asked = mention.first > 0 and reading.words[mention.first - 1].text in ("which", "what", "many")
     return mention.last == anchor.first and not asked and not reading.words[anchor.first].after_comma
 
 
-def coordinated(anchors: Sequence[Anchor], reading: Reading, graph: Graph) -> tuple[Anchor, ...]:
+def coordinated(anchors: Sequence[LinkedPhrase], reading: QuestionWords, graph: Graph) -> tuple[LinkedPhrase, ...]:
     """Return the anchors with those that are named in one breath cut down to the types they share."""
     anchors = list(anchors)
     for at in range(len(anchors) - 1):
-        one, two = anchors[at], anchors[at + 1]
-        between = reading.words[one.last : two.first]
+        before, after = anchors[at], anchors[at + 1]
+        between = reading.words[before.last : after.first]
         joined = all(word.text in english.JOINING for word in between)
-        if not joined or not (between or reading.words[two.first].after_comma):
+        if not joined or not (between or reading.words[after.first].after_comma):
             continue
-        types = [{int(graph.node_types[candidate.row]) for candidate in anchor.candidates} for anchor in (one, two)]
+        types = [{int(graph.node_types[node.row]) for node in anchor.candidates} for anchor in (before, after)]
         shared = types[0] & types[1]
         if shared:
             anchors[at : at + 2] = [
                 replace(
                     anchor,
-                    candidates=tuple(one for one in anchor.candidates if int(graph.node_types[one.row]) in shared),
+                    candidates=tuple(node for node in anchor.candidates if int(graph.node_types[node.row]) in shared),
                 )
-                for anchor in (one, two)
+                for anchor in (before, after)
             ]
     return tuple(anchors)
 
 
-def told_apart(anchors: Sequence[Anchor], reading: Reading, graph: Graph, vocabulary: Vocabulary) -> tuple[Anchor, ...]:
+def told_apart(
+    anchors: Sequence[LinkedPhrase], reading: QuestionWords, graph: Graph, vocabulary: SchemaWords
+) -> tuple[LinkedPhrase, ...]:
     """Return the anchors with those nodes first whose texts have the words right beside: `the city Paris`."""
     return tuple(_told_apart(anchor, reading, graph, vocabulary) for anchor in anchors)
 
 
-def _told_apart(anchor: Anchor, reading: Reading, graph: Graph, vocabulary: Vocabulary) -> Anchor:
+def _told_apart(anchor: LinkedPhrase, reading: QuestionWords, graph: Graph, vocabulary: SchemaWords) -> LinkedPhrase:
     if len(anchor.candidates) == 1:
         return anchor
     beside: list[str] = []
@@ -204,7 +206,7 @@ def _told_apart(anchor: Anchor, reading: Reading, graph: Graph, vocabulary: Voca
         if word.is_stop or word.stem in vocabulary.edge_words or reading.words[place + 1].after_comma:
             break
         beside.append(word.text)
-    rows = np.array(sorted(one.row for one in anchor.candidates), np.int32)
+    rows = np.array(sorted(node.row for node in anchor.candidates), np.int32)
     having = dict.fromkeys(rows.tolist(), 0)
     for posting in filter(None, map(vocabulary.posting, beside)):
         for row in graph.text_index.having(posting, rows).tolist():
@@ -213,7 +215,7 @@ def _told_apart(anchor: Anchor, reading: Reading, graph: Graph, vocabulary: Voca
     candidates = [
         Candidate(row, quality if having[row] == most else _NOT_BESIDE * quality) for row, quality in anchor.candidates
     ]
-    return replace(anchor, candidates=tuple(sorted(candidates, key=lambda one: (-one.quality, one.row))))
+    return replace(anchor, candidates=tuple(sorted(candidates, key=lambda node: (-node.quality, node.row))))
 
 
 class _Asking(NamedTuple):
@@ -225,65 +227,69 @@ class _Asking(NamedTuple):
     """It follows "is there": without a type it names a connection, as "is there a link between"."""
 
 
-def wanted(reading: Reading, anchors: Sequence[Anchor], found: Sequence[TypeMention], vocabulary: Vocabulary) -> Wanted:
+def wanted(
+    reading: QuestionWords, anchors: Sequence[LinkedPhrase], named_types: Sequence[TypeMention], vocabulary: SchemaWords
+) -> Wanted:
     """Return what the question asks for, by the phrase that asks, by what texts teach, by the first type named."""
     taken = {place for anchor in anchors for place in anchor.words}
-    typed = {place for one in found if one.likeness == 1 for place in range(one.first, one.last)}
+    typed = {place for mention in named_types if mention.likeness == 1 for place in range(mention.first, mention.last)}
     verbs = {at for at, word in enumerate(reading.words) if word.stem in vocabulary.edge_words and at not in typed}
     phrases = [phrase for phrase in _asking(reading, taken, verbs) if phrase.content]
     counts = any(pair in english.COUNTING for pair in zip(*(_texts(reading)[at:] for at in (0, 1)), strict=False))
     superlative = any(
         word.text in english.SUPERLATIVE for place, word in enumerate(reading.words) if place not in taken
     )
-    chosen = _named(phrases, found, reading)
-    types = {one.type: one.likeness for one in chosen}
-    said_by = tuple(place for one in chosen for place in range(one.first, one.last))
+    chosen = _named(phrases, named_types, reading)
+    types = {mention.type: mention.likeness for mention in chosen}
+    said_by = tuple(place for mention in chosen for place in range(mention.first, mention.last))
     if not types:
         phrases = [phrase for phrase in phrases if not phrase.is_existence]
         types, said_by = _learned(phrases, reading, vocabulary)
     if not types and not phrases and _is_denying(reading):
         return Wanted({}, yes_or_no=True)
-    if not types and found:
-        first = [one for one in found if one.first == found[0].first]
+    if not types and named_types:
+        first = [mention for mention in named_types if mention.first == named_types[0].first]
         chosen = first
         factor = _FIRST_BESIDE_UNKNOWN if phrases else _FIRST
-        types = {one.type: factor * one.likeness for one in first}
+        types = {mention.type: factor * mention.likeness for mention in first}
         said_by = tuple(range(first[0].first, first[0].last))
-    named = frozenset(at for one in found if one.likeness >= _SURE for at in range(one.first, one.last)) | set(said_by)
-    via = dict.fromkeys(one.type for one in found if one not in chosen and one.likeness >= _SURE)
+    named = frozenset(
+        at for mention in named_types if mention.likeness >= _SURE for at in range(mention.first, mention.last)
+    ) | set(said_by)
+    via = dict.fromkeys(mention.type for mention in named_types if mention not in chosen and mention.likeness >= _SURE)
     return Wanted(types, tuple(via), counts=counts, superlative=superlative, said_by=said_by, kinds_at=named)
 
 
-def _is_denying(reading: Reading) -> bool:
+def _is_denying(reading: QuestionWords) -> bool:
     """Tell whether a question opens as one does that wants yes or no; "could you ..." is a request."""
     opening = _texts(reading)[:2]
     return len(opening) == 2 and opening[0] in english.DENYING and opening[1] != "you"
 
 
-def _texts(reading: Reading) -> list[str]:
+def _texts(reading: QuestionWords) -> list[str]:
     return [word.text for word in reading.words]
 
 
-def _asking(reading: Reading, taken: set[int], verbs: set[int]) -> list[_Asking]:
+def _asking(reading: QuestionWords, taken: set[int], verbs: set[int]) -> list[_Asking]:
     """Return the phrases after the words that ask, those after which, what and who first."""
     texts = _texts(reading)
-    found: list[tuple[int, _Asking]] = []
+    phrases: list[tuple[int, _Asking]] = []
     for place, text in enumerate(texts):
         before = texts[place - 1] if place else ""
         if (before, text) in english.COUNTING:
-            found.append((0, _phrase(reading, place + 1, taken, verbs, english.STOP)))
+            phrases.append((0, _phrase(reading, place + 1, taken, verbs, english.STOP)))
         elif text == "there" and before in ("is", "are"):
             phrase = _phrase(reading, place + 1, taken, verbs, english.STOP)
-            found.append((2, phrase._replace(is_existence=True)))
+            phrases.append((2, phrase._replace(is_existence=True)))
         elif text in ("what", "which"):
             skip = english.DETERMINERS | {"is", "are", "was", "were", "s", "of", "kind", "kinds", "other"}
-            found.append((1, _phrase(reading, place + 1, taken, verbs, skip)))
+            phrases.append((1, _phrase(reading, place + 1, taken, verbs, skip)))
         elif text in english.ASKING:
-            found.append((2, _phrase(reading, place + 1, taken, verbs, english.FILLING)))
-    return [phrase for _, phrase in sorted(found, key=lambda one: one[0])]
+            phrases.append((2, _phrase(reading, place + 1, taken, verbs, english.FILLING)))
+    return [phrase for _, phrase in sorted(phrases, key=lambda ranked: ranked[0])]
 
 
-def _phrase(reading: Reading, start: int, taken: set[int], verbs: set[int], skip: Collection[str]) -> _Asking:
+def _phrase(reading: QuestionWords, start: int, taken: set[int], verbs: set[int], skip: Collection[str]) -> _Asking:
     words = reading.words
     while start < len(words) and words[start].text in skip and start not in taken:
         start += 1
@@ -303,21 +309,23 @@ def _phrase(reading: Reading, start: int, taken: set[int], verbs: set[int], skip
     return _Asking(tuple(places), tuple(content))
 
 
-def _named(phrases: Sequence[_Asking], found: Sequence[TypeMention], reading: Reading) -> list[TypeMention]:
+def _named(phrases: Sequence[_Asking], named_types: Sequence[TypeMention], reading: QuestionWords) -> list[TypeMention]:
     """Return the mentions of the first phrase that holds any: the head, before an "of" where there is one."""
     for phrase in phrases:
-        inside = [one for one in found if one.first in phrase.places and one.likeness >= _MODIFIER]
+        inside = [
+            mention for mention in named_types if mention.first in phrase.places and mention.likeness >= _MODIFIER
+        ]
         if not inside:
             continue
         of = next((place for place in phrase.places if reading.words[place].text == "of"), len(reading.words))
-        pool = [one for one in inside if one.first < of] or inside
-        best = max(pool, key=lambda one: (one.likeness, -one.first))
-        return [one for one in pool if _span(one) == _span(best)]
+        pool = [mention for mention in inside if mention.first < of] or inside
+        best = max(pool, key=lambda mention: (mention.likeness, -mention.first))
+        return [mention for mention in pool if _span(mention) == _span(best)]
     return []
 
 
 def _learned(
-    phrases: Sequence[_Asking], reading: Reading, vocabulary: Vocabulary
+    phrases: Sequence[_Asking], reading: QuestionWords, vocabulary: SchemaWords
 ) -> tuple[dict[int, float], tuple[int, ...]]:
     """Return the type that texts teach for a word of the phrase that asks."""
     best, place = (0, 0.0), -1

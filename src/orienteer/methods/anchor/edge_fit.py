@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.answer_type import Understanding
-from orienteer.methods.anchor.linker import Anchor
-from orienteer.methods.anchor.words import Hop, Label, Reading, Vocabulary, alike
+from orienteer.methods.anchor.linker import LinkedPhrase
+from orienteer.methods.anchor.words import Label, QuestionWords, SchemaHop, SchemaWords, alike
 from orienteer.text import english
 
 _ELSEWHERE = 0.6  # a word that does not stand beside the anchor: it may belong to another anchor
@@ -33,7 +33,7 @@ class _Place(NamedTuple):
     weight: float
 
 
-class _Match(NamedTuple):
+class _LabelMatch(NamedTuple):
     """How a label fits: the mean over its words, and where its last word stands; -1 for nowhere."""
 
     fit: float
@@ -43,7 +43,7 @@ class _Match(NamedTuple):
 class EdgeFit:
     """The fit of every edge type to the words around one anchor."""
 
-    def __init__(self, question: Understanding, at: int | None, vocabulary: Vocabulary) -> None:
+    def __init__(self, question: Understanding, at: int | None, vocabulary: SchemaWords) -> None:
         """Fit edges to the words around the anchor of this place; to all words where `at` is None."""
         reading, anchors = question.reading, question.anchors
         self._reading, self._vocabulary = reading, vocabulary
@@ -56,48 +56,48 @@ class EdgeFit:
             if place not in taken and not word.is_stop
         ]
         self._matches = [self._of(labels) for labels in vocabulary.edge_labels]
-        near_words = [one.place for one in self._words if one.weight == 1.0]
+        near_words = [word.place for word in self._words if word.weight == 1.0]
         self._verb = near_words[-1] if near_words else -1
         """The place of the word that most likely says the relation, where none is an edge type's."""
-        self._fits: dict[tuple[int, int], dict[Hop, float]] = {}
+        self._fits: dict[tuple[int, int], dict[SchemaHop, float]] = {}
 
-    def _of(self, labels: Sequence[Label]) -> _Match:
-        return max((self._match(label) for label in labels), default=_Match(0.0, -1))
+    def _of(self, labels: Sequence[Label]) -> _LabelMatch:
+        return max((self._match(label) for label in labels), default=_LabelMatch(0.0, -1))
 
-    def _match(self, label: Label) -> _Match:
+    def _match(self, label: Label) -> _LabelMatch:
         total, last = 0.0, -1
         for stem in label.stems:
-            found = ((one.weight * alike(one.stem, stem), one.place) for one in self._words)
-            likeness, place = max(found, default=(0.0, -1))
+            likenesses = ((word.weight * alike(word.stem, stem), word.place) for word in self._words)
+            likeness, place = max(likenesses, default=(0.0, -1))
             total += likeness
             last = place if likeness else last
-        return _Match(total / len(label.stems), last)
+        return _LabelMatch(total / len(label.stems), last)
 
-    def said(self, hops: Sequence[Hop]) -> int | None:
+    def said(self, hops: Sequence[SchemaHop]) -> int | None:
         """Return the place of the word that names the best fitting edges of these; None where none is named."""
         matches = [self._matches[hop.kind >> 1] for hop in hops]
-        best = max(matches, key=lambda one: one.fit, default=_Match(0.0, -1))
+        best = max(matches, key=lambda match: match.fit, default=_LabelMatch(0.0, -1))
         return best.place if best.fit >= _MATCHED else None
 
-    def targets(self, hops: Sequence[Hop]) -> dict[int, float]:
+    def targets(self, hops: Sequence[SchemaHop]) -> dict[int, float]:
         """Return the node types that the edges named in the question lead to, with how well they are named."""
-        found: dict[int, float] = {}
+        types: dict[int, float] = {}
         for hop in hops:
             match = self._matches[hop.kind >> 1]
             if match.fit >= _MATCHED:
-                found[hop.target] = max(found.get(hop.target, 0.0), match.fit)
-        best = max(found.values(), default=0.0)
-        return {target: fit for target, fit in found.items() if fit >= best - _ALIKE}
+                types[hop.target] = max(types.get(hop.target, 0.0), match.fit)
+        best = max(types.values(), default=0.0)
+        return {target: fit for target, fit in types.items() if fit >= best - _ALIKE}
 
-    def fits(self, source: int, target: int) -> dict[Hop, float]:
+    def fits(self, source: int, target: int) -> dict[SchemaHop, float]:
         """Return the fit of each of the ways from nodes of a type to nodes of another."""
         if (source, target) not in self._fits:
             self._fits[source, target] = self._fitted(source, self._vocabulary.hops_to[source][target])
         return self._fits[source, target]
 
-    def _fitted(self, source: int, hops: Sequence[Hop]) -> dict[Hop, float]:
+    def _fitted(self, source: int, hops: Sequence[SchemaHop]) -> dict[SchemaHop, float]:
         best = max(self._matches[hop.kind >> 1].fit for hop in hops)
-        fits: dict[Hop, float] = {}
+        fits: dict[SchemaHop, float] = {}
         for hop in hops:
             fit = _NONE_NAMED
             if best >= _MATCHED:
@@ -107,7 +107,7 @@ class EdgeFit:
             fits[hop] = fit * self._direction(hop, source)
         return fits
 
-    def _is_part_of_another(self, hop: Hop, hops: Sequence[Hop], best: float) -> bool:
+    def _is_part_of_another(self, hop: SchemaHop, hops: Sequence[SchemaHop], best: float) -> bool:
         """Tell whether another edge type says all that this one does and more: `regulates`, `regulates twice`."""
         mine = self._content(hop.kind)
         return any(
@@ -117,14 +117,14 @@ class EdgeFit:
     def _content(self, kind: int) -> frozenset[str]:
         return frozenset(stem for label in self._vocabulary.edge_labels[kind >> 1][:1] for stem in label.stems)
 
-    def _direction(self, hop: Hop, source: int) -> float:
+    def _direction(self, hop: SchemaHop, source: int) -> float:
         """Return 1, or less where both directions join the same types and the words tell against this one."""
         if hop.target != source or self._vocabulary.is_symmetric(hop.kind):
             return 1.0
         place = self._matches[hop.kind >> 1].place
         if self._matches[hop.kind >> 1].fit < _MATCHED:
             return 1.0 if self._towards_anchor(self._verb, ()) == bool(hop.kind & 1) else _AGAINST_UNNAMED
-        label = {word for one in self._vocabulary.edge_labels[hop.kind >> 1] for word in one.words}
+        label = {word for form in self._vocabulary.edge_labels[hop.kind >> 1] for word in form.words}
         if self._next(place) == "with" and "with" not in label:
             return 1.0
         return 1.0 if self._towards_anchor(place, label) == bool(hop.kind & 1) else _AGAINST
@@ -149,7 +149,7 @@ class EdgeFit:
         return bool(label) and all(not word.endswith(("s", "ed", "ing")) for word in label)
 
 
-def named_by_edges(question: Understanding, graph: Graph, vocabulary: Vocabulary) -> dict[int, float]:
+def named_by_edges(question: Understanding, graph: Graph, vocabulary: SchemaWords) -> dict[int, float]:
     """Return the node types that the edges named in a question lead to ("who designed X"), with how sure each is."""
     types: dict[int, float] = {}
     for at, anchor in enumerate(question.anchors):
@@ -161,7 +161,7 @@ def named_by_edges(question: Understanding, graph: Graph, vocabulary: Vocabulary
     return {number: sureness for number, sureness in types.items() if sureness == best}
 
 
-def _beside(reading: Reading, anchors: Sequence[Anchor], at: int) -> set[int]:
+def _beside(reading: QuestionWords, anchors: Sequence[LinkedPhrase], at: int) -> set[int]:
     """Return the places of the words beside an anchor: its own clause, up to the next anchor on either side."""
     anchor = anchors[at]
     low = anchors[at - 1].last if at else 0
@@ -177,7 +177,7 @@ def _beside(reading: Reading, anchors: Sequence[Anchor], at: int) -> set[int]:
     return before | after
 
 
-def _back(reading: Reading, first: int, low: int) -> set[int]:
+def _back(reading: QuestionWords, first: int, low: int) -> set[int]:
     """Return the places before an anchor back to the beginning of its clause."""
     places: set[int] = set()
     for place in range(first - 1, low - 1, -1):

@@ -17,9 +17,9 @@ from orienteer.agents.hits import source_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.methods.anchor.answer_type import Understanding
-from orienteer.methods.anchor.reach import Reached, Way
+from orienteer.methods.anchor.reach import Reach, SchemaWalk
 from orienteer.methods.anchor.scorer import Scores
-from orienteer.methods.anchor.words import Vocabulary, best_alike
+from orienteer.methods.anchor.words import SchemaWords, best_alike
 from orienteer.protocols import Run
 from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
 from orienteer.text import english
@@ -38,26 +38,26 @@ _HITS_SHOWN = 5
 class Finding(Understanding):
     """A question with what was found for it."""
 
-    reached: tuple[Sequence[Reached], ...]
+    reached: tuple[Sequence[Reach], ...]
     """By anchor, what it leads to."""
     scores: Scores
 
-    def best(self, at: int) -> Reached | None:
+    def best(self, at: int) -> Reach | None:
         """Return the best of an anchor's ways to the wanted types; None where there is none."""
-        return next((one for one in self.reached[at] if one.way is not None), None)
+        return next((reach for reach in self.reached[at] if reach.way is not None), None)
 
-    def reasons(self, at: int, rows: NDArray[np.int32]) -> list[Reached | None]:
+    def reasons(self, at: int, rows: NDArray[np.int32]) -> list[Reach | None]:
         """Return by row what leads from an anchor to a node most strongly; None where nothing does."""
-        best: list[Reached | None] = [None] * len(rows)
+        best: list[Reach | None] = [None] * len(rows)
         most = np.zeros(len(rows))
-        for one in self.reached[at]:
-            if not len(one.rows):
+        for reach in self.reached[at]:
+            if not len(reach.rows):
                 continue
-            places = one.rows.searchsorted(rows)
-            is_there = one.rows.take(places, mode="clip") == rows
-            strength = np.where(is_there, one.strength.take(places, mode="clip"), 0.0)
+            places = reach.rows.searchsorted(rows)
+            is_there = reach.rows.take(places, mode="clip") == rows
+            strength = np.where(is_there, reach.strength.take(places, mode="clip"), 0.0)
             for better in np.flatnonzero(strength > most).tolist():
-                best[better], most[better] = one, strength[better]
+                best[better], most[better] = reach, strength[better]
         return best
 
     def counted(self) -> Rows | None:
@@ -75,12 +75,12 @@ class Finding(Understanding):
         if best is None or best.way is None:
             return None
         alike = [
-            one.rows
-            for one in self.reached[at]
-            if one.way is not None
-            and one.start is best.start
-            and one.way.types == best.way.types
-            and one.way.fit >= _WELL_FITTING * best.way.fit
+            reach.rows
+            for reach in self.reached[at]
+            if reach.way is not None
+            and reach.start is best.start
+            and reach.way.types == best.way.types
+            and reach.way.fit >= _WELL_FITTING * best.way.fit
         ]
         return np.unique(np.concatenate(alike))
 
@@ -90,14 +90,14 @@ def phrase_of(kinds: Sequence[int], graph: Graph) -> str:
     return " or ".join(dict.fromkeys(graph.schema.label(graph.types.edges[kind >> 1]) for kind in kinds))
 
 
-def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked, ...]:
+def hits(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> tuple[Ranked, ...]:
     """Return the ranking, with what carries each hit."""
     rows = finding.scores.rows
     words = _matching(finding, graph, vocabulary, rows)
     joined = [_connections(finding, graph, at, rows) for at in range(len(finding.anchors))]
     terms = [term for word in finding.reading.words if not word.is_stop for term in graph.tokenizer.expand(word.text)]
-    rarest = sorted(graph.text_index.postings(terms), key=lambda one: -one.idf)[:_SNIPPET_WORDS]
-    weights = {one.term: one.idf for one in rarest}
+    rarest = sorted(graph.text_index.postings(terms), key=lambda posting: -posting.idf)[:_SNIPPET_WORDS]
+    weights = {posting.term: posting.idf for posting in rarest}
     return tuple(
         Ranked(
             id=graph.ids[row],
@@ -112,16 +112,16 @@ def hits(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> tuple[Ranked
     )
 
 
-def _matching(finding: Finding, graph: Graph, vocabulary: Vocabulary, rows: Rows) -> dict[int, list[str]]:
+def _matching(finding: Finding, graph: Graph, vocabulary: SchemaWords, rows: Rows) -> dict[int, list[str]]:
     """Return by row the question's words that it has, in their order."""
     ascending = np.sort(rows)
-    found: dict[int, list[str]] = {int(row): [] for row in rows}
+    matching: dict[int, list[str]] = {int(row): [] for row in rows}
     for word in dict.fromkeys(word.text for word in finding.reading.words if not word.is_stop):
         posting = vocabulary.posting(word)
         if posting is not None:
             for row in graph.text_index.having(posting, ascending).tolist():
-                found[row].append(word)
-    return found
+                matching[row].append(word)
+    return matching
 
 
 def _why(finding: Finding, row: int, joined: Sequence[Mapping[int, str]], words: list[str]) -> str:
@@ -139,19 +139,19 @@ def _why(finding: Finding, row: int, joined: Sequence[Mapping[int, str]], words:
 
 def _connections(finding: Finding, graph: Graph, at: int, rows: NDArray[np.int32]) -> dict[int, str]:
     """Return by row, in words, how an anchor leads to a node; without those that it does not lead to."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     joined: dict[bytes, list[str]] = {}  # by the nodes that a way starts from
     for place, (row, reason) in enumerate(zip(rows.tolist(), finding.reasons(at, rows), strict=True)):
         if reason is None:
             continue
         if reason.way is not None and len(reason.way.kinds) > 1:
-            found[row] = _walked(graph, reason, reason.way, row)
+            texts[row] = _walked(graph, reason, reason.way, row)
             continue
         start = reason.start.tobytes()
         if start not in joined:
             joined[start] = _joined(graph, reason.start, rows)
-        found[row] = joined[start][place]
-    return found
+        texts[row] = joined[start][place]
+    return texts
 
 
 def _joined(graph: Graph, start: Rows, rows: NDArray[np.int32]) -> list[str]:
@@ -169,9 +169,9 @@ def _joined(graph: Graph, start: Rows, rows: NDArray[np.int32]) -> list[str]:
     ]
 
 
-def _walked(graph: Graph, reason: Reached, way: Way, row: int) -> str:
+def _walked(graph: Graph, reason: Reach, way: SchemaWalk, row: int) -> str:
     edges = ", ".join(phrase_of(kinds, graph) for kinds in way.kinds)
-    between = ", ".join(str(graph.types.nodes[one]) for one in way.types[:-1])
+    between = ", ".join(str(graph.types.nodes[number]) for number in way.types[:-1])
     members = int(reason.members[np.flatnonzero(reason.rows == row)[0]])
     return (
         f"reached from {_names(graph, reason.start)} over {between} by {edges} ({members} of the last step lead here)"
@@ -179,10 +179,10 @@ def _walked(graph: Graph, reason: Reached, way: Way, row: int) -> str:
 
 
 def _names(graph: Graph, start: Rows) -> str:
-    return " or ".join(dict.fromkeys(graph.names[one] for one in start[:2].tolist()))
+    return " or ".join(dict.fromkeys(graph.names[row] for row in start[:2].tolist()))
 
 
-def count(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> str | None:
+def count(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> str | None:
     """Return how many there are, the number first; None where the question does not ask that, or no way tells."""
     if not finding.wanted.counts or finding.wanted.superlative or not finding.wanted.types:
         return None
@@ -196,13 +196,15 @@ def count(finding: Finding, graph: Graph, vocabulary: Vocabulary) -> str | None:
     return f"{total} ({names} node{'' if total == 1 else 's'} in the graph)"
 
 
-def notes(finding: Finding, vocabulary: Vocabulary) -> tuple[str, ...]:
+def notes(finding: Finding, vocabulary: SchemaWords) -> tuple[str, ...]:
     """Return what was read otherwise than it is written, and what is named but not there."""
-    read_as = [f"read {one.phrase!r} as {one.read_as!r}" for one in finding.anchors if one.read_as is not None]
+    read_as = [
+        f"read {anchor.phrase!r} as {anchor.read_as!r}" for anchor in finding.anchors if anchor.read_as is not None
+    ]
     return (*read_as, *(f"not in this graph: {name!r}" for name in absent(finding, vocabulary)))
 
 
-def absent(finding: Finding, vocabulary: Vocabulary) -> list[str]:
+def absent(finding: Finding, vocabulary: SchemaWords) -> list[str]:
     """Return the names in the question that no node has: quoted, capitalised, or words that the graph lacks."""
     reading = finding.reading
     free = {place for place in range(len(reading.words))} - set(finding.wanted.kinds_at)
@@ -211,7 +213,7 @@ def absent(finding: Finding, vocabulary: Vocabulary) -> list[str]:
     return list(dict.fromkeys(reading.surface(first, last) for first, last in _runs(named, finding)))
 
 
-def _is_name(finding: Finding, vocabulary: Vocabulary, place: int) -> bool:
+def _is_name(finding: Finding, vocabulary: SchemaWords, place: int) -> bool:
     reading = finding.reading
     word = reading.words[place]
     if word.is_quoted:
@@ -286,7 +288,7 @@ class Trail:
         sets = self._toolbox.session.sets
         return start if len(best.way.kinds) == 1 else f"@{len(sets) - 1}"
 
-    def _walk(self, best: Reached, way: Way) -> list[dict[str, str]]:
+    def _walk(self, best: Reach, way: SchemaWalk) -> list[dict[str, str]]:
         steps = []
         for kinds, node_type in zip(way.kinds, way.types, strict=True):
             step = {"type": str(self._graph.types.nodes[node_type])}
@@ -302,7 +304,7 @@ class Trail:
         self._call("search_in_graph", {"query": question.text, **self._typed(finding)})
 
     def _typed(self, finding: Finding) -> dict[str, JsonValue]:
-        types = [str(self._graph.types.nodes[one]) for one in finding.wanted.types]
+        types = [str(self._graph.types.nodes[number]) for number in finding.wanted.types]
         return {"node_types": list(types)} if types else {}
 
     def _last_edges(self, finding: Finding) -> dict[str, JsonValue]:
@@ -316,10 +318,12 @@ class Trail:
     def _call(self, name: str, arguments: Mapping[str, JsonValue]) -> None:
         text = json.dumps(arguments, ensure_ascii=False)
         call = ToolCall(id=f"call_{len(self._steps) + 1}", name=name, arguments=text)
-        found = self._toolbox.observe(call)
+        observation = self._toolbox.observe(call)
         step = Step(
             reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
-            observations=(Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error),),
+            observations=(
+                Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error),
+            ),
         )
         self._steps.append(step)
         self._run.tell(step)

@@ -13,7 +13,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.words import Reading, Vocabulary, best_alike
+from orienteer.methods.anchor.words import QuestionWords, SchemaWords, best_alike
 from orienteer.retrieval.linking import letter_likeness
 from orienteer.text import english
 
@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class LinkedPhrase:
     """A phrase of the question, words `first` up to `last`, and the nodes that it may mean, best first."""
 
     first: int
@@ -73,35 +73,35 @@ class Anchor:
         return range(self.first, self.last)
 
 
-class Linker:
+class PhraseLinker:
     """Links phrases of questions to the nodes of one graph."""
 
-    def __init__(self, graph: Graph, vocabulary: Vocabulary, config: AnchorConfig) -> None:
+    def __init__(self, graph: Graph, vocabulary: SchemaWords, config: AnchorConfig) -> None:
         self._graph, self._vocabulary, self._config = graph, vocabulary, config
         self._speller = Speller(graph, vocabulary)
 
-    def link(self, reading: Reading) -> tuple[Anchor, ...]:
+    def link(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
         """Return the anchors of a question, in its order; the longest phrases win, and none overlap."""
-        found = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
+        phrases = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
         if self._config.spelling:
-            found += self._respelled(reading, found)
-        found.sort(key=lambda one: (-len(one.words), -one.quality, one.first))
+            phrases += self._respelled(reading, phrases)
+        phrases.sort(key=lambda anchor: (-len(anchor.words), -anchor.quality, anchor.first))
         taken: set[int] = set()
-        anchors: list[Anchor] = []
-        for anchor in found:
+        anchors: list[LinkedPhrase] = []
+        for anchor in phrases:
             if taken.isdisjoint(anchor.words):
                 taken.update(anchor.words)
                 anchors.append(anchor)
         sure = [anchor for anchor in anchors if not anchor.is_doubtful]
-        first: dict[frozenset[int], Anchor] = {}  # a thing named twice is one thing
-        for anchor in sorted(sure or anchors, key=lambda one: one.first):
-            first.setdefault(frozenset(one.row for one in anchor.candidates), anchor)
+        first: dict[frozenset[int], LinkedPhrase] = {}  # a thing named twice is one thing
+        for anchor in sorted(sure or anchors, key=lambda anchor: anchor.first):
+            first.setdefault(frozenset(node.row for node in anchor.candidates), anchor)
         return tuple(first.values())[:_MOST_ANCHORS]
 
-    def _respelled(self, reading: Reading, found: Sequence[Anchor]) -> list[Anchor]:
+    def _respelled(self, reading: QuestionWords, phrases: Sequence[LinkedPhrase]) -> list[LinkedPhrase]:
         """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""
-        linked = {place for anchor in found for place in anchor.words}
-        spans: dict[tuple[int, int], list[Anchor]] = {}
+        linked = {place for anchor in phrases for place in anchor.words}
+        spans: dict[tuple[int, int], list[LinkedPhrase]] = {}
         for place, word in enumerate(reading.words):
             if place in linked or word.is_stop or word.text in _NEVER_RESPELLED:
                 continue
@@ -110,16 +110,17 @@ class Linker:
                 changed = reading.respelled(place, other, self._vocabulary.stem(other))
                 for anchor in self._around(changed, place, alone=corrections.alone):
                     candidates = tuple(Candidate(row, quality * likeness) for row, quality in anchor.candidates)
-                    one = replace(anchor, candidates=candidates, phrase=reading.surface(anchor.first, anchor.last))
-                    spans.setdefault((one.first, one.last), []).append(one)
-        return [self._merged(one) for one in spans.values()]
+                    phrase = reading.surface(anchor.first, anchor.last)
+                    as_written = replace(anchor, candidates=candidates, phrase=phrase)
+                    spans.setdefault((anchor.first, anchor.last), []).append(as_written)
+        return [self._merged(anchors) for anchors in spans.values()]
 
-    def _merged(self, anchors: Sequence[Anchor]) -> Anchor:
-        best = max(anchors, key=lambda one: one.quality)
-        candidates = _near_best(candidate for anchor in anchors for candidate in anchor.candidates)
+    def _merged(self, anchors: Sequence[LinkedPhrase]) -> LinkedPhrase:
+        best = max(anchors, key=lambda anchor: anchor.quality)
+        candidates = _near_best(node for anchor in anchors for node in anchor.candidates)
         return replace(best, candidates=candidates, read_as=self._graph.names[candidates[0].row])
 
-    def _around(self, reading: Reading, place: int, *, alone: bool) -> Iterator[Anchor]:
+    def _around(self, reading: QuestionWords, place: int, *, alone: bool) -> Iterator[LinkedPhrase]:
         """Return the spans over a place that name a node, only those of several words where it cannot stand alone."""
         for first in range(max(0, place - (_LONGEST if alone else _COMPANY)), place + 1):
             for anchor in self._spans(reading, first):
@@ -127,14 +128,14 @@ class Linker:
                 if anchor.last > place and (alone or content > 1):
                     yield anchor
 
-    def _spans(self, reading: Reading, first: int) -> Iterator[Anchor]:
+    def _spans(self, reading: QuestionWords, first: int) -> Iterator[LinkedPhrase]:
         """Return every span from a word on that names a node."""
         for last in self._reaching(reading, first):
             anchor = self._anchor(reading, first, last)
             if anchor is not None:
                 yield anchor
 
-    def _reaching(self, reading: Reading, first: int) -> Iterator[int]:
+    def _reaching(self, reading: QuestionWords, first: int) -> Iterator[int]:
         """Return the ends of spans that may be names: their words stand together in some node."""
         index, rows = self._graph.text_index, _NO_ROWS
         for last in range(first + 1, min(len(reading.words), first + _LONGEST) + 1):
@@ -153,7 +154,7 @@ class Linker:
                     return
             yield last
 
-    def _anchor(self, reading: Reading, first: int, last: int) -> Anchor | None:
+    def _anchor(self, reading: QuestionWords, first: int, last: int) -> LinkedPhrase | None:
         if not self._may_name(reading, first, last):
             return None
         phrase = reading.folded(first, last)
@@ -167,13 +168,13 @@ class Linker:
             candidates = self._but_misread(candidates, reading, first, last)
             known = self._but_coincidence(candidates, reading, first, last)
             is_doubtful, candidates = not known, known or candidates
-        kept = _near_best(candidates)
-        if not kept:
+        best = _near_best(candidates)
+        if not best:
             return None
         terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.tokenizer.expand(word)))
-        return Anchor(first, last, surface, kept, terms, is_doubtful=is_doubtful)
+        return LinkedPhrase(first, last, surface, best, terms, is_doubtful=is_doubtful)
 
-    def _may_name(self, reading: Reading, first: int, last: int) -> bool:
+    def _may_name(self, reading: QuestionWords, first: int, last: int) -> bool:
         if reading.is_quoted(first, last):
             return True
         words = reading.words[first:last]
@@ -189,7 +190,7 @@ class Linker:
             return False
         return not (len(words) == 1 and self._is_spent(reading, first))
 
-    def _is_spent(self, reading: Reading, place: int) -> bool:
+    def _is_spent(self, reading: QuestionWords, place: int) -> bool:
         """Tell whether a single word asks, is one of the schema's, or stands where the kind of answer is said."""
         word = reading.words[place]
         if reading.is_written_as_name(place):
@@ -198,15 +199,19 @@ class Linker:
         asks = word.text in english.ASKING or word.text in english.SUPERLATIVE
         return asks or before in ("which", "what") or word.stem in self._vocabulary.edge_words
 
-    def _but_misread(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
+    def _but_misread(
+        self, candidates: list[Candidate], reading: QuestionWords, first: int, last: int
+    ) -> list[Candidate]:
         """Return the candidates that stop words are truly part of: "the doc" is no `the-doc`, "go" no `Go`."""
         words = reading.words[first:last]
         if not (words[0].is_stop or words[-1].is_stop):
             return candidates
         surface, any_case = reading.surface(first, last), not all(word.is_stop for word in words)
-        return [one for one in candidates if self._is_written(one.row, surface, any_case=any_case)]
+        return [node for node in candidates if self._is_written(node.row, surface, any_case=any_case)]
 
-    def _but_coincidence(self, candidates: list[Candidate], reading: Reading, first: int, last: int) -> list[Candidate]:
+    def _but_coincidence(
+        self, candidates: list[Candidate], reading: QuestionWords, first: int, last: int
+    ) -> list[Candidate]:
         """Return the candidates without those that are called like a word which texts use far more than edges them."""
         content = [word.text for word in reading.words[first:last] if not word.is_stop]
         is_told = first > 0 and self._vocabulary.is_kind((reading.words[first - 1].stem,))
@@ -214,9 +219,9 @@ class Linker:
             return candidates
         posting = self._vocabulary.posting(content[0])
         used = 0 if posting is None else posting.nodes
-        degrees = self._graph.adjacency.degree(np.array([one.row for one in candidates], np.int32)).tolist()
+        degrees = self._graph.adjacency.degree(np.array([node.row for node in candidates], np.int32)).tolist()
         most = [_COMMONER * (1 + degree) for degree in degrees]
-        return [one for one, times in zip(candidates, most, strict=True) if used <= times]
+        return [node for node, times in zip(candidates, most, strict=True) if used <= times]
 
     def _candidates(self, links: Sequence[Link], surface: str, *, is_quoted: bool) -> Iterator[Candidate]:
         for link in links:
@@ -257,7 +262,7 @@ class Corrections(NamedTuple):
 class Speller:
     """Corrects words against the names of one graph."""
 
-    def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
+    def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._graph, self._vocabulary = graph, vocabulary
         self.corrections = lru_cache(maxsize=4096)(self._corrections)
 
@@ -278,7 +283,9 @@ class Speller:
         if not others or word in others:
             return Corrections()
         alike = [letter_likeness(word, other) for other in others]
-        return Corrections(tuple((other, _LIKELY * one / alike[0]) for other, one in zip(others, alike, strict=True)))
+        return Corrections(
+            tuple((other, _LIKELY * likeness / alike[0]) for other, likeness in zip(others, alike, strict=True))
+        )
 
     def _one_edit_away(self, word: str) -> Corrections:
         near = [other for other in dict.fromkeys(_edits(word)) if self._vocabulary.posting(other) is not None]
@@ -310,8 +317,8 @@ def _common(rows: Rows, others: Rows) -> Rows:
     few, many = (rows, others) if len(rows) < len(others) else (others, rows)
     at = many.searchsorted(few)
     at[at == len(many)] = 0
-    found: Rows = few[many[at] == few]
-    return found
+    both: Rows = few[many[at] == few]
+    return both
 
 
 def _near_best(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
@@ -320,5 +327,5 @@ def _near_best(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     for row, quality in candidates:
         best[row] = max(quality, best.get(row, 0.0))
     most = max(best.values(), default=0.0)
-    kept = [Candidate(row, quality) for row, quality in best.items() if quality >= most - _NEAR_BEST]
-    return tuple(sorted(kept, key=lambda one: (-one.quality, one.row)))
+    near = [Candidate(row, quality) for row, quality in best.items() if quality >= most - _NEAR_BEST]
+    return tuple(sorted(near, key=lambda node: (-node.quality, node.row)))

@@ -12,10 +12,10 @@ from orienteer.methods.anchor.answer_type import understand
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.edge_fit import named_by_edges
 from orienteer.methods.anchor.explanation import Finding, Trail
-from orienteer.methods.anchor.linker import Linker
+from orienteer.methods.anchor.linker import PhraseLinker
 from orienteer.methods.anchor.reach import Explorer
-from orienteer.methods.anchor.scorer import Scorer, connect, smallest_shared
-from orienteer.methods.anchor.words import Vocabulary, read
+from orienteer.methods.anchor.scorer import NodeScorer, connect, smallest_shared
+from orienteer.methods.anchor.words import SchemaWords, read
 from orienteer.protocols import Run
 from orienteer.records import Question, Result, Usage
 
@@ -30,12 +30,12 @@ class Anchor:
         self.config = config if config is not None else AnchorConfig()
 
     @cached_property
-    def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self._graph)
+    def _vocabulary(self) -> SchemaWords:
+        return SchemaWords(self._graph)
 
     @cached_property
-    def _linker(self) -> Linker:
-        return Linker(self._graph, self._vocabulary, self.config)
+    def _linker(self) -> PhraseLinker:
+        return PhraseLinker(self._graph, self._vocabulary, self.config)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that the anchors, the kind of answer and the words speak for, best first."""
@@ -80,5 +80,5 @@ class Anchor:
             reached = explorer.reach(asked)
             connections = connect(asked, reached)
         # 5. One score for each node.
-        scores = Scorer(graph, config, asked, mask, question.k).score(connections)
+        scores = NodeScorer(graph, config, asked, mask, question.k).score(connections)
         return Finding(asked.reading, asked.anchors, asked.wanted, reached, scores)

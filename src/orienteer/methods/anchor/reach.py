@@ -15,8 +15,8 @@ from orienteer.index.arrays import Rows, runs
 from orienteer.methods.anchor.answer_type import Understanding, Wanted
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.edge_fit import EdgeFit
-from orienteer.methods.anchor.linker import Anchor
-from orienteer.methods.anchor.words import Vocabulary
+from orienteer.methods.anchor.linker import LinkedPhrase
+from orienteer.methods.anchor.words import SchemaWords
 
 _NEAR_BEST = 0.15  # ways this far below the best one that leads anywhere are walked too: more edges, surer recall
 _ALIKE = 0.8  # parallel edges of at least this share of the best fit are walked together
@@ -39,7 +39,7 @@ _RARE = 20  # reaching one in so many of a type, or fewer, tells most; worth .00
 _NO_ROWS = np.zeros(0, np.int32)
 
 
-class Way(NamedTuple):
+class SchemaWalk(NamedTuple):
     """A walk over the schema from a type: the kinds of edge and the type of each step."""
 
     kinds: tuple[tuple[int, ...], ...]
@@ -50,11 +50,11 @@ class Way(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class Reach:
     """What one way leads to from some nodes of an anchor."""
 
     start: Rows
-    way: Way | None
+    way: SchemaWalk | None
     """None for plain neighbours."""
     rows: Rows
     strength: NDArray[np.float64]
@@ -75,11 +75,11 @@ class _Around(NamedTuple):
 class Explorer:
     """Walks from the anchors of one question."""
 
-    def __init__(self, graph: Graph, vocabulary: Vocabulary, config: AnchorConfig) -> None:
+    def __init__(self, graph: Graph, vocabulary: SchemaWords, config: AnchorConfig) -> None:
         self._graph, self._vocabulary, self._config = graph, vocabulary, config
         self._known: dict[bytes, _Around] = {}
 
-    def reach(self, question: Understanding) -> tuple[list[Reached], ...]:
+    def reach(self, question: Understanding) -> tuple[list[Reach], ...]:
         """Return by anchor what it leads to, along the edges that the words around it fit.
 
         A question after the most that names no node starts from the types that it names besides.
@@ -94,7 +94,7 @@ class Explorer:
             return (self._from_types(EdgeFit(question, None, self._vocabulary), wanted),)
         return ()
 
-    def _from_anchor(self, anchor: Anchor, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> list[Reached]:
+    def _from_anchor(self, anchor: LinkedPhrase, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> list[Reach]:
         """Return all that an anchor leads to: along the best ways to the wanted types, and its plain neighbours."""
         starts = list(_starts(anchor, self._graph))
         ways = [
@@ -102,21 +102,21 @@ class Explorer:
             for start, quality in starts
             for way in self._ways(int(self._graph.node_types[start[0]]), fit, wanted, alone=alone)
         ]
-        found = list(self._walk_best(sorted(ways, key=lambda one: -one[0])))
-        found += [self._neighbors(start, quality, fit, wanted) for start, quality in starts]
-        return found
+        reached = list(self._walk_best(sorted(ways, key=lambda scored: -scored[0])))
+        reached += [self._neighbors(start, quality, fit, wanted) for start, quality in starts]
+        return reached
 
-    def _from_types(self, fit: EdgeFit, wanted: Wanted) -> list[Reached]:
+    def _from_types(self, fit: EdgeFit, wanted: Wanted) -> list[Reach]:
         """Return what all nodes of the types named besides lead to."""
-        found: list[Reached] = []
+        reached: list[Reach] = []
         for source in wanted.via:
             start = np.flatnonzero(self._graph.node_types == source).astype(np.int32)
             plain = replace(wanted, via=())
             ways = [(way.score, start, 1.0, way) for way in self._ways(source, fit, plain, alone=True)]
-            found += self._walk_best(sorted(ways, key=lambda one: -one[0]))
-        return found
+            reached += self._walk_best(sorted(ways, key=lambda scored: -scored[0]))
+        return reached
 
-    def _walk_best(self, ways: Sequence[tuple[float, Rows, float, Way]]) -> Iterator[Reached]:
+    def _walk_best(self, ways: Sequence[tuple[float, Rows, float, SchemaWalk]]) -> Iterator[Reach]:
         """Walk the best of these ways that leads anywhere, and those nearly as good."""
         best = -math.inf
         for score, start, quality, way in ways:
@@ -127,7 +127,7 @@ class Explorer:
                 best = max(best, score)
                 fade = (_FADE_GUIDED if way.is_guided else _FADE) ** (len(way.kinds) - 1)
                 strength = quality * way.fit * fade * self._tells(way.types[-1], len(rows))
-                yield Reached(start, way, rows, np.full(len(rows), strength), members)
+                yield Reach(start, way, rows, np.full(len(rows), strength), members)
 
     def _tells(self, node_type: int, reached: int) -> float:
         """Return how much it tells to be among those reached."""
@@ -135,7 +135,7 @@ class Explorer:
         share = math.log(count / reached) / math.log(min(_RARE, max(2, count)))
         return min(1.0, max(0.1, share))
 
-    def walk(self, start: Rows, way: Way) -> tuple[Rows, NDArray[np.int64]]:
+    def walk(self, start: Rows, way: SchemaWalk) -> tuple[Rows, NDArray[np.int64]]:
         """Return what a way leads to, and by row how many distinct nodes of the step before lead there."""
         rows, members = start, np.ones(len(start), np.int64)
         for step, (kinds, node_type) in enumerate(zip(way.kinds, way.types, strict=True)):
@@ -182,20 +182,20 @@ class Explorer:
             self._known[key] = _Around(owner, neighbor, code, codes)
         return self._known[key]
 
-    def _neighbors(self, start: Rows, quality: float, fit: EdgeFit, wanted: Wanted) -> Reached:
+    def _neighbors(self, start: Rows, quality: float, fit: EdgeFit, wanted: Wanted) -> Reach:
         """Return all that touches some nodes, of whatever type."""
         source = int(self._graph.node_types[start[0]])
         value = np.zeros(2 * len(self._graph.types.edges) * len(self._graph.types.nodes))
         for target in self._vocabulary.hops_to[source]:
-            for hop, one in fit.fits(source, target).items():
-                value[self._code(hop.kind, target)] = one
+            for hop, likeness in fit.fits(source, target).items():
+                value[self._code(hop.kind, target)] = likeness
         around = self._around(start)
         firsts = np.flatnonzero(np.diff(around.neighbor, prepend=-1))
         best = np.maximum.reduceat(value[around.code], firsts) if len(firsts) else np.zeros(0)
         strength = quality * (_UNFITTING + (1 - _UNFITTING) * best) * (_BESIDE_WANTED if wanted.types else 1.0)
-        return Reached(start, None, around.neighbor[firsts], strength, np.ones(len(firsts), np.int64))
+        return Reach(start, None, around.neighbor[firsts], strength, np.ones(len(firsts), np.int64))
 
-    def _ways(self, source: int, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> Iterator[Way]:
+    def _ways(self, source: int, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> Iterator[SchemaWalk]:
         """Return the ways to the wanted types: of one step, of more where types between are named or none is."""
         longest = min(self._config.most_hops, 2 + len(wanted.via)) if wanted.via else 1
         for target, sureness in wanted.types.items():
@@ -229,7 +229,7 @@ class Explorer:
 
     def _fitted(
         self, source: int, types: tuple[int, ...], fit: EdgeFit, wanted: Wanted, *, sureness: float, alone: bool
-    ) -> Iterator[Way]:
+    ) -> Iterator[SchemaWalk]:
         kinds: list[tuple[int, ...]] = []
         values: list[float] = []
         at = source
@@ -245,13 +245,13 @@ class Explorer:
         score = between + _PER_FIT * mean - _PER_EDGE_MORE * (len(types) - 1) + _PER_SURENESS * sureness
         if len(types) > 1:
             is_said = alone and not wanted.via and self._is_said(source, types, fit)
-            yield Way(tuple(kinds), types, mean, passed > 0 or is_said, score + _PER_WORDS * is_said)
+            yield SchemaWalk(tuple(kinds), types, mean, passed > 0 or is_said, score + _PER_WORDS * is_said)
             return
         for hop, value in fit.fits(source, types[0]).items():
-            yield Way(((hop.kind,),), types, value, False, score + _PER_FIT * (value - mean))
+            yield SchemaWalk(((hop.kind,),), types, value, False, score + _PER_FIT * (value - mean))
 
 
-def _starts(anchor: Anchor, graph: Graph) -> Iterator[tuple[Rows, float]]:
+def _starts(anchor: LinkedPhrase, graph: Graph) -> Iterator[tuple[Rows, float]]:
     """Return the nodes of an anchor, those of one type and quality together."""
     groups: dict[tuple[int, float], list[int]] = {}
     for row, quality in anchor.candidates:
@@ -263,5 +263,5 @@ def _starts(anchor: Anchor, graph: Graph) -> Iterator[tuple[Rows, float]]:
 def _count(rows: NDArray[np.int32], members: NDArray[np.int32]) -> tuple[Rows, NDArray[np.int64]]:
     """Return the distinct rows, and how many distinct members stand beside each."""
     pairs = np.sort(rows.astype(np.int64) << 32 | members)
-    found, counts = runs(runs(pairs)[0] >> 32)
-    return found.astype(np.int32), counts
+    ends, counts = runs(runs(pairs)[0] >> 32)
+    return ends.astype(np.int32), counts

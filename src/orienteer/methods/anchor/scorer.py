@@ -14,7 +14,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.answer_type import Understanding
 from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.reach import Reached
+from orienteer.methods.anchor.reach import Reach
 
 # Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
 _NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
@@ -60,24 +60,24 @@ class Connections:
         return np.asarray(self.joined & (self.times == self.times.max(initial=0)))
 
 
-def connect(question: Understanding, reached: Sequence[Sequence[Reached]]) -> Connections:
+def connect(question: Understanding, reached: Sequence[Sequence[Reach]]) -> Connections:
     """Return what the anchors lead to; an anchor's connection to itself is left out."""
     anchors, wanted = question.anchors, question.wanted
-    rows, where = _united([one.rows for ways in reached for one in ways])
+    rows, where = _united([reach.rows for ways in reached for reach in ways])
     following = iter(where)
     strength = np.zeros((len(anchors), len(rows)))
     members = np.zeros(len(rows), np.int64)
     leads = counts = False
     for at, ways in enumerate(reached):
-        for one in ways:
+        for reach in ways:
             places = next(following)
             if at < len(anchors):
                 mine = strength[at]
-                mine[places] = np.maximum(mine[places], one.strength)
-            if one.way is not None and (at >= len(anchors) or not wanted.via or one.way.is_guided):
-                members[places] = np.maximum(members[places], one.members)
+                mine[places] = np.maximum(mine[places], reach.strength)
+            if reach.way is not None and (at >= len(anchors) or not wanted.via or reach.way.is_guided):
+                members[places] = np.maximum(members[places], reach.members)
                 leads = True
-                counts |= len(one.way.types) > 1 or at >= len(anchors)
+                counts |= len(reach.way.types) > 1 or at >= len(anchors)
         if at >= len(anchors):
             continue
         own = np.array([candidate.row for candidate in anchors[at].candidates], np.int32)
@@ -95,7 +95,7 @@ def smallest_shared(connections: Connections, graph: Graph) -> dict[int, float]:
     return {best: _GUESSED / float(np.log2(1 + sizes[best]))}
 
 
-class Scorer:
+class NodeScorer:
     """Scores the nodes of one graph for one question."""
 
     def __init__(self, graph: Graph, config: AnchorConfig, question: Understanding, mask: Mask | None, k: int) -> None:
@@ -235,7 +235,7 @@ def _united(lists: Sequence[Rows]) -> _United:
     is_new = np.diff(rows, prepend=-1) > 0
     places = np.empty(len(rows), np.intp)
     places[order] = np.cumsum(is_new) - 1
-    return _United(rows[is_new], np.split(places, np.cumsum([len(one) for one in lists])[:-1]) if lists else [])
+    return _United(rows[is_new], np.split(places, np.cumsum([len(part) for part in lists])[:-1]) if lists else [])
 
 
 def _places(rows: Rows, wanted: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -54,7 +54,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuestionWords:
     """A question and its words."""
 
     text: str
@@ -68,18 +68,18 @@ class Reading:
         """Return the folded words from `first` up to, not including, `last`."""
         return [word.text for word in self.words[first:last]]
 
-    def respelled(self, place: int, other: str, stem: str) -> Reading:
+    def respelled(self, place: int, other: str, stem: str) -> QuestionWords:
         """Return the question with another word at a place, with a capital or in capitals as the one that was there."""
         word = self.words[place]
         old = self.text[word.start : word.end]
         new = other.upper() if old.isupper() else other.capitalize() if old[:1].isupper() else other
         shift = len(new) - len(old)
         words = [
-            one if at < place else replace(one, start=one.start + shift * (at > place), end=one.end + shift)
-            for at, one in enumerate(self.words)
+            token if at < place else replace(token, start=token.start + shift * (at > place), end=token.end + shift)
+            for at, token in enumerate(self.words)
         ]
         words[place] = replace(words[place], text=other, stem=stem)
-        return Reading(self.text[: word.start] + new + self.text[word.end :], tuple(words))
+        return QuestionWords(self.text[: word.start] + new + self.text[word.end :], tuple(words))
 
     def is_quoted(self, first: int, last: int) -> bool:
         """Tell whether all these words stand in quotation marks."""
@@ -95,7 +95,7 @@ class Reading:
         return surface[:1].isupper() and bool(before) and before[-1] not in ".?!:"
 
 
-def read(text: str, tokenizer: Tokenizer) -> Reading:
+def read(text: str, tokenizer: Tokenizer) -> QuestionWords:
     """Return the words of a question, the first of them where it is overlong."""
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     words: list[Word] = []
@@ -112,7 +112,7 @@ def read(text: str, tokenizer: Tokenizer) -> Reading:
                 Word(word, tokenizer.stem(word), start, end, is_quoted, after_comma, start == chunk.start(), in_code)
             )
             after_comma = False
-    return Reading(text, tuple(words))
+    return QuestionWords(text, tuple(words))
 
 
 def _places(chunk: re.Match[str], folded: Sequence[str]) -> list[tuple[int, int]]:
@@ -130,7 +130,7 @@ class Label(NamedTuple):
     """Stems of those that name something; of all where none does."""
 
 
-class Hop(NamedTuple):
+class SchemaHop(NamedTuple):
     """One way from nodes of a type to nodes of a type."""
 
     kind: int
@@ -138,7 +138,7 @@ class Hop(NamedTuple):
     target: int
 
 
-class Vocabulary:
+class SchemaWords:
     """The words of one graph's types. Made once a graph, in milliseconds; what texts teach is learned when asked."""
 
     def __init__(self, graph: Graph) -> None:
@@ -158,36 +158,36 @@ class Vocabulary:
         self.edge_words -= frozenset(self.stem(word) for word in english.STOP)
         self.edge_literals = frozenset(word for labels in self.edge_labels for label in labels for word in label.words)
         """The words of edge types as they are written."""
-        self.hops: list[list[Hop]] = [[] for _ in types.nodes]
+        self.hops: list[list[SchemaHop]] = [[] for _ in types.nodes]
         """By node type, the ways that lead away from it."""
         numbers = {name: number for number, name in enumerate(types.nodes)}
         edges = {name: number for number, name in enumerate(types.edges)}
         for triple in schema.edges:
             source, edge, target = numbers[triple.source], edges[triple.type], numbers[triple.target]
-            self._add_hop(source, Hop(edge * 2, target))
-            self._add_hop(target, Hop(edge * 2 + 1, source))
+            self._add_hop(source, SchemaHop(edge * 2, target))
+            self._add_hop(target, SchemaHop(edge * 2 + 1, source))
             if triple.type in schema.symmetric:
-                self._add_hop(source, Hop(edge * 2 + 1, target))
-                self._add_hop(target, Hop(edge * 2, source))
+                self._add_hop(source, SchemaHop(edge * 2 + 1, target))
+                self._add_hop(target, SchemaHop(edge * 2, source))
         self.hops_to = [_by_target(hops) for hops in self.hops]
         """The same by the node type that they lead to."""
-        said = [label.stems for labels in self.node_labels for label in labels]
-        self._kinds = frozenset(said)
-        self._short_kinds = [stems[0] for stems in said if len(stems) == 1 and len(stems[0]) <= SHARED]
+        kinds = [label.stems for labels in self.node_labels for label in labels]
+        self._kinds = frozenset(kinds)
+        self._short_kinds = [stems[0] for stems in kinds if len(stems) == 1 and len(stems[0]) <= SHARED]
         self._stems = sorted(
-            {stem for labels in (*self.node_labels, *self.edge_labels) for one in labels for stem in one.stems}
+            {stem for labels in (*self.node_labels, *self.edge_labels) for label in labels for stem in label.stems}
         )
         self._learned = lru_cache(maxsize=4096)(self._learn)
         self._postings = lru_cache(maxsize=65536)(self._posting)
 
-    def _add_hop(self, source: int, hop: Hop) -> None:
+    def _add_hop(self, source: int, hop: SchemaHop) -> None:
         if hop not in self.hops[source]:
             self.hops[source].append(hop)
 
     def _labels(self, type_name: str, *, but: Collection[str] = ()) -> list[Label]:
         schema = self._graph.schema
-        said = [schema.label(type_name), *schema.also_called.get(type_name, ())]
-        parts = [part for one in said for part in split_label(one, self._tokenizer)]
+        names = [schema.label(type_name), *schema.also_called.get(type_name, ())]
+        parts = [part for name in names for part in split_label(name, self._tokenizer)]
         return list(dict.fromkeys(self._label(part, but) for part in parts if part))
 
     def _label(self, words: Phrase, but: Collection[str]) -> Label:
@@ -212,7 +212,7 @@ class Vocabulary:
             return None
         return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
 
-    def corrected(self, reading: Reading) -> Reading:
+    def corrected(self, reading: QuestionWords) -> QuestionWords:
         """Return a question with mistyped words of the schema put right."""
         for place, word in enumerate(reading.words):
             other = None if reading.is_written_as_name(place) else self.respelled(word.text)
@@ -259,11 +259,11 @@ class Vocabulary:
         return best, share
 
 
-def _by_target(hops: Iterable[Hop]) -> dict[int, list[Hop]]:
-    found: dict[int, list[Hop]] = {}
+def _by_target(hops: Iterable[SchemaHop]) -> dict[int, list[SchemaHop]]:
+    targets: dict[int, list[SchemaHop]] = {}
     for hop in hops:
-        found.setdefault(hop.target, []).append(hop)
-    return found
+        targets.setdefault(hop.target, []).append(hop)
+    return targets
 
 
 def split_label(label: str, tokenizer: Tokenizer) -> list[Phrase]:

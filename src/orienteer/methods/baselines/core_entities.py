@@ -32,15 +32,15 @@ class CoreEntities:
 
     def named(self, workflow: Workflow) -> dict[int, str]:
         """Return the rows of what the question names, in its order, each with the name."""
-        found: dict[int, str] = {}
+        rows: dict[int, str] = {}
         text = workflow.question.text
         names = [name for name in self._names.analyze(text, workflow.run).low if self._types.link(name) is None]
         if len(names) > MOST_NAMES:
             workflow.notes.append(f"of {len(names)} names in the question the first {MOST_NAMES} are looked up")
         for name in sorted(names, key=text.find)[:MOST_NAMES]:
             for row in self._meant(workflow, name):
-                found.setdefault(row, f"named in the question: {name}")
-        return found
+                rows.setdefault(row, f"named in the question: {name}")
+        return rows
 
     def found(self, workflow: Workflow, k: int) -> dict[int, str]:
         """Return the rows that one search with the whole question finds, best first."""

@@ -30,7 +30,7 @@ _NUMBERED = re.compile(r"\d{1,3}[.)]\s+")  # of a list, a line each
 _FORMS = (str.strip, lambda name: name.strip(_AROUND), lambda name: _NUMBERED.sub("", name.strip(), 1))
 
 
-class Linked(NamedTuple):
+class LinkedAnswer(NamedTuple):
     """What an answer names."""
 
     rows: tuple[int, ...]
@@ -38,42 +38,42 @@ class Linked(NamedTuple):
     """Parts that no node is called by."""
 
 
-class Linker:
+class AnswerLinker:
     """Finds the nodes that an answer names."""
 
     def __init__(self, graph: Graph, identifiers: Identifiers | None = None) -> None:
         self._graph, self._policy = graph, Policy(_FORMS, _MOST_OF_A_NAME, identifiers)
 
-    def link(self, answer: str, shown: Collection[int] = ()) -> Linked:
+    def link(self, answer: str, shown: Collection[int] = ()) -> LinkedAnswer:
         """Return the rows that an answer names, in its order, those shown before first where a name has several."""
         rows: dict[int, None] = {}
         missing: list[str] = []
         parts = _PARTS.split(answer)[: 2 * _MOST_PARTS]
         at = begin = 0  # of the parts since `begin` none is a name
         while at < len(parts):
-            found, end = self._longest(parts, at, shown)
-            if found:
+            linked, end = self._longest(parts, at, shown)
+            if linked:
                 rows.update(dict.fromkeys(self._rest(parts[begin:at], shown, missing)))
-                rows.update(dict.fromkeys(found))
+                rows.update(dict.fromkeys(linked))
                 begin = end
             at = end
         rows.update(dict.fromkeys(self._rest(parts[begin:], shown, missing)))
-        return Linked(tuple(rows), tuple(missing))
+        return LinkedAnswer(tuple(rows), tuple(missing))
 
     def _rest(self, parts: Sequence[str], shown: Collection[int], missing: list[str]) -> list[int]:
         """Return what a run of parts that are no names names within; where it names nothing they are missing."""
-        found = self._inside("".join(parts), shown)
-        if not found:
+        rows = self._inside("".join(parts), shown)
+        if not rows:
             bare = (part.strip(_AROUND) for part in parts[::2])
             missing += [part for part in bare if part and not _VALUE.fullmatch(part)]
-        return found
+        return rows
 
     def _longest(self, parts: Sequence[str], at: int, shown: Collection[int]) -> tuple[list[int], int]:
         """Return the nodes of the longest name that begins at a part, and where the next part begins."""
         last = min(len(parts), at + 2 * _LONGEST)
         for end in range(last - 1 if (last - at) % 2 == 0 else last, at, -2):  # parts stand at every other place
-            if found := self._named("".join(parts[at:end]), shown):
-                return found, end + 1
+            if rows := self._named("".join(parts[at:end]), shown):
+                return rows, end + 1
         return [], at + 2
 
     def _named(self, text: str, shown: Collection[int]) -> list[int]:
@@ -93,17 +93,17 @@ class Linker:
     def _inside(self, text: str, shown: Collection[int]) -> list[int]:
         """Return the nodes shown whose name stands in a sentence, in its order; of names in one another the longest."""
         folded = text.casefold()
-        found: list[tuple[int, int, int]] = []
+        places: list[tuple[int, int, int]] = []
         for row in shown:
             name = self._graph.names[row].casefold()
             if len(name) < _SHORTEST or name not in folded or _VALUE.fullmatch(name):
                 continue  # told at once: of most names no pattern need be made
             if match := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded):
-                found.append((match.start(), match.end(), row))
+                places.append((match.start(), match.end(), row))
         return [
             row
-            for begin, end, row in sorted(found)
-            if not any(first <= begin and end <= last and last - first > end - begin for first, last, _ in found)
+            for begin, end, row in sorted(places)
+            if not any(first <= begin and end <= last and last - first > end - begin for first, last, _ in places)
         ]
 
 
@@ -122,6 +122,6 @@ def _results(steps: Sequence[Step]) -> Iterator[tuple[int, str, tuple[str, ...]]
     for number in range(len(steps), 0, -1):
         step = steps[number - 1]
         names = {call.id: call.name for call in step.reply.message.tool_calls}
-        for one in reversed(step.observations):
-            if one.nodes:
-                yield number, names.get(one.call_id, "a tool"), one.nodes
+        for observation in reversed(step.observations):
+            if observation.nodes:
+                yield number, names.get(observation.call_id, "a tool"), observation.nodes

@@ -32,7 +32,7 @@ from orienteer.index.searchers import Mode
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
 from orienteer.methods.graphscout.config import AUTO, GraphScoutConfig
-from orienteer.methods.graphscout.linker import Linker, shown_nodes
+from orienteer.methods.graphscout.linker import AnswerLinker, shown_nodes
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
 from orienteer.retrieval.schema import describe
@@ -141,9 +141,9 @@ class GraphScout:
         )
 
     @cached_property
-    def _linker(self) -> Linker:
+    def _linker(self) -> AnswerLinker:
         view = self.config.naming
-        return Linker(self._graph, None if view is None else identifiers(self._graph, view))
+        return AnswerLinker(self._graph, None if view is None else identifiers(self._graph, view))
 
     def _tools(self) -> _Tools:
         """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""

@@ -45,7 +45,7 @@ class Met(NamedTuple):
     """The community's node; where it was made, its first member."""
 
 
-class Report(NamedTuple):
+class CommunityReport(NamedTuple):
     """A community as a node, its report being the text."""
 
     node: Node
@@ -74,16 +74,16 @@ class Reports:
         found = self._given(rows) if self.is_given else self._made(rows)
         return sorted(found, key=lambda one: (-one.members, -one.rating, one.row))
 
-    def report(self, met: Met, question: str, run: Run) -> Report:
+    def report(self, met: Met, question: str, run: Run) -> CommunityReport:
         """Return a community as a node, its report being the text, which a model may write for a question's sake.
 
         Raises `BudgetExhausted`, `ModelError`.
         """
         if self.is_given:
-            return Report(self._graph.node_at(met.row))
+            return CommunityReport(self._graph.node_at(met.row))
         calls: list[Trajectory] = []
         node = self._written(met.row, lambda row: self._asked(row, question, run, calls))
-        return Report(node, tuple(calls))
+        return CommunityReport(node, tuple(calls))
 
     def listed(self, met: Met) -> Node:
         """Return a community as a node without asking a model."""

@@ -13,7 +13,7 @@ from orienteer.graph.store import Graph
 from orienteer.records import Edge
 from orienteer.retrieval.evidence import Evidence, Path, Scored
 from orienteer.retrieval.matching.partners import Surroundings
-from orienteer.retrieval.matching.predicate import Fit
+from orienteer.retrieval.matching.predicate import PredicateFit
 from orienteer.retrieval.matching.slots import Slot
 from orienteer.retrieval.spaces import Spaces
 
@@ -36,7 +36,7 @@ class TriplePattern(NamedTuple):
         return f"({self.subject}, {self.predicate}, {self.object})"
 
 
-class Matched(NamedTuple):
+class TripleMatch(NamedTuple):
     """What of a graph matches triples."""
 
     bindings: tuple[tuple[Mapping[str, str], float], ...]
@@ -67,20 +67,20 @@ class States(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class TripleJoin:
     """How triples were matched: what evidence is made of."""
 
     patterns: Sequence[TriplePattern]
     slots: Sequence[Slot]
     ends: Sequence[tuple[int, int]]
     """Numbers of the slots of each triple."""
-    fits: Sequence[Fit]
+    fits: Sequence[PredicateFit]
     states: States
     missed: Sequence[int]
     """Triples that nothing matches."""
 
 
-def matched(spaces: Spaces, surroundings: Surroundings, joined: Joined) -> Matched:
+def matched(spaces: Spaces, surroundings: Surroundings, joined: TripleJoin) -> TripleMatch:
     """Return the bindings of variables, each once, and what speaks for them."""
     found: dict[tuple[tuple[str, str], ...], float] = {}
     sound = dict.fromkeys(found)
@@ -97,28 +97,30 @@ def matched(spaces: Spaces, surroundings: Surroundings, joined: Joined) -> Match
     reason = _reason(joined)
     evidence = _Teller(spaces, surroundings, joined).evidence(reason)
     bindings = tuple((dict(binding), score) for binding, score in found.items())
-    return Matched(bindings, evidence, reason, tuple(map(dict, sound)))
+    return TripleMatch(bindings, evidence, reason, tuple(map(dict, sound)))
 
 
-def _reason(joined: Joined) -> str:
+def _reason(joined: TripleJoin) -> str:
     if not joined.patterns:
         return "there is no triple to match"
     unlinked = [f"nothing in the graph is named {slot.written!r}" for slot in joined.slots if slot.is_unlinked]
-    said = []
+    reasons = []
     for number in joined.missed:
         ends = [joined.slots[end] for end in joined.ends[number]]
         if not any(slot.is_unlinked for slot in ends):
             known = any(
                 joined.states.rows[0, end] != UNBOUND or len(joined.slots[end].rows) for end in joined.ends[number]
             )
-            said.append(f"{joined.patterns[number]} {'is matched by nothing' if known else 'has no end that is known'}")
-    return "; ".join((*unlinked, *said))
+            reasons.append(
+                f"{joined.patterns[number]} {'is matched by nothing' if known else 'has no end that is known'}"
+            )
+    return "; ".join((*unlinked, *reasons))
 
 
 class _Teller:
     """Says which nodes, edges, facts and paths answers are made of, each once with the score of the best answer."""
 
-    def __init__(self, spaces: Spaces, surroundings: Surroundings, joined: Joined) -> None:
+    def __init__(self, spaces: Spaces, surroundings: Surroundings, joined: TripleJoin) -> None:
         self._spaces, self._surroundings, self._joined = spaces, surroundings, joined
         self._graph: Graph = spaces.graph
         self._nodes: dict[int, tuple[float, str]] = {}
@@ -130,9 +132,9 @@ class _Teller:
         states = self._joined.states
         for number in range(min(_SHOWN, len(states.scores))):
             self._tell(states.rows[number], states.ways[number].tolist(), float(states.scores[number]))
-        nodes = [self._spaces.node(row, *said) for row, said in self._nodes.items()]
-        edges = [Scored(self._edge(at), *said) for at, said in self._edges.items()]
-        paths = [Scored(self._path(walk), *said) for walk, said in self._paths.items()]
+        nodes = [self._spaces.node(row, *reason) for row, reason in self._nodes.items()]
+        edges = [Scored(self._edge(at), *reason) for at, reason in self._edges.items()]
+        paths = [Scored(self._path(walk), *reason) for walk, reason in self._paths.items()]
         return Evidence(_best_first(nodes), _best_first(edges), _best_first(paths), reason)
 
     def _tell(self, rows: NDArray[np.int32], ways: Sequence[int], score: float) -> None:
@@ -141,9 +143,9 @@ class _Teller:
             if row != UNBOUND:
                 why = f"bound to {slot.written or 'an end'}" if slot.is_variable else f"named {slot.written!r}"
                 self._nodes.setdefault(row, (score, why))
-            for one, share in zip(slot.rows.tolist(), slot.shares.tolist(), strict=True):
+            for node, share in zip(slot.rows.tolist(), slot.shares.tolist(), strict=True):
                 if row == UNBOUND:
-                    self._nodes.setdefault(one, (score * share, f"named {slot.written!r}"))
+                    self._nodes.setdefault(node, (score * share, f"named {slot.written!r}"))
         for triple, at in enumerate(ways):
             if at == NO_WAY:
                 continue
@@ -175,9 +177,9 @@ class _Teller:
         joining = self._surroundings.ways[~at].fact if at < 0 else None
         facts = self._surroundings.facts(*ends).tolist()
         texts = [self._graph.texts[fact] or self._graph.names[fact] for fact in facts]
-        said = dict(zip(facts, map(self._joined.fits[triple].said_in, texts), strict=True))
-        for fact, share in said.items():
-            if share == max(said.values()) and (share > 0 or fact == joining):
+        shares = dict(zip(facts, map(self._joined.fits[triple].said_in, texts), strict=True))
+        for fact, share in shares.items():
+            if share == max(shares.values()) and (share > 0 or fact == joining):
                 pattern = self._joined.patterns[triple]
                 why = f"states {pattern}" if share > 0 else f"has both ends of {pattern}; predicate unmatched"
                 self._nodes.setdefault(fact, (score * (1 + share) / 2, why))
@@ -196,5 +198,5 @@ class _Teller:
         return tuple(self._graph.edges_between(row, np.array([after], np.int32))[0] for row, after in steps)
 
 
-def _best_first(found: list[Scored[_T]]) -> tuple[Scored[_T], ...]:
-    return tuple(sorted(found, key=lambda one: -one.score))
+def _best_first(items: list[Scored[_T]]) -> tuple[Scored[_T], ...]:
+    return tuple(sorted(items, key=lambda item: -item.score))

@@ -28,13 +28,21 @@ from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
 from orienteer.retrieval.linking import TypeLinker
-from orienteer.retrieval.matching.bindings import NO_WAY, UNBOUND, Joined, Matched, States, TriplePattern, matched
+from orienteer.retrieval.matching.bindings import (
+    NO_WAY,
+    UNBOUND,
+    States,
+    TripleJoin,
+    TripleMatch,
+    TriplePattern,
+    matched,
+)
 from orienteer.retrieval.matching.partners import NOBODY, Other, Partners, Surroundings
-from orienteer.retrieval.matching.predicate import Fit, Predicates
-from orienteer.retrieval.matching.slots import Linker, Slot
+from orienteer.retrieval.matching.predicate import PredicateFit, Predicates
+from orienteer.retrieval.matching.slots import Slot, SlotLinker
 from orienteer.retrieval.spaces import Spaces
 
-__all__ = ["MISSED", "STATES", "Matched", "TripleMatcher", "TriplePattern", "match_triples"]
+__all__ = ["MISSED", "STATES", "TripleMatch", "TripleMatcher", "TriplePattern", "match_triples"]
 
 STATES = 256
 """Partial answers that are kept."""
@@ -60,22 +68,22 @@ class TripleMatcher:
     def _predicates(self) -> Predicates:
         return Predicates(self.graph)
 
-    def match(self, triples: Sequence[TriplePattern], *, run: Run) -> Matched:
+    def match(self, triples: Sequence[TriplePattern], *, run: Run) -> TripleMatch:
         """Return what matches these triples together, best first.
 
         Nothing, with the reason, where no triple is matched; where some are, the bindings are those of the others.
         Raises `BudgetExhausted` and `ModelError` where a server is asked, of an embedder.
         """
-        linker = Linker(self.spaces, self._types, run)
-        slots, numbers = linker.slots([text for one in triples for text in (one.subject, one.object)])
-        fits = [self._predicates.fit(one.predicate) for one in triples]
+        linker = SlotLinker(self.spaces, self._types, run)
+        slots, numbers = linker.slots([text for triple in triples for text in (triple.subject, triple.object)])
+        fits = [self._predicates.fit(triple.predicate) for triple in triples]
         ends = list(zip(numbers[::2], numbers[1::2], strict=True))
         join = _Join(self.graph, Surroundings(self.spaces, linker.mask, run), slots, ends, fits)
         states, missed = join.run(self._narrowed(slots, ends, fits, linker))
-        return matched(self.spaces, join.surroundings, Joined(triples, slots, ends, fits, states, missed))
+        return matched(self.spaces, join.surroundings, TripleJoin(triples, slots, ends, fits, states, missed))
 
     def _narrowed(
-        self, slots: Sequence[Slot], ends: Sequence[tuple[int, int]], fits: Sequence[Fit], linker: Linker
+        self, slots: Sequence[Slot], ends: Sequence[tuple[int, int]], fits: Sequence[PredicateFit], linker: SlotLinker
     ) -> list[Rows | None]:
         """Return the nodes that each end may be; None where nothing is known of it."""
         domains = [slot.rows if len(slot.rows) else None for slot in slots]
@@ -97,7 +105,7 @@ class TripleMatcher:
                 domains[end] = left
         return domains
 
-    def _image(self, rows: Rows, kinds: NDArray[np.bool_], linker: Linker) -> Rows:
+    def _image(self, rows: Rows, kinds: NDArray[np.bool_], linker: SlotLinker) -> Rows:
         """Return what edges of these kinds lead to from some rows; nothing where there are too many to read."""
         if not kinds.any() or int(self.graph.adjacency.degree(rows).sum()) > _EDGES:
             return np.zeros(0, np.int32)
@@ -109,7 +117,7 @@ class TripleMatcher:
         return np.flatnonzero(reached & linker.mask).astype(np.int32)
 
 
-def match_triples(graph: Graph, triples: Sequence[TriplePattern], spaces: Spaces, *, run: Run) -> Matched:
+def match_triples(graph: Graph, triples: Sequence[TriplePattern], spaces: Spaces, *, run: Run) -> TripleMatch:
     """Return what of a graph matches triples, as `TripleMatcher.match` does."""
     return TripleMatcher(graph, spaces).match(triples, run=run)
 
@@ -123,7 +131,7 @@ class _Join:
         surroundings: Surroundings,
         slots: Sequence[Slot],
         ends: Sequence[tuple[int, int]],
-        fits: Sequence[Fit],
+        fits: Sequence[PredicateFit],
     ) -> None:
         self._graph, self.surroundings = graph, surroundings
         self._slots, self._ends, self._fits = slots, ends, fits
@@ -141,7 +149,7 @@ class _Join:
         )
         waiting, missed = list(range(len(self._ends))), list[int]()
         while waiting:
-            triple = min(waiting, key=lambda one: (*self._order(one, states), one))
+            triple = min(waiting, key=lambda number: (*self._order(number, states), number))
             waiting.remove(triple)
             after = self._step(triple, states)
             if after is None:
@@ -169,16 +177,16 @@ class _Join:
             if not linked:
                 return None
             states = self._bound(states, min(linked, key=lambda end: (len(self._candidates(end)), end)))
-        found, enough = list[States](), 0
+        parts, enough = list[States](), 0
         for number in range(len(states.scores)):
             if enough >= STATES:  # no later state can do better: a share is 1 at the most
                 break
-            found.append(self._from(triple, states, number))
+            parts.append(self._from(triple, states, number))
             following = states.scores[number + 1] if number + 1 < len(states.scores) else 0.0
-            enough += int((found[-1].scores >= following).sum())
-        if not any(len(part.scores) for part in found):
+            enough += int((parts[-1].scores >= following).sum())
+        if not any(len(part.scores) for part in parts):
             return None
-        return States(*map(np.concatenate, zip(*found, strict=True))).best(STATES)
+        return States(*map(np.concatenate, zip(*parts, strict=True))).best(STATES)
 
     def _candidates(self, end: int) -> Rows:
         domain = self._domains[end]
@@ -208,15 +216,15 @@ class _Join:
         row = states.rows[number]
         known, end = self._sides(triple, row)
         is_new = row[end] == UNBOUND
-        found = self._partners(triple, int(row[known]), known, end, UNBOUND if is_new else int(row[end]))
-        if is_new and not found.fits:  # what fits nothing leads nowhere by going back
-            found = found.where(~np.isin(found.rows, row))
-        size = len(found.rows)
+        partners = self._partners(triple, int(row[known]), known, end, UNBOUND if is_new else int(row[end]))
+        if is_new and not partners.fits:  # what fits nothing leads nowhere by going back
+            partners = partners.where(~np.isin(partners.rows, row))
+        size = len(partners.rows)
         rows, ways = np.repeat(row[None], size, axis=0), np.repeat(states.ways[number][None], size, axis=0)
-        rows[:, end], ways[:, triple] = found.rows, found.at
-        scores = states.scores[number] * found.shares
-        sound = np.full(size, states.sound[number] and found.fits)
-        return States(rows, scores * self._linked(end, found.rows) if is_new else scores, ways, sound)
+        rows[:, end], ways[:, triple] = partners.rows, partners.at
+        scores = states.scores[number] * partners.shares
+        sound = np.full(size, states.sound[number] and partners.fits)
+        return States(rows, scores * self._linked(end, partners.rows) if is_new else scores, ways, sound)
 
     def _sides(self, triple: int, row: NDArray[np.int32]) -> tuple[int, int]:
         """Return the end to start from, and the other: of two that are bound the one with fewer edges."""
@@ -234,8 +242,8 @@ class _Join:
             slot = self._slots[end]
             among = self._domains[end] if bound == UNBOUND else np.array([bound], np.int32)
             about = Other(self._fits[triple], known == self._ends[triple][0], slot.words, slot.types)
-            found = self.surroundings.partners(row, about, among)
-            if not len(found.rows) and (bound != UNBOUND or len(slot.rows)):
-                found = self.surroundings.by_path(row, among if among is not None else NOBODY.rows)
-            self._known[key] = found
+            partners = self.surroundings.partners(row, about, among)
+            if not len(partners.rows) and (bound != UNBOUND or len(slot.rows)):
+                partners = self.surroundings.by_path(row, among if among is not None else NOBODY.rows)
+            self._known[key] = partners
         return self._known[key]

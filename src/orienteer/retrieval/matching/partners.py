@@ -19,7 +19,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.protocols import Run
-from orienteer.retrieval.matching.predicate import Fit
+from orienteer.retrieval.matching.predicate import PredicateFit
 from orienteer.retrieval.spaces import Spaces
 
 PARTNERS = 256
@@ -56,7 +56,7 @@ class Partners(NamedTuple):
         return Partners(self.rows[keep], self.shares[keep], self.at[keep], self.fits)
 
 
-class Way(NamedTuple):
+class Bridge(NamedTuple):
     """How two nodes are joined that no edge joins."""
 
     fact: int | None = None
@@ -68,7 +68,7 @@ class Way(NamedTuple):
 class Other(NamedTuple):
     """What is known of the other end."""
 
-    fit: Fit
+    fit: PredicateFit
     is_subject: bool
     """The known end is the subject."""
     words: str
@@ -89,19 +89,19 @@ class Surroundings:
         # What edges among passages carry says how they were found, not what they mean.
         self._reads_edges = self._graph.has_extras and (bool(spaces.entities.any()) or not spaces.has_passages)
         # In a graph without passages an edge is as good as another.
-        is_naming = [not self._spaces.has_passages or one in (LINKS_TO, MENTIONS) for one in self._graph.types.edges]
+        is_naming = [not self._spaces.has_passages or name in (LINKS_TO, MENTIONS) for name in self._graph.types.edges]
         self._naming = np.array(is_naming, np.bool_)
         self._pairs = 0
-        self.ways: list[Way] = []
+        self.ways: list[Bridge] = []
         """Facts and paths, by number."""
 
     def partners(self, row: int, other: Other, among: Rows | None) -> Partners:
         """Return the nodes at the other end, of these where given: best first, ties by row."""
         entries = self._graph.adjacency.entries(np.array([row], np.int32))
-        found = [self._by_edge(entries, other, among)]
+        groups = [self._by_edge(entries, other, among)]
         if self._has_facts:
-            found.append(self._by_fact(row, entries, other, among))
-        rows, shares, at = (np.concatenate([one[column] for one in found]) for column in range(3))
+            groups.append(self._by_fact(row, entries, other, among))
+        rows, shares, at = (np.concatenate([group[column] for group in groups]) for column in range(3))
         fits = shares > 0
         if fits.any():
             rows, at, shares = rows[fits], at[fits], shares[fits]
@@ -117,30 +117,30 @@ class Surroundings:
         names = (at >= 0) & self._naming[kinds >> 1]
         return np.where(names, np.where(kinds & 1, _NAMED_BY, UNMATCHED), _UNNAMED)
 
-    def _best(self, found: Partners, other: Other) -> Partners:
+    def _best(self, partners: Partners, other: Other) -> Partners:
         """Return each node once, those far behind the best left out, no more than are kept."""
-        rows, shares, at, fits = found
+        rows, shares, at, fits = partners
         order = np.lexsort((at, -shares, rows))
         order = order[np.unique(rows[order], return_index=True)[1]]
         order = order[shares[order] >= _BESIDE * shares.max(initial=0.0)]
-        told = self._told(rows[order], other) if len(order) > PARTNERS else np.zeros(len(order))
-        order = order[np.lexsort((rows[order], -told, -shares[order]))][: PARTNERS if fits else UNFIT]
+        likeness = self._told(rows[order], other) if len(order) > PARTNERS else np.zeros(len(order))
+        order = order[np.lexsort((rows[order], -likeness, -shares[order]))][: PARTNERS if fits else UNFIT]
         return Partners(rows[order], shares[order], at[order], fits)
 
     def _told(self, rows: Rows, other: Other) -> NDArray[np.float64]:
         """Return how well the words of the triple speak for each node: 1 for the best, 0 for all but the first."""
-        told = np.zeros(len(rows))
+        likeness = np.zeros(len(rows))
         words = f"{other.fit.written} {other.words}".strip()
         if not words or not len(rows):
-            return told
+            return likeness
         self._spaces.pay(self._run, [words])
-        found = self._spaces.searcher.search(words, PARTNERS, among=distinct(np.sort(rows)))
-        if len(found.rows) and found.scores[0] > 0:
-            order = np.argsort(found.rows)
-            ranked, scores = found.rows[order], found.scores[order] / found.scores[0]
+        hits = self._spaces.searcher.search(words, PARTNERS, among=distinct(np.sort(rows)))
+        if len(hits.rows) and hits.scores[0] > 0:
+            order = np.argsort(hits.rows)
+            ranked, scores = hits.rows[order], hits.scores[order] / hits.scores[0]
             place = ranked.searchsorted(rows).clip(max=len(ranked) - 1)
-            told = np.where(ranked[place] == rows, scores[place], 0.0).clip(0, 1)
-        return told
+            likeness = np.where(ranked[place] == rows, scores[place], 0.0).clip(0, 1)
+        return likeness
 
     # --------------------------------------------------------------------------------------------------------- edges
 
@@ -151,12 +151,12 @@ class Surroundings:
         if self._reads_edges and not other.fit.is_open:
             silent = np.flatnonzero(shares == 0)
             if len(silent) > _READ:
-                told = self._told(entries.neighbor[silent], other)
-                silent = silent[np.lexsort((silent, -told))][:_READ]
+                likeness = self._told(entries.neighbor[silent], other)
+                silent = silent[np.lexsort((silent, -likeness))][:_READ]
             shares[silent] = [self.said(int(at), other.fit) for at in entries.at[silent]]
         return Partners(entries.neighbor, shares, entries.at)
 
-    def said(self, at: int, fit: Fit) -> float:
+    def said(self, at: int, fit: PredicateFit) -> float:
         """Return what an edge counts by its text and keywords."""
         carried = self._graph.extras(at) if self._reads_edges else {}
         keywords = carried.get("properties", {}).get("keywords", ())
@@ -169,20 +169,20 @@ class Surroundings:
         """Return the nodes that are members of facts together with this one."""
         facts = distinct(np.sort(entries.neighbor[self._spaces.facts[entries.neighbor]]))
         if len(facts) > _FACTS:
-            told = self._told(facts, other)
-            facts = np.sort(facts[np.lexsort((facts, -told))][:_FACTS])
+            likeness = self._told(facts, other)
+            facts = np.sort(facts[np.lexsort((facts, -likeness))][:_FACTS])
         members = self._graph.adjacency.entries(facts)
         members = members.where(
             self._mask[members.neighbor] & _stands(members.neighbor, among) & (members.neighbor != row)
         )
-        said = [_saying(other.fit, self._graph.texts[fact] or self._graph.names[fact]) for fact in facts.tolist()]
-        numbers = np.array([self._numbered(Way(fact=fact)) for fact in facts.tolist()], np.int64)
+        shares = [_saying(other.fit, self._graph.texts[fact] or self._graph.names[fact]) for fact in facts.tolist()]
+        numbers = np.array([self._numbered(Bridge(fact=fact)) for fact in facts.tolist()], np.int64)
         place = facts.searchsorted(members.owner)
-        return Partners(members.neighbor, np.array(said, np.float64)[place], numbers[place])
+        return Partners(members.neighbor, np.array(shares, np.float64)[place], numbers[place])
 
     def facts(self, row: int, other: int) -> Rows:
         """Return the facts that have both of two nodes as members."""
-        first, second = (distinct(self._graph.adjacency.neighbors(one)) for one in (row, other))
+        first, second = (distinct(self._graph.adjacency.neighbors(end)) for end in (row, other))
         both = np.intersect1d(first[self._spaces.facts[first]], second, assume_unique=True)
         return np.asarray(both[:_FACTS], np.int32)
 
@@ -199,17 +199,17 @@ class Surroundings:
             if walks:
                 rows.append(other)
                 shares.append(_WALK * _FURTHER ** max(0, len(walks[0]) - 3))
-                at.append(self._numbered(Way(paths=tuple(walks))))
+                at.append(self._numbered(Bridge(paths=tuple(walks))))
         return Partners(np.array(rows, np.int32), np.array(shares, np.float64), np.array(at, np.int64), False)
 
-    def _numbered(self, way: Way) -> int:
+    def _numbered(self, way: Bridge) -> int:
         self.ways.append(way)
         return ~(len(self.ways) - 1)
 
 
-def _saying(fit: Fit, text: str) -> float:
-    said = fit.said_in(text)
-    return _SAYING * said if said >= _SAID else 0.0
+def _saying(fit: PredicateFit, text: str) -> float:
+    share = fit.said_in(text)
+    return _SAYING * share if share >= _SAID else 0.0
 
 
 def _stands(rows: NDArray[np.int32], among: Rows | None) -> Mask:

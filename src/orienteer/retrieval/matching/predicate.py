@@ -51,7 +51,7 @@ class _Label(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class PredicateFit:
     """What one predicate means in one graph."""
 
     written: str
@@ -71,7 +71,7 @@ class Fit:
         if self.is_open or not text:
             return float(self.is_open)
         others = self._tokenizer.terms_of(text)
-        return sum(max((_alike(stem, one) for one in others), default=0.0) for stem in self.stems) / len(self.stems)
+        return sum(max((_alike(stem, other) for other in others), default=0.0) for stem in self.stems) / len(self.stems)
 
 
 class Predicates:
@@ -89,12 +89,14 @@ class Predicates:
             joined.setdefault(triple.type, set()).update(self._tokenizer.stem(word) for end in ends for word in end)
         self._types = graph.types.edges
         is_built = not PASSAGES.isdisjoint(graph.types.nodes)
-        related = {one.type for one in schema.edges if RESERVED.isdisjoint((one.source, one.target))}
+        related = {triple.type for triple in schema.edges if RESERVED.isdisjoint((triple.source, triple.target))}
         empty = NEARNESS - (related - {CO_OCCURS, SYNONYM}) if is_built else frozenset()
-        self._states = np.array([one not in empty for one in self._types], np.bool_)
-        both_ways = {one.type for one in schema.edges if (one.target, one.type, one.source) in schema.edges}
+        self._states = np.array([name not in empty for name in self._types], np.bool_)
+        both_ways = {
+            triple.type for triple in schema.edges if (triple.target, triple.type, triple.source) in schema.edges
+        }
         self._against = np.array(
-            [1.0 if one in schema.symmetric else AGAINST if one in both_ways else ONE_WAY for one in self._types]
+            [1.0 if name in schema.symmetric else AGAINST if name in both_ways else ONE_WAY for name in self._types]
         )
         self._labels = [
             _Label(number, self._stems(phrase, joined.get(name, ())), _turn(phrase))
@@ -113,7 +115,7 @@ class Predicates:
         stems = dict.fromkeys(map(self._tokenizer.stem, content))
         return tuple(stem for stem in stems if stem not in ends) or tuple(stems)
 
-    def fit(self, predicate: str) -> Fit:
+    def fit(self, predicate: str) -> PredicateFit:
         """Return what a predicate means; one that is empty, a variable or without words fits all."""
         text = predicate.strip()
         words = self._tokenizer.words(text.replace("_", " "))
@@ -128,7 +130,7 @@ class Predicates:
                 against = share * self._against[label.number]
                 ways = (share, against) if label.turn == _turn(words) else (against, share)
                 kinds[label.number] = np.maximum(kinds[label.number], ways)
-        return Fit(predicate, stems, kinds.ravel(), is_open, self._tokenizer)
+        return PredicateFit(predicate, stems, kinds.ravel(), is_open, self._tokenizer)
 
     def _near(self, stems: Iterable[str]) -> list[_Label]:
         places = {place for stem in stems for place in self._places.get(stem[:SHARED], ())}
@@ -141,8 +143,8 @@ def _turn(words: Sequence[str]) -> str:
 
 def _share(stems: Sequence[str], others: Sequence[str]) -> float:
     """Return the share of stems that two phrases have in common."""
-    both = sum(max(_alike(stem, one) for one in others) for stem in stems)
-    both += sum(max(_alike(stem, one) for one in stems) for stem in others)
+    both = sum(max(_alike(stem, other) for other in others) for stem in stems)
+    both += sum(max(_alike(stem, own) for own in stems) for stem in others)
     return both / (len(stems) + len(others))
 
 

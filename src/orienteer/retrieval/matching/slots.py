@@ -58,7 +58,7 @@ class Slot:
         return not self.is_variable and not len(self.rows)
 
 
-class Linker:
+class SlotLinker:
     """Reads the ends of triples. Nodes are linked among entities; among passages where there are none."""
 
     def __init__(self, spaces: Spaces, types: TypeLinker, run: Run) -> None:
@@ -82,13 +82,13 @@ class Linker:
 
     def _variable(self, text: str, number: int) -> Slot | None:
         """Return the variable that a text is written as; None where a node is named so."""
-        found = _NUMBERED.fullmatch(text)
-        kind = "" if found is None or found[1].casefold() == "entity" else found[1]
+        numbered = _NUMBERED.fullmatch(text)
+        kind = "" if numbered is None or numbered[1].casefold() == "entity" else numbered[1]
         name = text[1:].strip() if text.startswith("?") else ""
         if (kind or name) and spelled(self._graph, text):
             return None
-        if found is not None:
-            return _free(f"# {int(found[2])}", text, self._types.link(kind), kind)
+        if numbered is not None:
+            return _free(f"# {int(numbered[2])}", text, self._types.link(kind), kind)
         if name:
             return _free(f"? {name}", text, self._types.link(name), name)
         return _free(f"?? {number}", "", None, "") if text in ("", "?") else None
@@ -103,8 +103,8 @@ class Linker:
     def _named(self, key: str, text: str) -> Slot:
         shares = self._borne(text) or self._alike(text)
         best = max(shares.values(), default=0.0)
-        kept = sorted((-share, row) for row, share in shares.items() if share >= _BESIDE * best)[:LINKS]
-        rows = np.array(sorted(row for _, row in kept), np.int32)
+        likeliest = sorted((-share, row) for row, share in shares.items() if share >= _BESIDE * best)[:LINKS]
+        rows = np.array(sorted(row for _, row in likeliest), np.int32)
         return Slot(key, text, False, rows, np.array([shares[row] for row in rows.tolist()], np.float64), words=text)
 
     def _borne(self, text: str) -> dict[int, float]:
@@ -113,8 +113,8 @@ class Linker:
             alike = spelled(self._graph, name)
             rows = self._bearing(name, alike) if name else []
             shares = dict.fromkeys(alike, share * _OTHERWISE) | dict.fromkeys(rows, share)
-            if kept := {row: share for row, share in shares.items() if self.mask[row]}:
-                return kept
+            if allowed := {row: share for row, share in shares.items() if self.mask[row]}:
+                return allowed
         return {}
 
     def _bearing(self, name: str, alike: Sequence[int]) -> list[int]:
@@ -137,10 +137,10 @@ class Linker:
         weights = self._weights(terms)
         near = [row for name in graph.near_names(text) for row in spelled(graph, name)]
         self._spaces.pay(self._run, [text])
-        found = self._spaces.search(text, _SEARCHED, self.mask).rows.tolist()
-        rows = np.array(sorted({*found, *(row for row in near if self.mask[row])}), np.int32)
-        told, meant = self._told(weights, rows), self._meant(text, rows)
-        for row, *others in zip(rows.tolist(), told.tolist(), meant.tolist(), strict=True):
+        hits = self._spaces.search(text, _SEARCHED, self.mask).rows.tolist()
+        rows = np.array(sorted({*hits, *(row for row in near if self.mask[row])}), np.int32)
+        covered, meant = self._told(weights, rows), self._meant(text, rows)
+        for row, *others in zip(rows.tolist(), covered.tolist(), meant.tolist(), strict=True):
             share = max(self._like(text, weights, row), *others)
             if share > shares.get(row, 0.0):
                 shares[row] = share
@@ -150,7 +150,7 @@ class Linker:
         """Return how much each term says: its idf."""
         index = self._graph.text_index
         postings = {term: index.posting(term) for term in terms}
-        return {term: one.idf if one is not None else index.idf(0) for term, one in postings.items()}
+        return {term: posting.idf if posting is not None else index.idf(0) for term, posting in postings.items()}
 
     def _like(self, text: str, weights: Mapping[str, float], row: int) -> float:
         """Return how like a name is to a node's: by the weight of the words that they share, or letter by letter."""
