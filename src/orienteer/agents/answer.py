@@ -16,7 +16,7 @@ from orienteer.llm.asking import ask as ask_model
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Result, Sampling, Trajectory
+from orienteer.records import Question, Result, Sampling, Trajectory
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.query import ANSWER_TOKENS
 from orienteer.retrieval.rendering import Rendered, render
@@ -101,14 +101,13 @@ def ask(
 ) -> Result:
     """Return the result with what the model answers to a prompt, `prompts/NAME.md`, and the trajectory of the call."""
     template = prompt_of(prompt)
-    opening = (Message(role="system", content=template.system), Message(role="user", content=user))
     trajectory = Trajectory(
         question=Question(text=result.question),
         method="answer",
         model=model.name,
         prompt_hash=template.sha256,
         sampling=sampling or Sampling(),
-        opening=opening,
+        opening=template.asking(user),
     )
     try:
         reply, _, done = ask_model(model, run.final(), trajectory, agent=None)

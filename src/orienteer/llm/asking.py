@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import Template
 from typing import Any, NamedTuple, get_args
 
 from orienteer.errors import BudgetExhausted, Error, ModelError
@@ -12,7 +11,7 @@ from orienteer.llm.conversation import Conversation
 from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Reply, Sampling, StoppedBy, Trajectory
+from orienteer.records import Question, Reply, Sampling, StoppedBy, Trajectory
 
 
 class Asked(NamedTuple):
@@ -40,10 +39,7 @@ def begin(
         model=model.name,
         prompt_hash=prompt.sha256,
         sampling=sampling,
-        opening=(
-            Message(role="system", content=prompt.system),
-            Message(role="user", content=Template(prompt.user).substitute(values)),
-        ),
+        opening=prompt.filled(values),
     )
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from string import Template
 from typing import NamedTuple
+
+from orienteer.records import Message
 
 
 class Prompt(NamedTuple):
@@ -14,6 +18,14 @@ class Prompt(NamedTuple):
     system: str
     user: str
     sha256: str
+
+    def filled(self, values: Mapping[str, object]) -> tuple[Message, Message]:
+        """Return what a talk opens with, the placeholders of the user's message filled."""
+        return self.asking(Template(self.user).substitute(values))
+
+    def asking(self, content: str) -> tuple[Message, Message]:
+        """Return what a talk opens with whose user says this."""
+        return Message(role="system", content=self.system), Message(role="user", content=content)
 
 
 @cache

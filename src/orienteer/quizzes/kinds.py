@@ -27,9 +27,10 @@ from orienteer.evaluation.grid import Difficulty, QuizPattern
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.runs import append, mend, read_lines
 from orienteer.llm import call
+from orienteer.llm.asking import object_of
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.recorded import Request
-from orienteer.llm.schema import JsonSchema, decode, faults
+from orienteer.llm.schema import JsonSchema
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Record, Sampling
 from orienteer.text.sentences import tokens
@@ -155,18 +156,13 @@ class _Judge:
 
 def _messages(question: str) -> tuple[Message, ...]:
     prompt = prompt_of("quiz-judge", PACKAGE)
-    return (
-        Message(role="system", content=Template(prompt.system).substitute(categories=listed())),
-        Message(role="user", content=Template(prompt.user).substitute(question=question)),
-    )
+    system = Template(prompt.system).substitute(categories=listed())
+    return prompt._replace(system=system).filled({"question": question})
 
 
 def _verdict(text: str, item_id: str, model: str, key: str) -> Verdict | None:
-    try:
-        reply = decode(text)
-    except ValueError:
-        return None
-    if not isinstance(reply, dict) or faults(reply, _SCHEMA):
+    reply = object_of(text, _SCHEMA)
+    if reply is None:
         return None
     return Verdict.model_validate({"id": item_id, "model": model, "request_sha256": key, **reply})
 

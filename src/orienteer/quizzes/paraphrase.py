@@ -16,7 +16,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.checks import is_leaking
 from orienteer.quizzes.kinds import PACKAGE
 from orienteer.quizzes.questions import GeneratedQuestion
-from orienteer.records import Message, Sampling
+from orienteer.records import Sampling
 
 _WORKERS = 8
 _LONGEST = 600  # characters of a question
@@ -74,8 +74,7 @@ class _State:
         return question.model_copy(update={"question": text, "plain": question.question})
 
     def _ask(self, text: str) -> str | None:
-        system = Message(role="system", content=prompt_of("paraphrase", PACKAGE).system)
-        messages = (system, Message(role="user", content=text))
+        messages = prompt_of("paraphrase", PACKAGE).asking(text)
         try:
             reply = call(self._model, messages, run=self._run, sampling=Sampling(random_seed=self._run.random_seed))
         except (BudgetExhausted, ModelError) as error:

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput, BadOption, ModelError, Unknown
 from orienteer.evaluation.running.runs import Line, StoredRun, append, held, mend, read_lines
 from orienteer.llm import Allowance, call
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Message, Record, Sampling, Usage
@@ -159,7 +159,7 @@ def carries_evidence(run: StoredRun) -> bool:
 
 def prompt_hashes(scores: Sequence[str] = SCORES) -> dict[str, str]:
     """Return the SHA-256 of the judge's prompt for each score."""
-    return {score: _sha256(_prompt(score)) for score in scores}
+    return {score: _sha256(_prompt(score).system) for score in scores}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _task(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Ta
         return None
     parts = (("Question", line.question), standard, ("Answer to be marked", line.response or ""))
     prompt = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
-    return _Task(line, score, (Message(role="system", content=_prompt(score)), Message(role="user", content=prompt)))
+    return _Task(line, score, _prompt(score).asking(prompt))
 
 
 def _evidence(line: Line, text_of: Callable[[Line], str] | None) -> str:
@@ -220,7 +220,7 @@ def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judgement:
         method=task.line.method,
         score=task.score,
         model=model.name,
-        prompt_sha256=_sha256(_prompt(task.score)),
+        prompt_sha256=_sha256(_prompt(task.score).system),
         request_sha256=task.request_sha256,
         answer_sha256=_sha256(task.line.response or ""),
     )
@@ -282,8 +282,8 @@ def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
     }
 
 
-def _prompt(score: str) -> str:
-    return prompt_of(score.casefold(), "orienteer.evaluation.scores").system
+def _prompt(score: str) -> Prompt:
+    return prompt_of(score.casefold(), "orienteer.evaluation.scores")
 
 
 def _sha256(text: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from string import Template
 from typing import NamedTuple
 
 from orienteer.agents.agent import Agent
@@ -17,10 +16,11 @@ from orienteer.agents.workflow import WorkflowConfig, check_limits
 from orienteer.display import counted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
+from orienteer.llm.asking import begin
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Ranked, Sampling, Trajectory
+from orienteer.records import Question, Ranked, Sampling, Trajectory
 from orienteer.tools.passages import SEARCH
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
@@ -75,20 +75,9 @@ class Searcher:
     def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox, lessons: str) -> Trajectory:
         prompt = prompt_of("reflexion" if lessons else "react")
         values: Mapping[str, str] = {"question": question.text, "lessons": lessons}
-        return Trajectory(
-            question=question,
-            method=self._method,
-            model=self._model.name,
-            prompt_hash=prompt.sha256,
-            sampling=Sampling(temperature=self._config.temperature, random_seed=random_seed + number),
-            toolbox=toolbox.spec,
-            tools=toolbox.specs,
-            elision=ELISION,
-            opening=(
-                Message(role="system", content=prompt.system),
-                Message(role="user", content=Template(prompt.user).substitute(values)),
-            ),
-        )
+        sampling = Sampling(temperature=self._config.temperature, random_seed=random_seed + number)
+        begun = begin(self._model, prompt, values, question=question, method=self._method, sampling=sampling)
+        return begun.model_copy(update={"toolbox": toolbox.spec, "tools": toolbox.specs, "elision": ELISION})
 
     def _ranked(self, trajectory: Trajectory, session: Session) -> Episode:
         """Filter what was chosen, cut it at k, and give each hit the agent's own reason."""

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from orienteer.display import counted
 from orienteer.graph.reserved import DOCUMENT, TABLE
 from orienteer.ingest.documents.cut.replies import Replies, key_of
+from orienteer.llm.asking import object_of
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
 from orienteer.llm.prices import Price
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Node, Record, Usage
 from orienteer.text.sentences import tokens
@@ -132,7 +132,7 @@ class Annotator:
         key = key_of(self.model.name, request.messages, request.schema)
         stored = self.replies.get(key)
         content = self._paid(key, request) if stored is None else stored
-        reply = sound(content, request.schema)
+        reply = object_of(content, request.schema)
         if reply is None:
             self.failed.append(node.id)
             return node
@@ -174,20 +174,8 @@ def request_of(node: Node) -> Request | None:
         return None
     kind = "table" if node.type == TABLE else "chunk"
     content = f"Title: {node.name}\n\n{node.text}"
-    messages = (
-        Message(role="system", content=prompt_of(kind, "orienteer.ingest.documents.cut").system),
-        Message(role="user", content=content),
-    )
-    return Request(messages, TABLE_SCHEMA if kind == "table" else CHUNK_SCHEMA)
-
-
-def sound(content: str, schema: dict[str, Any]) -> dict[str, Any] | None:  # Any: JSON
-    """Return what a model wrote, None where it is no object of the schema."""
-    try:
-        value = decode(content)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) and not faults(value, schema) else None
+    prompt = prompt_of(kind, "orienteer.ingest.documents.cut")
+    return Request(prompt.asking(content), TABLE_SCHEMA if kind == "table" else CHUNK_SCHEMA)
 
 
 def described(node: Node, reply: dict[str, Any], *, model: str) -> Node:  # Any: JSON
