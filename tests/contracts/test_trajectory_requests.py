@@ -13,6 +13,7 @@ from fakes import Answer, FakeServer
 from fakes.courses import ANSWERS, COURSES, GRAPHS, PLAN, QUESTIONS, Course
 from fakes.embedder import embedded
 from fakes.recorder import Recorder, Sent, canonical, sent
+from orienteer.agents.replay import replay
 from orienteer.agents.requests import Request, requests
 from orienteer.graph.store import Graph
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
@@ -145,6 +146,15 @@ def test_the_courses_meet_what_is_hard_to_give_back(play):
 @pytest.mark.parametrize("course", IDS)
 def test_every_request_is_given_back(play, course):
     assert not play(course).fault("messages", "tools", "schema", "sampling")
+
+
+@pytest.mark.parametrize("course", IDS)
+def test_every_trajectory_replays(play, graphs, course):
+    """To the letter; where a retriever had asked a model, the replay says that it cannot without one."""
+    for trajectory in play(course).result.trajectories:
+        again = Trajectory.model_validate_json(trajectory.model_dump_json())
+        for call in replay(again, graphs[course.graph]):
+            assert call.is_equal or "took a model" in call.now.text, (call.recorded.text, call.now.text)
 
 
 @pytest.mark.parametrize("course", OBJECTS)
