@@ -9,6 +9,7 @@ from orienteer.records import (
     JsonValue,
     Message,
     Observation,
+    Price,
     Question,
     Ranked,
     Reply,
@@ -34,6 +35,10 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """The model as its server spells it."""
+
+    @property
+    def price(self) -> Price | None:
+        """What it costs; None where that is not known, which is never taken for nothing."""
 
     def chat(
         self,

@@ -5,6 +5,7 @@ All are frozen. Ids are strings; higher scores are better; ties go by id.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -12,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from orienteer.display import counted, frame, result_html
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, BadOption
 
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
@@ -262,6 +263,27 @@ class Raw(Record):
     token_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
     """Natural logarithm of each token's probability, in the order of the tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+    """Prompt tokens that the server had in its cache; None charges them as any other."""
+
+    def __post_init__(self) -> None:
+        for name, value in (("prompt", self.prompt), ("completion", self.completion), ("cached", self.cached)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise BadOption(f"the price of {name} tokens must be a number of dollars from 0 up, is {value!r}")
+
+    def usd(self, *, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> float:
+        """Return the dollars that these tokens cost; cached tokens are among the prompt tokens."""
+        cached = self.prompt if self.cached is None else self.cached
+        fresh = prompt_tokens - cached_tokens
+        return (fresh * self.prompt + cached_tokens * cached + completion_tokens * self.completion) / 1_000_000
 
 
 class Reply(Record):

@@ -278,7 +278,7 @@ class Retriever:
 
     def _require_price(self, budget: Budget) -> None:
         if self.model is not None:
-            budget.require_price(self.model.name, getattr(self.model, "price", None))
+            budget.require_price(self.model.name, self.model.price)
 
     def _allowance(
         self, budget: Budget | None, *, has_answer: bool, listener: Callable[[Told], None] | None = None

@@ -34,8 +34,9 @@ from orienteer.llm.address import OFFLINE, is_loopback, is_offline, show
 from orienteer.options import check, unknown_option
 
 if TYPE_CHECKING:
-    from orienteer.llm import Budget, OpenAIConfig, OpenAIModel, Price
+    from orienteer.llm import Budget, OpenAIConfig, OpenAIModel
     from orienteer.protocols import Embedder
+    from orienteer.records import Price
 
 FILE = "orienteer.toml"
 _TABLES = ("budget", "server", "price", "methods")
@@ -151,7 +152,7 @@ class Settings:
         return config
 
     def _price(self) -> Price | None:
-        from orienteer.llm import Price
+        from orienteer.records import Price
 
         if not self.price:
             return None

@@ -12,7 +12,7 @@ from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.evaluation.scores.measures import rank_measure
 from orienteer.methods.table import METHODS, cards, method_of
-from orienteer.serve.cli import main
+from orienteer.serve.cli.app import main
 from orienteer.settings import Settings, read_settings
 from orienteer.tools import Toolbox
 

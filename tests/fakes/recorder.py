@@ -42,7 +42,7 @@ class Recorder:
 
     def __init__(self, script: Script, *, is_faulty: bool = False, fails_at: int | None = None) -> None:
         """`is_faulty` breaks the first reply to every request of an object; `fails_at` is a request, from 1."""
-        self.name = "recorder"
+        self.name, self.price = "recorder", None
         self.sent: list[Sent] = []
         self.prompts: Counter[str] = Counter()
         """How often each prompt was sent, the repairs too."""

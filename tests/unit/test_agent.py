@@ -67,7 +67,7 @@ class Watched:
 
     def __init__(self, policy, usage=None):
         self._model = ScriptedModel(policy, usage=usage)
-        self.name = self._model.name
+        self.name, self.price = self._model.name, None
         self.seen = {}
 
     def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
@@ -656,7 +656,7 @@ def test_a_scripted_model_sees_what_a_step_records(graph):
     """The reply in a step is the model's own, so that a trajectory can teach another model."""
 
     class Model:
-        name = "m"
+        name, price = "m", None
 
         def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
             return Reply(message=raw(("finish", '{ "comment":"x" }')), usage=Usage(calls=1, prompt_tokens=3))

@@ -152,7 +152,7 @@ def test_what_is_no_answer_or_has_no_gold_is_not_asked_about(tmp_path):
 class Failing:
     """Answers the first so many calls, then fails."""
 
-    name = "judge"
+    name, price = "judge", None
 
     def __init__(self, answers):
         self.left, self.asked, self._lock = answers, 0, Lock()

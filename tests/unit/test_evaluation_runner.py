@@ -68,7 +68,7 @@ def test_the_settings_of_a_method_that_finds_seeds_hold_in_a_run(graph, tmp_path
 class Counting:
     """A scripted model that counts the requests it answers, and can be told which questions it dies of."""
 
-    name = "scripted"
+    name, price = "scripted", None
 
     def __init__(self, *, fails=lambda text, turns: False):
         self.answered = Counter()
@@ -270,7 +270,7 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
     from orienteer.evaluation.running.replies import KeepingModel
 
     class Numbering:
-        name, said = "numbering", 0
+        name, price, said = "numbering", None, 0
 
         def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
             self.said += 1

@@ -265,7 +265,7 @@ def test_a_budget_of_money_needs_a_price(small, model):
 
 def test_a_dead_model_leaves_the_ranking_and_says_so(small):
     class Dead:
-        name = "dead"
+        name, price = "dead", None
 
         def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
             raise ModelError("the server is gone")

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from orienteer.llm.budget import Allowance, Budget
     from orienteer.llm.calls import arguments_of, call
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-    from orienteer.llm.prices import Price, price_of
+    from orienteer.llm.prices import price_of
     from orienteer.llm.recorded import RecordedModel, Recording
     from orienteer.llm.scripted import ScriptedModel
+    from orienteer.records import Price
 
 __all__ = [
     "Allowance",

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate
-from orienteer.llm.prices import Price
 from orienteer.protocols import Run
-from orienteer.records import Ranked, Step, Trajectory, Usage
+from orienteer.records import Price, Ranked, Step, Trajectory, Usage
 
 Event: TypeAlias = Step | Ranked | str | Trajectory
 

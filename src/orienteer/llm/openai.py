@@ -15,9 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
-from orienteer.llm.prices import Price, price_of
+from orienteer.llm.prices import price_of
 from orienteer.llm.wire import Answered, Asked, Body, Way, answer, blamed, request, way_of
-from orienteer.records import JsonValue, Message, Reply, Sampling, ToolSpec, Usage
+from orienteer.records import JsonValue, Message, Price, Reply, Sampling, ToolSpec, Usage
 
 if TYPE_CHECKING:
     import httpx2

@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass
 
-from orienteer.errors import BadOption
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars for a million tokens."""
-
-    prompt: float
-    completion: float
-    cached: float | None = None
-    """Prompt tokens that the server had in its cache; None charges them as any other."""
-
-    def __post_init__(self) -> None:
-        for name, value in (("prompt", self.prompt), ("completion", self.completion), ("cached", self.cached)):
-            if value is not None and not (math.isfinite(value) and value >= 0):
-                raise BadOption(f"the price of {name} tokens must be a number of dollars from 0 up, is {value!r}")
-
-    def usd(self, *, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> float:
-        """Return the dollars that these tokens cost; cached tokens are among the prompt tokens."""
-        cached = self.prompt if self.cached is None else self.cached
-        fresh = prompt_tokens - cached_tokens
-        return (fresh * self.prompt + cached_tokens * cached + completion_tokens * self.completion) / 1_000_000
-
+from orienteer.records import Price
 
 # List prices of OpenAI's standard tier, https://platform.openai.com/docs/pricing, as of June 2025.
 _PRICES = {

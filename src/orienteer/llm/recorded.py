@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Message, Record, Reply, Sampling, ToolSpec
+from orienteer.records import JsonValue, Message, Price, Record, Reply, Sampling, ToolSpec
 
 
 class Request(Record):
@@ -65,6 +65,11 @@ class Recording:
         """The name of the model that is recorded."""
         return self._model.name
 
+    @property
+    def price(self) -> Price | None:
+        """What the model that is recorded costs."""
+        return self._model.price
+
     def chat(
         self,
         messages: Sequence[Message],
@@ -102,6 +107,11 @@ class RecordedModel:
     def name(self) -> str:
         """The name of the model that was recorded."""
         return self._name
+
+    @property
+    def price(self) -> Price | None:
+        """None: a recording holds what its calls have cost, and no price."""
+        return None
 
     def chat(
         self,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from orienteer.records import JsonValue, Message, Reply, Sampling, ToolCall, ToolSpec, Usage
+from orienteer.records import JsonValue, Message, Price, Reply, Sampling, ToolCall, ToolSpec, Usage
 
 Said: TypeAlias = Message | str | Sequence[tuple[str, Mapping[str, JsonValue]]]
 """A message, its text, or its tool calls as pairs of name and arguments."""
@@ -25,6 +25,11 @@ class ScriptedModel:
     def name(self) -> str:
         """The name it was given."""
         return self._name
+
+    @property
+    def price(self) -> Price | None:
+        """None: nobody has to be paid, and a budget of money would not say what a model costs."""
+        return None
 
     def chat(
         self,

@@ -20,10 +20,9 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput, BudgetExhausted
 from orienteer.evaluation.running.journal import Pair
 from orienteer.evaluation.running.runs import REPLIES, append, mend, read_lines
-from orienteer.llm.prices import Price
 from orienteer.llm.recorded import Request
 from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Message, Record, Reply, Sampling, ToolSpec, Usage
+from orienteer.records import JsonValue, Message, Price, Record, Reply, Sampling, ToolSpec, Usage
 
 
 class Kept(Record):
@@ -89,8 +88,7 @@ class KeepingModel:
     @property
     def price(self) -> Price | None:
         """What the model costs, None where that is not known."""
-        price: Price | None = getattr(self._model, "price", None)
-        return price
+        return self._model.price
 
     def begin(self, file: Path) -> None:
         """Take up a question whose replies belong in this file. Raises `BadInput` where it holds something else."""

@@ -259,7 +259,7 @@ class _Build:
             intake.into(shelf)
             intake.refuse(shelf, strict=self._options.strict)
             model = self._model
-            price = getattr(model, "price", None)
+            price = None if model is None else model.price
             described = self._annotates(stack).estimate(shelf, price) if self._is_described else None
             by_model = self._asks(stack)
             extracted = None if by_model is None else by_model.estimate(shelf, price)
@@ -328,7 +328,7 @@ class _Build:
         if by_model is not None:
             self._asked.append(by_model)
             model = by_model.model
-            self._progress(by_model.estimate(shelf, getattr(model, "price", None)).render(model.name), 0)
+            self._progress(by_model.estimate(shelf, model.price).render(model.name), 0)
         gold = gold_of(sources, shelf) if self._config.gold else None
         return Extractor(self._extract, self._config, by_model, self._progress, gold)
 
@@ -337,7 +337,7 @@ class _Build:
         annotator = self._annotates(stack)
         self._asked.append(annotator)
         model = annotator.model
-        self._progress(annotator.estimate(shelf, getattr(model, "price", None)).render(model.name), 0)
+        self._progress(annotator.estimate(shelf, model.price).render(model.name), 0)
         fresh = Shelf(stack.enter_context(_scratch(self._target)))
         with self._stage("metadata"):
             fresh.add(annotator.annotated(shelf))

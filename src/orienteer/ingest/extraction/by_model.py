@@ -17,10 +17,9 @@ from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
-from orienteer.llm.prices import Price
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
-from orienteer.records import Message, Node, Usage
+from orienteer.records import Message, Node, Price, Usage
 from orienteer.text.sentences import tokens
 
 Progress = Callable[[str, int], None]

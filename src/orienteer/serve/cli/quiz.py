@@ -63,7 +63,7 @@ class ExplorerFlags:
         configured = settings().with_flags(base_url=self.base_url)
         places = {"concurrency": self.workers, **configured.server}
         opened = configured.with_flags(server=places).open_model(self.model)
-        budget.require_price(opened.name, getattr(opened, "price", None))
+        budget.require_price(opened.name, opened.price)
         return opened
 
     def config(self) -> ExploreConfig:
@@ -103,7 +103,7 @@ def questions(
     configured = settings().with_flags(base_url=base_url)
     talker = None if model is None else configured.open_model(model)
     if talker is not None:  # what is wrong with a model is told before the work begins
-        budget.require_price(talker.name, getattr(talker, "price", None))
+        budget.require_price(talker.name, talker.price)
     graph = open_graph(directory, out)
     drawn = generate_questions(
         graph,

@@ -61,7 +61,7 @@ def _judged(
     configured = settings().with_flags(base_url=base_url)
     places = {"concurrency": workers, **configured.server}
     judge = configured.with_flags(server=places).open_model(model)
-    budget.require_price(judge.name, getattr(judge, "price", None))
+    budget.require_price(judge.name, judge.price)
     with file_trouble("check the path and its permissions"):
         return sort_questions(
             items,

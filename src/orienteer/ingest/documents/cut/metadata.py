@@ -19,10 +19,9 @@ from orienteer.ingest.documents.cut.replies import Replies, key_of
 from orienteer.llm.asking import object_of
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
-from orienteer.llm.prices import Price
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Message, Node, Record, Usage
+from orienteer.records import JsonValue, Message, Node, Price, Record, Usage
 from orienteer.text.sentences import tokens
 
 Progress = Callable[[str, int], None]
