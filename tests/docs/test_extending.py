@@ -14,7 +14,7 @@ from orienteer.evaluation.scores.measures import rank_measure
 from orienteer.methods.table import METHODS, cards, method_of
 from orienteer.serve.cli.app import main
 from orienteer.settings import Settings, read_settings
-from orienteer.tools import Toolbox
+from orienteer.tools.toolbox import Toolbox
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"^```(text|python)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
