@@ -15,7 +15,7 @@ from orienteer.methods.bases import Light as LightMethod
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.light import Light, LightConfig
 from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.seeds import Seeds
 from orienteer.retrieval.expansion.votes import Held, Holders, vote
 from orienteer.retrieval.query import Query
@@ -313,7 +313,7 @@ def test_a_reason_names_relations_by_their_ends_or_their_fact(graph, stated):
     assert relations.told(best[0]) == "Ada Holm -directed-> Ferry"
     stating = Light(stated)._told(
         stated.row("p2"),
-        [Relation(1.0, (), stated.row("f2"))],
+        [ScoredRelation(1.0, (), stated.row("f2"))],
         Held(*map(np.array, ([0], [stated.row("p2")], [False]))),
     )
     assert stating == 'holds "Greta mother of Ada"'

@@ -114,26 +114,26 @@ class NameAnalyzer:
     def _analyzed(self, text: str) -> Query:
         named, rest = self._names(text)
         themes = list(self._themes(rest))
-        said = {stem for theme in themes for stem in self._stems(theme)}
+        stems = {stem for theme in themes for stem in self._stems(theme)}
         related = [
             self._graph.schema.labels.get(name, name).replace("_", " ")
             for name, ways in self._edge_types.items()
-            if any(said.intersection(way) for way in ways)
+            if any(stems.intersection(way) for way in ways)
         ]
         return Query(text, tuple(named), tuple(dict.fromkeys([*themes, *related])), self._answer_types(rest))
 
     def _names(self, text: str) -> tuple[list[str], str]:
         """Return the names in a text, and the text with them blotted out."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         rest = text
-        for one in self._titles.places(text):
-            if text[one.begin : one.end].casefold() not in STOP:
-                found[text[one.begin : one.end]] = None
-                rest = rest[: one.begin] + "|" * (one.end - one.begin) + rest[one.end :]
+        for place in self._titles.places(text):
+            if text[place.begin : place.end].casefold() not in STOP:
+                names[text[place.begin : place.end]] = None
+                rest = rest[: place.begin] + "|" * (place.end - place.begin) + rest[place.end :]
         for run in self._runs.find(rest).runs.values():
-            found[run] = None
+            names[run] = None
             rest = rest.replace(run, "|" * len(run))
-        return list(found), rest
+        return list(names), rest
 
     def _themes(self, rest: str) -> Iterable[str]:
         """Return the runs of words that say something, as they stand."""
@@ -185,7 +185,7 @@ class ModelAnalyzer:
         calls: list[Trajectory] = []
 
         def asked(text: str) -> Query:
-            _, found, trajectory = ask_for(
+            _, reply, trajectory = ask_for(
                 self._model,
                 run,
                 "analysis",
@@ -193,11 +193,11 @@ class ModelAnalyzer:
                 question=text,
                 types=", ".join(self._types) or "none",
             )
-            if found is None or not (_said(found["low"]) or _said(found["high"])):
+            if reply is None or not (_said(reply["low"]) or _said(reply["high"])):
                 calls.append(trajectory.model_copy(update={"notes": (_UNREAD,)}))
                 return self._by_names.analyze(text, run)
             calls.append(trajectory)
-            return Query(text, _said(found["low"]), _said(found["high"]), tuple(dict.fromkeys(found["answer_types"])))
+            return Query(text, _said(reply["low"]), _said(reply["high"]), tuple(dict.fromkeys(reply["answer_types"])))
 
         return replace(self._known(text, asked), trajectories=tuple(calls))
 

@@ -43,7 +43,7 @@ from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.fact_seeds import MEMBER, Facts, FactSeeds
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.walk import Floats, GraphWalk, NameWalk, Walked, carriers
+from orienteer.retrieval.expansion.walk import Floats, GraphWalk, NameWalk, WalkShares, carriers
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
 from orienteer.retrieval.spaces import Spaces
 
@@ -124,7 +124,7 @@ class _Reached(NamedTuple):
 
     at: Floats
     """By row."""
-    walked: Walked | None = None
+    walked: WalkShares | None = None
     """The same by names and passages, where it went over names."""
     facts: FactSeeds | None = None
     reason: str = ""

@@ -31,7 +31,7 @@ from orienteer.protocols import Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.seeds import SEEDS, Seeds
 from orienteer.retrieval.expansion.votes import Held, Holders, vote
 from orienteer.retrieval.query import Analyzer, Query
@@ -65,7 +65,7 @@ class Picked(NamedTuple):
 
     nodes: dict[int, float]
     """Rows with their scores."""
-    relations: list[Relation]
+    relations: list[ScoredRelation]
 
 
 class Light(Gatherer[LightConfig]):
@@ -95,7 +95,7 @@ class Light(Gatherer[LightConfig]):
         if level != "local":
             found.append(self._global(query))
         nodes = first_of(in_turns(*(one.nodes.items() for one in found)), self.config.entities)
-        relations: dict[tuple[int, ...], Relation] = {}
+        relations: dict[tuple[int, ...], ScoredRelation] = {}
         for one in in_turns(*(one.relations for one in found)):
             relations.setdefault(one.key, one)
         return self._evidence(query, Picked(nodes, list(relations.values())[: self.config.relations]))
@@ -148,7 +148,7 @@ class Light(Gatherer[LightConfig]):
         names = (name_of(self.graph, entities[place]) for place in holds(held, row))
         return because("holds", names, "holds entities near the query")
 
-    def _told(self, row: int, relations: list[Relation], told: Held) -> str:
+    def _told(self, row: int, relations: list[ScoredRelation], told: Held) -> str:
         names = (self._relations.told(relations[place]) for place in holds(told, row))
         return because("holds", names, "holds relations that fit")
 
@@ -159,5 +159,5 @@ def _themes(query: Query) -> str:
     return " ".join([query.text, *(theme for theme in query.high if theme.casefold() not in said)])
 
 
-def _ends(relations: Iterable[Relation]) -> list[tuple[int, float]]:
+def _ends(relations: Iterable[ScoredRelation]) -> list[tuple[int, float]]:
     return [(end, one.score) for one in relations for end in one.ends]

@@ -36,7 +36,7 @@ from orienteer.protocols import Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.seeds import Seeds
 from orienteer.retrieval.expansion.votes import Holders, damped, vote
 from orienteer.retrieval.query import Analyzer, Query
@@ -124,7 +124,9 @@ class Mini(Gatherer[MiniConfig]):
 
     # -------------------------------------------------------------------------------------------------------- paths
 
-    def _votes(self, query: Query, starts: _Starts, relations: list[Relation], wanted: Mask) -> NDArray[np.float64]:
+    def _votes(
+        self, query: Query, starts: _Starts, relations: list[ScoredRelation], wanted: Mask
+    ) -> NDArray[np.float64]:
         """Return what paths from the starts give each node."""
         size = len(self.graph)
         votes = np.zeros(size, np.float64)
@@ -178,7 +180,7 @@ class Mini(Gatherer[MiniConfig]):
         few = np.argsort(degree, kind="stable")
         return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
 
-    def _pairs(self, relations: list[Relation]) -> NDArray[np.int64]:
+    def _pairs(self, relations: list[ScoredRelation]) -> NDArray[np.int64]:
         """Return a number for each two ends of the relations, sorted."""
         size = len(self.graph)
         pairs = [one * size + other for each in relations for one in each.ends for other in each.ends if one != other]
@@ -195,7 +197,7 @@ class Mini(Gatherer[MiniConfig]):
         rows: Rows,
         votes: NDArray[np.float64],
         starts: _Starts,
-        relations: list[Relation],
+        relations: list[ScoredRelation],
         wanted: Mask,
     ) -> Evidence:
         first = starts.rows[starts.is_first]

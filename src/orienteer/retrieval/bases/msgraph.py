@@ -35,7 +35,7 @@ from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.relations import Relation, Relations
+from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.reports import Reports
 from orienteer.retrieval.expansion.seeds import Seeds
 from orienteer.retrieval.expansion.votes import Holders, vote
@@ -134,14 +134,14 @@ class MsGraph(Gatherer[MsGraphConfig]):
             reports,
         )
 
-    def _related(self, near: Sequence[tuple[int, float]], query: Query) -> list[Relation]:
+    def _related(self, near: Sequence[tuple[int, float]], query: Query) -> list[ScoredRelation]:
         """Return the relations of some entities, those between two of them first."""
         rows, scores = zip(*near, strict=True) if near else ((), ())
         found = ScoredRows(np.array(rows, np.int32), np.array(scores, np.float64))
         relations = self._relations.around(found, query.text, self.config.relations * max(1, len(near)))
         return sorted(relations, key=lambda one: not set(one.ends).issubset(rows))
 
-    def _passages(self, query: Query, rows: list[int], relations: Sequence[Relation]) -> list[Scored[Node]]:
+    def _passages(self, query: Query, rows: list[int], relations: Sequence[ScoredRelation]) -> list[Scored[Node]]:
         answers = self.spaces.answers(query.node_types, query.where)
         answers = answers & ~self.spaces.communities  # of those the reports are told
         held, voted = self._holders.of(rows), rows
@@ -187,7 +187,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         self,
         passages: Iterable[Scored[Node]],
         entities: Iterable[Scored[Node]],
-        relations: Sequence[Relation],
+        relations: Sequence[ScoredRelation],
         reports: _Told,
     ) -> Evidence:
         """Return as much of each kind as its share of the tokens holds."""

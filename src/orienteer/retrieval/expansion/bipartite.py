@@ -44,14 +44,14 @@ class Handed(NamedTuple):
 
     def most(self, k: int) -> Handed:
         """Return the `k` that were handed most, by number or row."""
-        kept = np.sort(self.first(k))
-        return Handed(self.items[kept], self.values[kept])
+        places = np.sort(self.first(k))
+        return Handed(self.items[places], self.values[places])
 
 
 def added(parts: Sequence[Handed]) -> Handed:
     """Return what things were handed altogether."""
-    items, place = np.unique(np.concatenate([one.items for one in parts]), return_inverse=True)
-    values = np.bincount(place, np.concatenate([one.values for one in parts]), len(items)).astype(np.float64)
+    items, place = np.unique(np.concatenate([part.items for part in parts]), return_inverse=True)
+    values = np.bincount(place, np.concatenate([part.values for part in parts]), len(items)).astype(np.float64)
     return Handed(items[values > 0], values[values > 0])
 
 

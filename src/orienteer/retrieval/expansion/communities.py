@@ -63,7 +63,7 @@ def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     They are made where there are none yet, or damaged ones. Where nothing may be written, they live as long as who
     asked. Raises `MissingExtra` where they have to be made without the extra, `GraphBusy`.
     """
-    found, why = pieces.piece_or_made(
+    levels, why = pieces.piece_or_made(
         graph.path,
         graph.manifest.generation,
         PIECE,
@@ -71,20 +71,20 @@ def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
         write=lambda work: write_communities(graph, mask, work),
         patience=_PATIENCE,
     )
-    if found is None:
+    if levels is None:
         logger.warning("communities are made by every process anew, for %s", why)
         return find_communities(graph, mask)
-    return found
+    return levels
 
 
 def write_communities(graph: Graph, mask: Mask, folder: Path) -> None:
     """Find communities and write them into a folder."""
     started = time.perf_counter()
-    found = find_communities(graph, mask)
-    save(folder, "community", found.ravel())
+    levels = find_communities(graph, mask)
+    save(folder, "community", levels.ravel())
     about = CommunitiesAbout(
         generation=graph.manifest.generation,
-        counts=tuple(len(np.unique(one[one >= 0])) for one in found),
+        counts=tuple(len(np.unique(level[level >= 0])) for level in levels),
         seconds=time.perf_counter() - started,
     )
     (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")
@@ -94,12 +94,12 @@ def _read(folder: Path, size: int) -> NDArray[np.int32]:
     """Map what `write_communities` wrote. Raises `NotAGraph` for damage."""
     try:
         CommunitiesAbout.model_validate_json((folder / ABOUT).read_bytes())
-        found: NDArray[np.int32] = Folder(folder).array("community", "i4").reshape(LEVELS, size)
+        levels: NDArray[np.int32] = Folder(folder).array("community", "i4").reshape(LEVELS, size)
     except (FileNotFoundError, ValueError) as error:
         raise format.damaged(folder, error) from error
-    if found.size and not -1 <= found.min() <= found.max() < size:
+    if levels.size and not -1 <= levels.min() <= levels.max() < size:
         raise format.damaged(folder, "it names nodes that are not there")
-    return found
+    return levels
 
 
 def find_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
@@ -107,19 +107,19 @@ def find_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
 
     A community is called by its first row. One that is not cut stands in the levels below as it is.
     """
-    found = np.full((LEVELS, len(graph)), -1, np.int32)
+    levels = np.full((LEVELS, len(graph)), -1, np.int32)
     rows = np.flatnonzero(mask).astype(np.int32)
     csr = _among(graph, rows)
     joined = np.flatnonzero(np.diff(csr.begins))
     if not len(joined):
-        return found
+        return levels
     level = np.full(len(rows), -1, np.int32)  # (rows,): place of the community's first row
     level[joined] = _called(_split(_part(csr, joined)), joined)
     for number in range(LEVELS):
         if number:
             level = _cut(csr, level)
-        found[number, rows] = np.where(level >= 0, rows[level], -1)
-    return found
+        levels[number, rows] = np.where(level >= 0, rows[level], -1)
+    return levels
 
 
 def _cut(csr: Csr, level: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -145,8 +145,8 @@ def _among(graph: Graph, rows: NDArray[np.int32]) -> Csr:
     entries = graph.adjacency.entries(rows)
     place = np.full(len(graph), -1, np.int64)
     place[rows] = np.arange(len(rows))
-    kept = place[entries.neighbor] >= 0
-    key = place[entries.owner[kept]] * max(len(rows), 1) + place[entries.neighbor[kept]]
+    is_inside = place[entries.neighbor] >= 0
+    key = place[entries.owner[is_inside]] * max(len(rows), 1) + place[entries.neighbor[is_inside]]
     pairs, counts = np.unique(key, return_counts=True)
     begins = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(np.bincount(pairs // max(len(rows), 1), minlength=len(rows)), out=begins[1:])
@@ -159,11 +159,11 @@ def _part(csr: Csr, members: NDArray[np.int64]) -> Csr:
     at = np.repeat(csr.begins[members] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     neighbor = csr.members[at]
     place = members.searchsorted(neighbor).clip(max=len(members) - 1)
-    kept = members[place] == neighbor
+    is_inside = members[place] == neighbor
     begins = np.zeros(len(members) + 1, np.int64)
-    owners = np.repeat(np.arange(len(members)), counts)[kept]
+    owners = np.repeat(np.arange(len(members)), counts)[is_inside]
     np.cumsum(np.bincount(owners, minlength=len(members)), out=begins[1:])
-    return Csr(begins, place[kept].astype(np.int32), csr.weights[at][kept])
+    return Csr(begins, place[is_inside].astype(np.int32), csr.weights[at][is_inside])
 
 
 def _split(csr: Csr) -> NDArray[np.int64]:
@@ -171,8 +171,8 @@ def _split(csr: Csr) -> NDArray[np.int64]:
     size = len(csr.begins) - 1
     numbers = np.arange(size, dtype=np.int64)
     if len(csr.members):
-        found = _leiden().leiden_csr(*csr, size, seed=_SEED)[1]
-        pairs = found.items() if isinstance(found, dict) else enumerate(found)
+        membership = _leiden().leiden_csr(*csr, size, seed=_SEED)[1]
+        pairs = membership.items() if isinstance(membership, dict) else enumerate(membership)
         for node, community in pairs:
             numbers[int(node)] = size + int(community)
     return numbers

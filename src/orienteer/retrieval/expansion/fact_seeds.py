@@ -47,8 +47,8 @@ class Facts:
 
         A reply that fits no schema keeps all. Raises `BudgetExhausted`, `ModelError` where a model is asked.
         """
-        found = self._spaces.search(question, self._k, self._spaces.facts)
-        rows, scores = found.rows[found.scores > 0], found.scores[found.scores > 0]
+        hits = self._spaces.search(question, self._k, self._spaces.facts)
+        rows, scores = hits.rows[hits.scores > 0], hits.scores[hits.scores > 0]
         scores = scores / scores[0] if len(scores) else scores
         if self._model is None or not len(rows):
             return self._weighed(rows, scores)
@@ -56,8 +56,8 @@ class Facts:
             self._model, run, "hippo-facts", _schema(len(rows)), question=question, facts=self._numbered(rows)
         )
         if asked.found is not None:
-            kept = sorted({number - 1 for number in asked.found["kept"]})
-            rows, scores = rows[kept], scores[kept]
+            places = sorted({number - 1 for number in asked.found["kept"]})
+            rows, scores = rows[places], scores[places]
         return self._weighed(rows, scores)._replace(trajectories=(asked.trajectory,))
 
     def _numbered(self, rows: Rows) -> str:
@@ -68,14 +68,14 @@ class Facts:
     def _weighed(self, facts: Rows, scores: NDArray[np.float64]) -> FactSeeds:
         """Return the entities of these facts that weigh most: the mean score of its facts / passages it stands in."""
         graph = self._spaces.graph
-        said: dict[int, list[float]] = {}
+        shares: dict[int, list[float]] = {}
         for fact, score in zip(facts.tolist(), scores.tolist(), strict=True):
             members = graph.adjacency.entries(np.array([fact], np.int32), graph.kind_mask([MEMBER], None)).neighbor
             for entity in np.unique(members[self._spaces.entities[members]]).tolist():
-                said.setdefault(entity, []).append(score / max(1, self._passages[entity]))
-        weights = {entity: sum(some) / len(some) for entity, some in said.items()}
+                shares.setdefault(entity, []).append(score / max(1, self._passages[entity]))
+        weights = {entity: sum(some) / len(some) for entity, some in shares.items()}
         best = sorted(weights, key=lambda entity: (-weights[entity], entity))[: self._phrases]
-        return FactSeeds(facts, scores, np.array(best, np.int32), np.array([weights[one] for one in best]))
+        return FactSeeds(facts, scores, np.array(best, np.int32), np.array([weights[entity] for entity in best]))
 
 
 def _schema(count: int) -> Mapping[str, JsonValue]:

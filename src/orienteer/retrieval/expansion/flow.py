@@ -61,8 +61,8 @@ class Ways(NamedTuple):
         upward = np.where((self.nodes[:, 0] > turned[:, 0])[:, None], turned, self.nodes)
         order = np.lexsort((*self.nodes.T[::-1], -self.scores))
         first = np.unique(upward[order], axis=0, return_index=True)[1]
-        kept = order[np.sort(first)]
-        return Ways(self.nodes[kept], self.scores[kept])
+        places = order[np.sort(first)]
+        return Ways(self.nodes[places], self.scores[places])
 
 
 class Around(NamedTuple):
@@ -191,18 +191,18 @@ def ways(graph: Around, *, alpha: float = ALPHA, theta: float = THETA) -> Ways:
     which, at = graph.of(graph.seeds)
     is_joined[graph.members[at], which] = True
     front = _first(graph, is_joined)
-    found: list[Ways] = []
+    walks: list[Ways] = []
     for length in range(1, HOPS + 1):
         is_there = front.nodes[:, -1] == graph.seeds[front.target]
         done = front.where(is_there)
         walked = np.full((len(done.flow), HOPS + 1), -1, np.int32)
         walked[:, 0] = graph.rows[graph.seeds[done.source]]
         walked[:, 1 : length + 1] = graph.rows[done.nodes]
-        found.append(Ways(walked, done.total / length))
+        walks.append(Ways(walked, done.total / length))
         if length < HOPS:
             going = front.where(~is_there & (front.flow > theta))
             front = _onward(graph, going, is_joined, alpha, is_last=length + 1 == HOPS)
-    return Ways(np.concatenate([one.nodes for one in found]), np.concatenate([one.scores for one in found]))
+    return Ways(np.concatenate([ways.nodes for ways in walks]), np.concatenate([ways.scores for ways in walks]))
 
 
 def _first(graph: Around, is_joined: NDArray[np.bool_]) -> _Front:
@@ -216,7 +216,7 @@ def _first(graph: Around, is_joined: NDArray[np.bool_]) -> _Front:
     cuts = source.searchsorted(np.arange(count + 1))
     near = np.split(graph.members[at], cuts[1:-1])
     goes = [_goes(graph, number, members, is_joined, over) for number, members in enumerate(near)]
-    is_needed = np.concatenate([one.any(axis=1) for one in goes])
+    is_needed = np.concatenate([mask.any(axis=1) for mask in goes])
     weights = np.zeros(len(at))
     weights[is_needed] = graph.weights(at[is_needed])  # to read a weight takes longer than all else
     fronts = []

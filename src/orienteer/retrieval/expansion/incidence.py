@@ -108,7 +108,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
         return None
     holder, name = passages.searchsorted(entries.owner), rows.searchsorted(entries.neighbor)
     held = listed(holder, name, len(passages), len(rows))
-    is_title = np.isin(entries.kind >> 1, [graph.types.edges.index(one) for one in known if one == TITLED])
+    is_title = np.isin(entries.kind >> 1, [graph.types.edges.index(name) for name in known if name == TITLED])
     titles = TitleFinder(graph)
 
     def find(text: str) -> Numbers:
@@ -136,30 +136,30 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
     """
 
     def fitting(folder: Path) -> NameIncidence | None:
-        found = read_names(folder, graph.manifest.generation)
-        return found if found is not None and len(found.held.begins) == passages.sum() + 1 else None
+        names = read_names(folder, graph.manifest.generation)
+        return names if names is not None and len(names.held.begins) == passages.sum() + 1 else None
 
     def write(work: Path) -> None:
         write_names(graph, _names_of(graph, passages), work)
 
-    found, why = pieces.piece_or_made(
+    names, why = pieces.piece_or_made(
         graph.path, graph.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE
     )
-    if found is not None:
-        return _incidence(graph, passages, found)
+    if names is not None:
+        return _incidence(graph, passages, names)
     note = f"names are found by every process anew, for {why}"
     logger.warning("%s", note)
     return _incidence(graph, passages, incidence_of(graph, _names_of(graph, passages)), note)
 
 
-def _incidence(graph: Graph, passages: Mask, found: NameIncidence, note: str = "") -> Incidence:
+def _incidence(graph: Graph, passages: Mask, names: NameIncidence, note: str = "") -> Incidence:
     return Incidence(
         passages=np.flatnonzero(passages).astype(np.int32),
-        written=found.written.__getitem__,
-        held=found.held,
-        holders=found.holders,
-        titled=found.titled,
-        find=_NamesIn(graph, found),
+        written=names.written.__getitem__,
+        held=names.held,
+        holders=names.holders,
+        titled=names.titled,
+        find=_NamesIn(graph, names),
         note=note,
     )
 
@@ -182,8 +182,8 @@ class _Ordered:
         )
         ids = [graph.ids[row] for row in rows.tolist()]
         places = [
-            (one if isinstance(one, str) else own, isinstance(one, str), at if isinstance(at, int) else 0)
-            for own, one, at in zip(ids, named, order, strict=True)
+            (name if isinstance(name, str) else own, isinstance(name, str), at if isinstance(at, int) else 0)
+            for own, name, at in zip(ids, named, order, strict=True)
         ]
         self._rows = [int(rows[at]) for at in sorted(range(len(rows)), key=places.__getitem__)]
 
@@ -194,23 +194,23 @@ class _Ordered:
 class _NamesIn:
     """Finds names in a text by their words, the longest first. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, found: NameIncidence) -> None:
-        self._graph, self._keys, self._numbers = graph, found.keys, found.numbers
-        self._is_title = found.titled.counts() > 0  # (names,)
+    def __init__(self, graph: Graph, names: NameIncidence) -> None:
+        self._graph, self._keys, self._numbers = graph, names.keys, names.numbers
+        self._is_title = names.titled.counts() > 0  # (names,)
         self._most = max(LEAST_CHUNKS, _COMMON * len(graph))
 
     def __call__(self, text: str) -> Numbers:
         words = list(_WORD.finditer(text))
         folded = [word[0].casefold() for word in words]
         has_capital = [not word[0][0].islower() for word in words]
-        found: set[int] = set()
+        numbers: set[int] = set()
         at = 0
         while at < len(words):
             length, number = self._longest(folded, has_capital, at)
             if length and (self._is_title[number] or not _is_inside(text, words, has_capital, at, at + length)):
-                found.add(number)
+                numbers.add(number)
             at += max(1, length)
-        return np.array(sorted(found), np.int32)
+        return np.array(sorted(numbers), np.int32)
 
     def _longest(self, words: list[str], has_capital: list[bool], at: int) -> tuple[int, int]:
         """Return how many words the longest name from one on has, and its number; 0 for none."""
@@ -231,7 +231,7 @@ class _NamesIn:
 
     def _is_common(self, word: str) -> bool:
         postings = map(self._graph.text_index.posting, self._graph.tokenizer.expand(word))
-        return any(one is not None and one.end - one.begin > self._most for one in postings)
+        return any(posting is not None and posting.end - posting.begin > self._most for posting in postings)
 
 
 def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], begin: int, end: int) -> bool:

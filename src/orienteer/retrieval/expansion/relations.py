@@ -38,7 +38,7 @@ _BY_WEIGHT = 0.3
 """Power of an edge's weight: the best over three sets of questions for edges among passages; ours."""
 
 
-class Relation(NamedTuple):
+class ScoredRelation(NamedTuple):
     """A fact, or an edge."""
 
     score: float
@@ -66,50 +66,50 @@ class Relations:
         self._types = [frozenset(graph.tokenizer.terms(name.replace("_", " "))) for name in graph.types.edges]
         self._members = graph.kind_mask([MEMBER], None) if self.has_facts else None
 
-    def around(self, found: ScoredRows, text: str, k: int) -> list[Relation]:
+    def around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
         """Return the `k` relations of some nodes that fit a text best, best first."""
-        facts = self._facts_around(found, text, k) if self.has_facts else []
-        told = [frozenset(one.ends) for one in facts]
+        facts = self._facts_around(nodes, text, k) if self.has_facts else []
+        known = [frozenset(fact.ends) for fact in facts]
         edges = (
-            one for one in self._edges_around(found, text, k) if not any(ends.issuperset(one.ends) for ends in told)
+            edge for edge in self._edges_around(nodes, text, k) if not any(ends.issuperset(edge.ends) for ends in known)
         )
-        return sorted([*facts, *edges], key=lambda one: -one.score)[:k]
+        return sorted([*facts, *edges], key=lambda relation: -relation.score)[:k]
 
-    def matching(self, themes: str, text: str, k: int) -> list[Relation]:
+    def matching(self, themes: str, text: str, k: int) -> list[ScoredRelation]:
         """Return the `k` relations that fit some themes best: facts, else edges of the nodes that fit them."""
         if self.has_facts:
-            found = self._seeds.search(themes, k, self._spaces.facts)
-            return self._facts(found.rows, found.scores)
+            hits = self._seeds.search(themes, k, self._spaces.facts)
+            return self._facts(hits.rows, hits.scores)
         return self._edges_around(self._seeds.search(themes, k, self.nodes), text, k)
 
-    def edges_of(self, relations: Sequence[Relation]) -> list[ScoredEvidence[Edge]]:
+    def edges_of(self, relations: Sequence[ScoredRelation]) -> list[ScoredEvidence[Edge]]:
         """Return the edges of relations; for a fact those between the nodes that it relates."""
-        found: list[ScoredEvidence[Edge]] = []
-        for one in relations:
-            if one.fact < 0:
-                found.append(self._spaces.edge(*one.entry, one.score, "a relation"))
+        edges: list[ScoredEvidence[Edge]] = []
+        for relation in relations:
+            if relation.fact < 0:
+                edges.append(self._spaces.edge(*relation.entry, relation.score, "a relation"))
                 continue
-            for at, end in enumerate(one.ends):
-                between = self._graph.edges_between(end, np.array(sorted(one.ends[at + 1 :]), np.int32))
-                found += [ScoredEvidence(edge, one.score, "stated by a fact") for edge in between]
-        return found
+            for at, end in enumerate(relation.ends):
+                between = self._graph.edges_between(end, np.array(sorted(relation.ends[at + 1 :]), np.int32))
+                edges += [ScoredEvidence(edge, relation.score, "stated by a fact") for edge in between]
+        return edges
 
-    def told(self, relation: Relation) -> str:
+    def told(self, relation: ScoredRelation) -> str:
         """Return what a reason calls a relation: a fact's short form, or an edge with its ends."""
         if relation.fact >= 0:
             return fact_of(self._graph, relation.fact)
         source, target, kind, _ = relation.key
         return f"{name_of(self._graph, source)} -{self._graph.types.edges[kind]}-> {name_of(self._graph, target)}"
 
-    def about(self, row: int, relations: Sequence[Relation]) -> str:
+    def about(self, row: int, relations: Sequence[ScoredRelation]) -> str:
         """Say which of some relations, best first, a node is an end of; else that it is near the query."""
-        return because("by", (self.told(one) for one in relations if row in one.ends), "near the query")
+        return because("by", (self.told(relation) for relation in relations if row in relation.ends), "near the query")
 
     # -------------------------------------------------------------------------------------------------------- facts
 
-    def _facts_around(self, found: ScoredRows, text: str, k: int) -> list[Relation]:
+    def _facts_around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
         """Return the facts about some nodes, by how well they fit a text and by the best share of their nodes."""
-        share = _shares(found)
+        share = _shares(nodes)
         entries = self._graph.adjacency.entries(share.rows, self._members)
         entries = entries.where(self._spaces.facts[entries.neighbor])
         if not len(entries.owner):
@@ -119,20 +119,22 @@ class Relations:
         order = np.lexsort((rows, -scores))[:k]
         return self._facts(rows[order], scores[order])
 
-    def _facts(self, rows: Rows, scores: NDArray[np.float64]) -> list[Relation]:
+    def _facts(self, rows: Rows, scores: NDArray[np.float64]) -> list[ScoredRelation]:
         ordered = np.sort(rows)
         entries = self._graph.adjacency.entries(ordered, self._members)
         entries = entries.where(self.nodes[entries.neighbor])
         begin, end = entries.owner.searchsorted(rows), entries.owner.searchsorted(rows, "right")
         return [
-            Relation(float(score), tuple(dict.fromkeys(entries.neighbor[low:high].tolist())), int(row), key=(int(row),))
+            ScoredRelation(
+                float(score), tuple(dict.fromkeys(entries.neighbor[low:high].tolist())), int(row), key=(int(row),)
+            )
             for row, score, low, high in zip(rows, scores, begin, end, strict=True)
         ]
 
     # -------------------------------------------------------------------------------------------------------- edges
 
-    def _edges_around(self, found: ScoredRows, text: str, k: int) -> list[Relation]:
-        share = _shares(found)
+    def _edges_around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
+        share = _shares(nodes)
         entries = self._graph.adjacency.entries(share.rows)
         entries = entries.where(self.nodes[entries.neighbor])
         if not len(entries.owner):
@@ -154,13 +156,13 @@ class Relations:
         again = np.argsort(-scores, kind="stable")[:k]
         return [self._relation(entries, int(first[at]), float(scores[at])) for at in again]
 
-    def _relation(self, entries: Entries, at: int, score: float) -> Relation:
+    def _relation(self, entries: Entries, at: int, score: float) -> ScoredRelation:
         owner, neighbor, kind = int(entries.owner[at]), int(entries.neighbor[at]), int(entries.kind[at])
         place = int(entries.at[at])
         source, target = (neighbor, owner) if kind & 1 else (owner, neighbor)
         number = self._graph.adjacency.extra(place)
         key = (source, target, kind >> 1, -1 if number is None else number)
-        return Relation(score, (owner, neighbor), entry=(owner, neighbor, kind, place), key=key)
+        return ScoredRelation(score, (owner, neighbor), entry=(owner, neighbor, kind, place), key=key)
 
     def strength(self, entries: Entries) -> NDArray[np.float64]:
         """Return what the weights of edges count for, 1 for the heaviest of its type."""
@@ -186,9 +188,11 @@ class Relations:
     def _words_of(self, text: str) -> dict[str, float]:
         """Return the share of each word of a text, by how rare it is."""
         graph = self._graph
-        found = {term: one.idf for term in graph.tokenizer.query(text) if (one := graph.text_index.posting(term))}
-        whole = sum(found.values())
-        return {term: weight / whole for term, weight in found.items()}
+        weights = {
+            term: posting.idf for term in graph.tokenizer.query(text) if (posting := graph.text_index.posting(term))
+        }
+        whole = sum(weights.values())
+        return {term: weight / whole for term, weight in weights.items()}
 
     def _said_by_types(self, words: Mapping[str, float]) -> NDArray[np.float64]:
         """Return which share of some words each edge type says."""
@@ -204,14 +208,14 @@ class Relations:
     def _words(self, at: int) -> frozenset[str]:
         carried = self._graph.extras(at)
         keywords = carried.get("properties", {}).get("keywords", ())
-        said = [carried.get("text", ""), *(keywords if isinstance(keywords, list) else [keywords])]
-        return frozenset(self._graph.tokenizer.terms(" ".join(one for one in said if isinstance(one, str))))
+        texts = [carried.get("text", ""), *(keywords if isinstance(keywords, list) else [keywords])]
+        return frozenset(self._graph.tokenizer.terms(" ".join(text for text in texts if isinstance(text, str))))
 
 
-def _shares(found: ScoredRows) -> ScoredRows:
+def _shares(nodes: ScoredRows) -> ScoredRows:
     """Return rows with their scores, by row."""
-    order = np.argsort(found.rows)
-    return ScoredRows(found.rows[order], found.scores[order])
+    order = np.argsort(nodes.rows)
+    return ScoredRows(nodes.rows[order], nodes.scores[order])
 
 
 def _best(rows: NDArray[np.int32], scores: NDArray[np.float64]) -> ScoredRows:

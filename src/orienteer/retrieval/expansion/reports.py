@@ -71,8 +71,8 @@ class Reports:
 
         Raises `MissingExtra` where they have to be made and the extra is not there.
         """
-        found = self._given(rows) if self.is_given else self._made(rows)
-        return sorted(found, key=lambda one: (-one.members, -one.rating, one.row))
+        communities = self._given(rows) if self.is_given else self._made(rows)
+        return sorted(communities, key=lambda community: (-community.members, -community.rating, community.row))
 
     def report(self, met: Met, question: str, run: Run) -> CommunityReport:
         """Return a community as a node, its report being the text, which a model may write for a question's sake.
@@ -96,11 +96,11 @@ class Reports:
         graph = self._graph
         entries = graph.adjacency.entries(np.unique(np.array(rows, np.int32)), graph.kind_mask([IN_COMMUNITY], "out"))
         entries = entries.where(self._spaces.communities[entries.neighbor])
-        found, counts = np.unique(entries.neighbor, return_counts=True)
-        levels, ratings = self._numbers("level", found), self._numbers("rating", found)
+        communities, counts = np.unique(entries.neighbor, return_counts=True)
+        levels, ratings = self._numbers("level", communities), self._numbers("rating", communities)
         return [
             Met(count, rating, row)
-            for row, count, level, rating in zip(found.tolist(), counts.tolist(), levels, ratings, strict=True)
+            for row, count, level, rating in zip(communities.tolist(), counts.tolist(), levels, ratings, strict=True)
             if level <= self._level
         ]
 
@@ -108,7 +108,7 @@ class Reports:
         if name not in self._graph.properties.names:
             return [0.0] * len(rows)
         values = self._graph.properties.values(name, rows)
-        return [float(one) if isinstance(one, int | float) else 0.0 for one in values]
+        return [float(value) if isinstance(value, int | float) else 0.0 for value in values]
 
     # --------------------------------------------------------------------------------------------------------- made
 
@@ -120,13 +120,13 @@ class Reports:
     def _level_of(self) -> NDArray[np.int32]:
         """The community of each row at the finest level that is wanted."""
         with self._opening:
-            found: NDArray[np.int32] = self._opened[min(self._level, LEVELS - 1)]
-            return found
+            community_of: NDArray[np.int32] = self._opened[min(self._level, LEVELS - 1)]
+            return community_of
 
     def _made(self, rows: Sequence[int]) -> list[Met]:
         numbers = self._level_of[np.array(rows, np.int64)] if len(rows) else np.zeros(0, np.int32)
-        found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
-        return [Met(count, 0.0, row) for row, count in zip(found.tolist(), counts.tolist(), strict=True)]
+        communities, counts = np.unique(numbers[numbers >= 0], return_counts=True)
+        return [Met(count, 0.0, row) for row, count in zip(communities.tolist(), counts.tolist(), strict=True)]
 
     def _asked(self, row: int, question: str, run: Run, calls: list[Trajectory]) -> Node:
         """Return a report that a model writes over the list of members and relations; the list where it fails to.
@@ -136,11 +136,11 @@ class Reports:
         listed = self._listed(row)
         if self._model is None:
             return listed
-        _, found, trajectory = ask_for(self._model, run, "community", _SCHEMA, question=question, community=listed.text)
+        _, reply, trajectory = ask_for(self._model, run, "community", _SCHEMA, question=question, community=listed.text)
         calls.append(trajectory)
-        if found is None or not found["report"].strip():
+        if reply is None or not reply["report"].strip():
             return listed
-        return Node(listed.id, COMMUNITY, found["title"].strip() or listed.name, found["report"], (), listed.properties)
+        return Node(listed.id, COMMUNITY, reply["title"].strip() or listed.name, reply["report"], (), listed.properties)
 
     def _listed(self, row: int) -> Node:
         """Return a community with a list of its best connected members and their relations for a report."""
@@ -150,7 +150,7 @@ class Reports:
         entries = entries.where(np.isin(entries.neighbor, members))
         degree = np.bincount(members.searchsorted(entries.owner), minlength=len(members))
         best = members[np.lexsort((members, -degree))]
-        place = {int(one): at for at, one in enumerate(best)}
+        place = {int(row): at for at, row in enumerate(best)}
         going = np.flatnonzero((entries.kind & 1) == 0)
         order = sorted(
             going.tolist(), key=lambda at: sorted((place[int(entries.owner[at])], place[int(entries.neighbor[at])]))
@@ -164,7 +164,7 @@ class Reports:
             lines.append(f"and {len(members) - _MEMBERS} more")
         titling = best[~self._spaces.facts[best]]  # a fact's name repeats those of its members
         titling = titling if len(titling) else best
-        names = ", ".join(list(dict.fromkeys(_line(graph.names[int(one)]) for one in titling))[:_TITLE])
+        names = ", ".join(list(dict.fromkeys(_line(graph.names[int(row)]) for row in titling))[:_TITLE])
         return Node(
             id=f"{COMMUNITY}:{self._level}:{graph.ids[row]}",
             type=COMMUNITY,
@@ -179,8 +179,8 @@ class Reports:
 
     def _relation(self, edge: Edge) -> str:
         source, target = (_line(self._graph.names[self._graph.row(end)]) for end in (edge.source, edge.target))
-        said = _line(edge.text)[:_TEXT]
-        return f"{source} -{edge.type}-> {target}{': ' if said else ''}{said}"
+        text = _line(edge.text)[:_TEXT]
+        return f"{source} -{edge.type}-> {target}{': ' if text else ''}{text}"
 
 
 def _line(text: str) -> str:

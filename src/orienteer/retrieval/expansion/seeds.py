@@ -34,22 +34,22 @@ class Seeds:
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best of the marked rows for a text, the best 1, less those that are not near it at all."""
-        found = self._spaces.search(text, k, mask)
-        if not len(found.rows):
-            return found
-        rows, scores = found
+        hits = self._spaces.search(text, k, mask)
+        if not len(hits.rows):
+            return hits
+        rows, scores = hits
         if self._dense is not None:
             order = np.argsort(rows)
             cosines = np.empty(len(rows))
             cosines[order] = self._dense.scores(text, rows[order])
             near = (cosines >= LEAST_COSINE) | (cosines <= -1)  # what has no vector was found by its words
             rows, scores = rows[near], scores[near]
-        return ScoredRows(rows, _scaled(scores, float(found.scores[0])))
+        return ScoredRows(rows, _scaled(scores, float(hits.scores[0])))
 
     def named(self, words: Sequence[str], mask: Mask) -> Rows:
         """Return the marked rows that are named so, sorted."""
-        found = [rows[mask[rows]] for rows in map(self._titles, words)]
-        return np.unique(np.concatenate([np.zeros(0, np.int32), *found]))
+        named = [rows[mask[rows]] for rows in map(self._titles, words)]
+        return np.unique(np.concatenate([np.zeros(0, np.int32), *named]))
 
     def find(self, words: Sequence[str], text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the nodes for the names in a query, 1 for each that is named so, before others that are like them.

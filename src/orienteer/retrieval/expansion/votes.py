@@ -122,15 +122,15 @@ def _held_by_all(pairs: Held, rows: NDArray[np.int64], number: int) -> Held:
     """Return the passages that hold each of some rows, as those of one item; the rows that few hold come first."""
     begins, ends = pairs.item.searchsorted(rows), pairs.item.searchsorted(rows, "right")
     first, *others = np.argsort(ends - begins, kind="stable").tolist()
-    found = pairs.passage[begins[first] : ends[first]]
+    shared = pairs.passage[begins[first] : ends[first]]
     is_title = pairs.is_title[begins[first] : ends[first]]
     for other in others:
         theirs = slice(begins[other], ends[other])
-        at = pairs.passage[theirs].searchsorted(found)
-        is_there = np.append(pairs.passage[theirs], -1)[at] == found
-        found, at = found[is_there], at[is_there]
+        at = pairs.passage[theirs].searchsorted(shared)
+        is_there = np.append(pairs.passage[theirs], -1)[at] == shared
+        shared, at = shared[is_there], at[is_there]
         is_title = is_title[is_there] | pairs.is_title[theirs][at]
-    return Held(np.full(len(found), number), found, is_title)
+    return Held(np.full(len(shared), number), shared, is_title)
 
 
 def vote(held: Held, items: int, fits: Fits) -> ScoredRows:

@@ -18,7 +18,7 @@ from orienteer.retrieval.expansion.incidence import Incidence
 Floats = NDArray[np.float32]
 
 
-class Walked(NamedTuple):
+class WalkShares(NamedTuple):
     """How often a walk over passages and names is where, and what each name hands on."""
 
     passages: Floats
@@ -45,7 +45,7 @@ class NameWalk:
         self._said = _inverse(self._over_held(self._weights))  # (passages,): 1 / what the names of each say together
         self._to_titled = np.where(incidence.titled.counts() > 0, tau, 0).astype(np.float32)  # (names,)
 
-    def __call__(self, passages: Floats, names: Floats, fit: Floats) -> Walked:
+    def __call__(self, passages: Floats, names: Floats, fit: Floats) -> WalkShares:
         """Return where a walk is that begins anew at these shares of passages and names.
 
         `fit` is how well each passage fits the question, above 0.
@@ -60,10 +60,10 @@ class NameWalk:
             at_names = start_names + damping * self._weights * self._over_holders(at_passages * self._said)
             handed = self._over_held(at_names * to_holders) + self._over_titles(at_names * to_titled)
             at_passages = start_passages + damping * fit * handed
-        return Walked(at_passages, at_names, at_names * to_holders, at_names * to_titled)
+        return WalkShares(at_passages, at_names, at_names * to_holders, at_names * to_titled)
 
 
-def carriers(incidence: Incidence, walked: Walked, passage: int, most: int) -> Numbers:
+def carriers(incidence: Incidence, walked: WalkShares, passage: int, most: int) -> Numbers:
     """Return the names that led a walk to a passage, those first that led there most."""
     names = incidence.held.of(passage)
     is_title = [passage in incidence.titled.of(name) for name in names.tolist()]
@@ -119,5 +119,5 @@ class _Sums:
 
 def _inverse(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
     """Return 1 / value, 0 where it is 0."""
-    found: Floats = np.divide(1, values, out=np.zeros(len(values), np.float32), where=values > 0)
-    return found
+    inverse: Floats = np.divide(1, values, out=np.zeros(len(values), np.float32), where=values > 0)
+    return inverse
