@@ -17,7 +17,7 @@ from orienteer.llm.schema import faults
 from orienteer.records import Edge, Node, Observation, ToolCall
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
-from orienteer.tools.code import CodeInterpreter
+from orienteer.tools.code.interpreter import CodeInterpreter
 from orienteer.tools.cypher import RunCypher
 from orienteer.tools.evidence import GatherEvidence
 from orienteer.tools.follow import Follow
@@ -78,7 +78,7 @@ def tool(request, graph):
 
 def test_every_tool_is_in_the_list():
     found = set()
-    for module in pkgutil.iter_modules(orienteer.tools.__path__, "orienteer.tools."):
+    for module in pkgutil.walk_packages(orienteer.tools.__path__, "orienteer.tools."):
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if one.__module__ == module.name and "__call__" in vars(one):
                 found.add(one)

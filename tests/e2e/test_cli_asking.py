@@ -12,7 +12,7 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer.serve.cli import upkeep
 from orienteer.settings import Settings
-from orienteer.tools.code import SPEC
+from orienteer.tools.code.interpreter import SPEC
 
 RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"}
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "usd"}

@@ -13,8 +13,9 @@ from orienteer.cypher.view import View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
-from orienteer.tools import code as code_tool
-from orienteer.tools.code import DIALECT, SPEC, CodeConfig, CodeInterpreter, cypher
+from orienteer.tools.code import cypher
+from orienteer.tools.code import interpreter as code_tool
+from orienteer.tools.code.interpreter import DIALECT, SPEC, CodeConfig, CodeInterpreter
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 from orienteer.tools.toolboxes import code_config, open_scouting, open_toolbox

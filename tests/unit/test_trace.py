@@ -26,8 +26,8 @@ from orienteer.records import (
 )
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools.code import SPEC
 from orienteer.tools.code.config import CodeConfig, lowered
+from orienteer.tools.code.interpreter import SPEC
 from orienteer.tools.toolboxes import lowered_limits
 
 

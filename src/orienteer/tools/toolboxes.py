@@ -25,7 +25,7 @@ from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from orienteer.tools.code import CodeInterpreter
+    from orienteer.tools.code.interpreter import CodeInterpreter
 
 GROUNDING_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
@@ -79,7 +79,7 @@ def open_scouting(
     graph: Graph, mode: Mode, config: CodeConfig, *, has_code: bool = True
 ) -> tuple[Toolbox, CodeInterpreter | None]:
     """Return GraphScout's tools, and the one that runs code, where there is one. Raises as `CodeInterpreter`."""
-    from orienteer.tools.code import CodeInterpreter
+    from orienteer.tools.code.interpreter import CodeInterpreter
 
     session = Session(graph, saves_sets=False, mode=mode)
     retriever = NodeIdRetriever(session, view=config.view)

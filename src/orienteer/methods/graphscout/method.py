@@ -37,7 +37,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line
-from orienteer.tools.code import DIALECT, CodeInterpreter
+from orienteer.tools.code.interpreter import DIALECT, CodeInterpreter
 from orienteer.tools.toolbox import Toolbox
 from orienteer.tools.toolboxes import open_scouting
 

@@ -1,0 +1,164 @@
+"""`code_interpreter`: a model's Python, run in a sandbox, with read-only Cypher over the graph inside it.
+
+Paper 003, appendix B.4.1: the name, the one parameter and `cypher(query, params=None, limit=None)` are the paper's, so
+that traces made for its tool run here. What is contained, and by what: docs/sandbox.md.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from orienteer.errors import MissingExtra, UnsafeSandbox
+from orienteer.records import JsonValue, Observation, ToolSpec
+from orienteer.sandbox.interpreter import Interpreter, RunResult, Tier
+from orienteer.sandbox.tiers import Choice, open_interpreter
+from orienteer.tools import arguments as given
+from orienteer.tools.code.config import CodeConfig
+from orienteer.tools.code.cypher import ServedCypher
+from orienteer.tools.code.shown import Shown
+from orienteer.tools.session import Session
+
+__all__ = ["DIALECT", "NAME", "SPEC", "CodeConfig", "CodeInterpreter"]
+
+NAME = "code_interpreter"
+SPEC = ToolSpec(
+    name=NAME,
+    description=(
+        "Run Python over this graph, a heterogeneous graph that is asked in Cypher. The code has a synchronous "
+        "function cypher(query, params=None, limit=None), not a separate tool: it runs one read-only Cypher query and "
+        "returns the rows as a list of dicts; a node in them is a dict of its id, type, name and properties. Names "
+        "stay defined from call to call. Only what is printed comes back."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "Python code"}},
+        "required": ["code"],
+    },
+)
+DIALECT = """\
+The code runs in a small Python of its own, without files, network, processes or packages.
+There: functions, lambdas, comprehensions, try, with, match, f-strings, async, classes without a parent; the modules
+asyncio, base64, bisect, collections, copy, csv, dataclasses, datetime, decimal, functools, hashlib, itertools, json,
+math, random, re, time, typing, unicodedata.
+Missing: yield, del, class inheritance, @property and @staticmethod, `import *`, next() on a generator expression, and
+the modules heapq, statistics, string, operator, numpy, pandas, networkx.
+cypher cannot be called in a key function of sorted, min, max or map: call it in a loop before.
+"""
+"""What a model should know of the first tier before it writes code for it."""
+_FENCE = "```"
+_SILENT = "Nothing was printed: use print to see a value."
+_NOT_AGAIN = "Not all that earlier code defined could be defined again there."
+
+
+class _Earlier(NamedTuple):
+    """Code that has a part in the state as it is."""
+
+    code: str
+    is_well: bool
+    """It ran to its end."""
+
+
+class CodeInterpreter:
+    """The tool of one agent: its code's state lasts until it is closed. Not shared among threads."""
+
+    def __init__(self, session: Session, config: CodeConfig | None = None) -> None:
+        """Raises `MissingExtra` and `UnsafeSandbox`: here, before a model is paid."""
+        self.config = config or CodeConfig()
+        self.spec = SPEC
+        self._served = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
+        self._shown = Shown(session.graph, self.config.view)
+        self._opened: list[Interpreter] = []
+        self._earlier: list[_Earlier] = []
+        self._has_told_tier = False
+        self._open(self.config.tier)
+        weakref.finalize(self, _close, self._opened)
+
+    @property
+    def tier(self) -> Tier:
+        """Where code runs now."""
+        return self._opened[-1].tier
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What a trajectory keeps of it: `sandbox monty`, each tier that code ran in."""
+        return tuple(f"sandbox {interpreter.tier}" for interpreter in self._opened)
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return what code printed, or what it died of with the line; the nodes are those whose ids it showed."""
+        code = given.text(arguments, "code")
+        if code is None:
+            return Observation("There is no code to run.", error="CodeError")
+        code = _unfenced(code)
+        notes: list[str] = []
+        ran = self._run(code)
+        if ran.missing is not None and self.config.retry_cpython and self.tier == "monty":
+            ran = self._moved(code, ran, notes)
+        if ran.missing is not None:
+            notes.append(f"This Python ({self.tier}) has no {ran.missing}: write the code without it.")
+        return self._reply(ran, notes)
+
+    def close(self) -> None:
+        """End the processes. Closing twice is no fault."""
+        _close(self._opened)
+
+    def _open(self, tier: Choice) -> None:
+        """Open a tier and have it start, for only then is it known whether this machine can hold it."""
+        self._opened.append(open_interpreter(tier, {"cypher": self._served.cypher}, self.config.limits))
+        self._opened[-1].run("")
+
+    def _run(self, code: str) -> RunResult:
+        self._served.begin(self.config.seconds)
+        ran = self._opened[-1].run(code)
+        self._earlier = [] if ran.is_lost else [*self._earlier, _Earlier(code, ran.error is None)]
+        return ran
+
+    def _moved(self, code: str, before: RunResult, notes: list[str]) -> RunResult:
+        """Return what code gives in the second tier, once the code that made the state has run there as well."""
+        earlier = self._earlier[:-1]
+        try:
+            self._open("cpython")
+            self._earlier = []
+            again = [self._run(one.code) for one in earlier]
+            ran = self._run(code)
+        except (MissingExtra, UnsafeSandbox) as error:
+            del self._opened[1:]
+            self._earlier = earlier
+            notes.append(f"It cannot be run in cpython: {error}")
+            return before
+        self._opened[0].close()
+        notes.append(f"monty has no {before.missing}: the code ran in cpython instead, as later code will.")
+        if any(new.is_lost or (old.is_well and new.error) for old, new in zip(earlier, again, strict=True)):
+            notes.append(_NOT_AGAIN)
+        return ran
+
+    def _reply(self, ran: RunResult, notes: list[str]) -> Observation:
+        if not self._has_told_tier:
+            notes.append(f"The code ran in the sandbox {self.tier}.")
+            self._has_told_tier = True
+        parts = [part for part in (ran.printed.rstrip("\n"), ran.error) if part] or [_SILENT]
+        lines = [*parts, *(f"Note: {one}" for one in (*self._served.notes, *notes))]
+        nodes = self._shown.nodes(ran.printed, self._served.returned)
+        return Observation("\n".join(lines), nodes, error=_kind(ran))
+
+
+def _unfenced(code: str) -> str:
+    """Return code without the fence of a Markdown block about it, which models write; each line keeps its number."""
+    first, *lines = code.rstrip().split("\n")
+    is_fenced = first.lstrip().startswith(_FENCE) and bool(lines) and lines[-1].strip() == _FENCE
+    return "\n".join(["", *lines[:-1]]) if is_fenced else code
+
+
+def _kind(ran: RunResult) -> str | None:
+    """Return what kind of error a run ended in; None where it ended well."""
+    if ran.is_lost:
+        return "CodeStopped"
+    if ran.missing is not None:
+        return "MissingFeature"
+    return None if ran.error is None else "CodeError"
+
+
+def _close(opened: Sequence[Interpreter]) -> None:
+    for one in opened:
+        one.close()
