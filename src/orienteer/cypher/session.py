@@ -9,7 +9,7 @@ from orienteer.cypher.ladybug.engine import Ladybug
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import parse
 from orienteer.cypher.syntax import CypherStatement
-from orienteer.cypher.table import Bounds, QueryTable
+from orienteer.cypher.table import MOST_ROWS, Bounds, QueryTable
 from orienteer.cypher.view import View
 from orienteer.errors import BadOption
 from orienteer.graph.damage import damage_told
@@ -19,7 +19,6 @@ from orienteer.records import JsonValue
 LIMIT = 100  # rows
 SECONDS = 10.0
 MOST_CHARACTERS = 400_000  # of all rows of an answer, as JSON: a bound on memory, like the next
-MOST_ROWS = 100_000
 
 
 class Engine(Protocol):

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from orienteer.records import JsonValue, Record
 
+MOST_ROWS = 100_000
+"""Of an answer, whatever limit is asked for."""
+
 
 class QueryTable(Record):
     """Rows of values. A node is a map of id, type, name and properties; an edge has source, type and target."""

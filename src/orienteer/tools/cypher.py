@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from orienteer.cypher.session import MOST_ROWS, Cypher
+from orienteer.cypher.session import Cypher
+from orienteer.cypher.table import MOST_ROWS
 from orienteer.cypher.table import QueryTable
 from orienteer.records import JsonValue, Observation
 from orienteer.text.lines import one_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from orienteer.cypher.session import MOST_ROWS
+from orienteer.cypher.table import MOST_ROWS
 from orienteer.cypher.view import View
 from orienteer.errors import BadOption
 from orienteer.sandbox.interpreter import Limits
