@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from orienteer.cypher.session import Cypher
-from orienteer.cypher.table import MOST_ROWS
-from orienteer.cypher.table import QueryTable
+from orienteer.cypher.table import MOST_ROWS, QueryTable
 from orienteer.records import JsonValue, Observation
 from orienteer.text.lines import one_line
 from orienteer.tools import arguments as given
