@@ -50,7 +50,7 @@ def made(config=None, nodes=None):
 
 def test_each_pair_of_modalities_has_the_similarities_of_the_paper():
     several, _ = made()
-    assert {one.name: tuple(one.found.signals) for one in several} == {
+    assert {one.name: tuple(one.pool.signals) for one in several} == {
         "chunk-chunk": ("topic", "content", "entities"),
         "table-table": ("title", "column", "entities"),
         "table-chunk": ("title", "column", "entities"),
@@ -60,17 +60,17 @@ def test_each_pair_of_modalities_has_the_similarities_of_the_paper():
 def test_contents_of_chunks_are_compared_with_columns_of_tables_and_topics_with_titles():
     several, _ = made()
     cross = several[2]
-    table, chunk = cross.found.pairs.first[0], cross.found.pairs.second[0]
+    table, chunk = cross.pool.pairs.first[0], cross.pool.pairs.second[0]
     bag = Bag()
 
     def cosine(first, second):
         a, b = bag.embed([first, second], kind="document")
         return float(a @ b)
 
-    assert cross.found.signals["column"][0] == pytest.approx(
+    assert cross.pool.signals["column"][0] == pytest.approx(
         cosine(cross.first.within[table], cross.second.within[chunk]), abs=1e-3
     )
-    assert cross.found.signals["title"][0] == pytest.approx(
+    assert cross.pool.signals["title"][0] == pytest.approx(
         cosine(cross.first.about[table], cross.second.about[chunk]), abs=1e-3
     )
     assert cross.second.within[chunk].startswith("Salt Bay. In Salt Bay")
@@ -83,11 +83,11 @@ def test_edges_are_the_pairs_above_the_percentile_of_their_candidates(percentile
     ids = [node.id for node in corpus() if node.type != "document"]
     expected = set()
     for one in several:
-        above = [values > np.percentile(values, percentile) for values in one.found.signals.values()]
+        above = [values > np.percentile(values, percentile) for values in one.pool.signals.values()]
         marks = np.any(above, axis=0) if logic == "or" else np.all(above, axis=0)
         for at in np.flatnonzero(marks):
             expected.add(
-                (ids[one.first.parts[one.found.pairs.first[at]]], ids[one.second.parts[one.found.pairs.second[at]]])
+                (ids[one.first.parts[one.pool.pairs.first[at]]], ids[one.second.parts[one.pool.pairs.second[at]]])
             )
     assert set(edges) == expected
     assert len(expected) > 0 or logic == "and"
@@ -96,7 +96,7 @@ def test_edges_are_the_pairs_above_the_percentile_of_their_candidates(percentile
 def test_fixed_thresholds_stand_in_place_of_percentiles():
     several, edges = made(BuildConfig(thresholds=("content=0.5",)))
     chunks = several[0]
-    assert len(edges) == int((chunks.found.signals["content"] > 0.5).sum()) > 0
+    assert len(edges) == int((chunks.pool.signals["content"] > 0.5).sum()) > 0
     assert all(extra["properties"]["by"] == ["content"] for extra in edges.values())
     with pytest.raises(BadOption, match="thresholds"):
         BuildConfig(thresholds=("color=1",))

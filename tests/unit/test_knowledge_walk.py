@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import GraphBusy, NotAGraph
+from orienteer.files import locked
 from orienteer.graph import pieces
 from orienteer.graph.pieces.incidence import ABOUT, PIECE, Lists, lists_of, write_names
 from orienteer.graph.store import Graph
-from orienteer.locks import locked
 from orienteer.records import Edge, Node
 from orienteer.retrieval.expansion import incidence as incidence_module
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orienteer.errors import BadInput
+from orienteer.files import locked
 from orienteer.graph.format import (
     DEBRIS,
     GENERATION,
@@ -31,7 +32,6 @@ from orienteer.graph.format import (
     no_link,
     sha256_of,
 )
-from orienteer.locks import locked
 
 
 def check_target(path: Path, *, force: bool) -> None:

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.locks import locked
+from orienteer.files import locked
 from orienteer.records import NOT_RUN, JsonValue, Ranked, Record, Step, StoppedBy, Trajectory, Usage
 from orienteer.text.sentences import tokens
 
