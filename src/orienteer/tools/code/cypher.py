@@ -46,7 +46,7 @@ class ServedCypher:
     def cypher(self, query: str, params: JsonValue = None, limit: JsonValue = None) -> list[JsonValue]:
         """Return the rows, each a dict of values by column; a node is one of its id, type, name and properties.
 
-        Raises as `Graph.cypher` does, and `BadOption`.
+        Raises as `Cypher.query` does, and `BadOption`.
         """
         self._number += 1
         wanted = self._limit(limit)
