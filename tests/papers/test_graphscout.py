@@ -901,8 +901,7 @@ SPENT = Usage(calls=1, prompt_tokens=100, completion_tokens=10, usd=0.5)
 @pytest.mark.parametrize("tools", ["all", "no-code"])
 def test_a_budget_at_every_place_ends_with_the_answer_asked_for(graph, limit, made, tools):
     """The last call of a budget is the last turn's."""
-    model = ScriptedModel(follows_the_case, usage=SPENT)
-    model.price = Price(prompt=1.0, completion=1.0)
+    model = ScriptedModel(follows_the_case, usage=SPENT, price=Price(prompt=1.0, completion=1.0))
     retriever = Retriever(graph, "graphscout", model=model, budget=limit, settings=Settings(), tools=tools)
     result = retriever.search(QUESTION)
     assert result.usage.calls == made

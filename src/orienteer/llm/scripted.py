@@ -16,9 +16,10 @@ Policy: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], Sampling], 
 class ScriptedModel:
     """Answers with what its policy makes of the conversation. It keeps no state, so parallel agents cannot race."""
 
-    def __init__(self, policy: Policy, name: str = "scripted", *, usage: Usage | None = None) -> None:
-        self._policy = policy
-        self._name = name
+    def __init__(
+        self, policy: Policy, name: str = "scripted", *, usage: Usage | None = None, price: Price | None = None
+    ) -> None:
+        self._policy, self._name, self._price = policy, name, price
         self._usage = usage if usage is not None else Usage(calls=1)
 
     @property
@@ -28,8 +29,8 @@ class ScriptedModel:
 
     @property
     def price(self) -> Price | None:
-        """None: nobody has to be paid, and a budget of money would not say what a model costs."""
-        return None
+        """The price it was given, for tests of budgets of money; None where it was given none."""
+        return self._price
 
     def chat(
         self,
