@@ -367,3 +367,20 @@ def test_a_piece_that_fails_leaves_nothing_behind(scratch):
         pieces.publish_piece(path, "vectors", fail)
     assert pieces.piece(path, "vectors") is None
     assert {entry.name for entry in path.iterdir()} == {".lock", "generations", "orienteer.json"}
+
+
+def test_a_folder_that_goes_while_it_is_looked_at_is_missing_and_not_damaged(tmp_path):
+    class Going(type(tmp_path)):
+        """A folder that another process removes as soon as it was seen to be there."""
+
+        def stat(self, **options):
+            status = super().stat(**options)
+            if options.get("follow_symlinks", True):
+                Path(self).rmdir()
+            return status
+
+    folder = Going(tmp_path / "20261123T092847-07113b04")
+    Path(folder).mkdir()
+    assert format.no_link(folder) == folder
+    assert not Path(folder).exists(), "it was never looked at"
+    assert format.no_link(folder) == folder

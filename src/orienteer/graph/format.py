@@ -254,7 +254,11 @@ def no_link(folder: Path, remedy: str = ANEW) -> Path:
     """
     if is_link(folder):
         raise NotAGraph(f"{folder} is a link, which a graph is not read or written through: put what it leads to there")
-    if folder.exists() and not folder.is_dir():
+    try:
+        is_folder = stat.S_ISDIR(folder.stat().st_mode)  # one look: another process may remove it between two
+    except (FileNotFoundError, NotADirectoryError):
+        return folder
+    if not is_folder:
         raise damaged(folder, "it is no folder", remedy)
     return folder
 
