@@ -17,8 +17,9 @@ from golden.worlds import demo
 from orienteer import Graph
 
 FOLDER = Path(__file__).parent / "questions"
-COMMANDS: Mapping[str, int] = {"questions": 60, "quiz": 56}
-"""The commands, and how many questions each is asked for."""
+QUESTIONS = 60
+QUIZ_ITEMS: Mapping[str, int] = {"demo": 56, "clinic": 32, "towns": 44}
+"""How many questions of the quiz a graph is asked for: about as many as it gives before most draws fail."""
 GRAPHS: Mapping[str, Callable[[Path], object]] = {
     "demo": partial(demo, data=None),
     "clinic": lambda folder: Graph.from_records(clinic.NODES, clinic.EDGES, path=folder / "graph"),
@@ -31,7 +32,7 @@ def made(name: str, folder: Path) -> dict[str, str]:
     """Return what each command makes of a graph, which is made in this empty folder, by the name of its file."""
     graph = GRAPHS[name](folder)
     texts = {}
-    for command, count in COMMANDS.items():
+    for command, count in {"questions": QUESTIONS, "quiz": QUIZ_ITEMS[name]}.items():
         target = folder / f"{command}.jsonl"
         shown = printed(
             command, graph.path, "-n", count, "--random-seed", 7, "-o", target, "--json", cache=folder / "cache"
