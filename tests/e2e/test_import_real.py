@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,9 @@ def _hetionet(report: Report, graph: Graph) -> None:
 
 
 def _debian(report: Report, graph: Graph) -> None:
-    edges = list(graph.iter_edges())
+    edges = list(islice(graph.iter_edges(), 300_000))  # of 712,029
     depends = {(edge.source, edge.target) for edge in edges if edge.type == "depends"}
-    assert sum((target, source) in depends for source, target in depends) > 100
+    assert sum((target, source) in depends for source, target in depends) > 20
     node = graph.node("pkg:0ad")
     assert (node.type, node.name) == ("package", "0ad")
     assert node.text.startswith("Real-time strategy game")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from orienteer.errors import BadInput
@@ -233,8 +234,9 @@ def _require_text(path: Path) -> None:
             raise BadInput(f"{path} is {what}")
 
 
-def _words(path: Path) -> set[str]:
-    return set(re.split(r"[^a-z]+", stem(path).casefold()))
+@lru_cache(maxsize=256)  # asked for every row of a table
+def _words(path: Path) -> frozenset[str]:
+    return frozenset(re.split(r"[^a-z]+", stem(path).casefold()))
 
 
 def _sort(tables: Sequence[Table], columns: Columns) -> tuple[list[Table], list[Table], list[Table]]:
