@@ -344,10 +344,20 @@ def test_a_wrong_request_leaves_no_folder(run, tmp_path):
         (["bm25"], {"workers": 0}, "1 or more"),
         (["bm25"], {"options": {"agents": "1"}}, "agents"),
         (["ark"], {"model": Counting(), "budget": Budget(usd=1.0)}, "price"),
+        (["bm25", "react"], {"model": Counting(), "k": 200}, "'react': k is 200: it must be 1 to 100"),
+        (["sage:anchor", "bm25"], {"k": 200}, "'sage:anchor': k is 200"),
+        (["sage:anchor k=101"], {}, "'sage:anchor k=101': k is 101"),
     ]:
         with pytest.raises(BadOption, match=said):
             run(*methods, **options)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_ranking_may_be_longer_than_what_tools_show_where_the_method_allows_it(run):
+    model = Counting()
+    done, found = run("bm25", "ark agents=1", model=model, k=200)
+    assert (done.done, done.failed, found.manifest.k) == (2 * COUNT, 0, 200)
+    assert set(model.answered.values()) == {1}, "no call is made to try the method"
 
 
 def test_a_folder_of_something_else_is_left_alone(run, tmp_path):

@@ -22,6 +22,9 @@ from orienteer.protocols import LanguageModel
 from orienteer.records import Result, StoppedBy, Trajectory, Usage
 from orienteer.retriever import LIMITS, Retriever, failure
 from orienteer.settings import Settings
+from orienteer.tools.arguments import LARGEST_K
+
+_NO_TIME = Budget(seconds=1e-9)
 
 
 class Task(NamedTuple):
@@ -79,11 +82,22 @@ class Asker:
         """Tell whether questions under a method cost calls of the model."""
         return variant.method.needs_model or (self._answers and self._model is not None)
 
-    def prepare(self, variants: Iterable[Variant]) -> None:
-        """Make ready for these methods. Raises `BadOption` for what one of them cannot do with graph, model, budget."""
+    def prepare(self, variants: Iterable[Variant], question: str) -> None:
+        """Open the methods. Raises `BadOption` for one that cannot work with this graph, model, budget or k.
+
+        Only a method itself knows whether it can rank more nodes than tools show. Where more are asked for, it gets
+        the question with no time to answer it, so that no model is paid.
+        """
         for variant in variants:
-            self._first[variant.label] = self._make(variant)
-            self._free[variant.label].append(self._first[variant.label])
+            desk = self._first[variant.label] = self._make(variant)
+            self._free[variant.label].append(desk)
+            if (k := variant.k or self._k) > LARGEST_K:
+                try:
+                    desk.retriever.search(question, k, budget=_NO_TIME)
+                except BadOption as error:
+                    raise BadOption(f"{variant.label!r}: {error}") from error
+                except Error:  # such as the spent budget
+                    pass
 
     def ask(self, task: Task) -> Outcome:
         """Return what came of a question; one that fails has its error.

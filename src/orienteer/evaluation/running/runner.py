@@ -137,7 +137,7 @@ def evaluate(
         answers=config.answers,
         settings=settings,
     )
-    asker.prepare(asked)
+    asker.prepare(asked, examples[0].question.text)
     used = model if any(map(asker.uses_model, asked)) else None
     manifest = _manifest(graph, questions, examples, asked, config, model=used, budget=budget)
     _claim(path)
