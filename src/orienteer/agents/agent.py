@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from orienteer.agents.dialect import DIALECTS
 from orienteer.agents.endings import Ending
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm.asking import ending_of
 from orienteer.llm.conversation import Conversation, Dialect, Turn
+from orienteer.llm.exchange import ending_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory
 from orienteer.tools.toolbox import Toolbox

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
-from orienteer.llm.asking import ask as ask_model
+from orienteer.llm.exchange import ask as ask_model
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run

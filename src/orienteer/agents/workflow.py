@@ -20,8 +20,8 @@ from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, ranking_of
-from orienteer.llm.asking import Asked, ask, begin, recorded_by
 from orienteer.llm.calls import Check
+from orienteer.llm.exchange import Exchange, ask, begin, recorded_by
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
@@ -180,7 +180,7 @@ class Workflow:
         `check` may find fault with an object that fits: then too there is a repair turn, the only one, and what comes
         of it is returned as it is. Without `repairs` there is none.
         """
-        return self._called(prompt, values, schema, check, repairs).found
+        return self._called(prompt, values, schema, check, repairs).value
 
     def use(self, tool: str, **arguments: JsonValue) -> Observation:
         """Run a tool and return what it gave; its refusals are observations with an error."""
@@ -285,20 +285,20 @@ class Workflow:
         schema: Mapping[str, Any] | None = None,
         check: Check | None = None,
         repairs: bool = True,
-    ) -> Asked:
+    ) -> Exchange:
         assert self._model is not None  # a course without a model has no prompts
         # A seed of its own for each call: several samples of one prompt are to differ.
         sampling = Sampling(temperature=self._temperature, random_seed=self.run.random_seed + len(self._asked))
         method = f"{self._method}: {prompt}"
         begun = begin(self._model, prompt_of(prompt), values, question=self.question, method=method, sampling=sampling)
         try:
-            asked = ask(self._model, self.run, begun, schema=schema, check=check, repairs=repairs)
+            exchange = ask(self._model, self.run, begun, schema=schema, check=check, repairs=repairs)
         except (BudgetExhausted, ModelError) as failed:
             self._asked += recorded_by(failed)
             failed.trajectories = ()  # they are here
             raise
-        self._asked.append(asked.trajectory)
-        return asked
+        self._asked.append(exchange.trajectory)
+        return exchange
 
 
 def check_limits(graph: Graph, question: Question) -> None:

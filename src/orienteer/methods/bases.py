@@ -14,7 +14,7 @@ from orienteer.agents.answer import answer_from
 from orienteer.agents.hits import present
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.store import Graph
-from orienteer.llm.asking import recorded_by
+from orienteer.llm.exchange import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
     Message,

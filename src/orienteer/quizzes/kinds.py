@@ -27,7 +27,7 @@ from orienteer.evaluation.grid import Difficulty, QuizPattern
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.runs import append, mend, read_lines
 from orienteer.llm import call
-from orienteer.llm.asking import object_of
+from orienteer.llm.exchange import object_of
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.recorded import Request
 from orienteer.llm.schema import JsonSchema

@@ -22,7 +22,7 @@ from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Memo
-from orienteer.llm.asking import ask_for
+from orienteer.llm.exchange import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query

@@ -16,8 +16,8 @@ from orienteer.agents.workflow import WorkflowConfig, check_limits
 from orienteer.display import counted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
-from orienteer.llm.asking import begin
 from orienteer.llm.conversation import ELISION
+from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Sampling, Trajectory

@@ -21,8 +21,8 @@ from orienteer.agents.endings import ByReport
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
-from orienteer.llm.asking import ask, begin
 from orienteer.llm.conversation import ELISION, Conversation
+from orienteer.llm.exchange import ask, begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking

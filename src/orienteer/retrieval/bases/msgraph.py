@@ -29,7 +29,7 @@ import numpy as np
 from orienteer.errors import BadOption, BudgetExhausted, MissingExtra, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import ScoredRows
-from orienteer.llm.asking import recorded_by
+from orienteer.llm.exchange import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index.arrays import Rows
-from orienteer.llm.asking import ask_for
+from orienteer.llm.exchange import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
@@ -52,13 +52,13 @@ class Facts:
         scores = scores / scores[0] if len(scores) else scores
         if self._model is None or not len(rows):
             return self._weighed(rows, scores)
-        asked = ask_for(
+        exchange = ask_for(
             self._model, run, "hippo-facts", _schema(len(rows)), question=question, facts=self._numbered(rows)
         )
-        if asked.found is not None:
-            places = sorted({number - 1 for number in asked.found["kept"]})
+        if exchange.value is not None:
+            places = sorted({number - 1 for number in exchange.value["kept"]})
             rows, scores = rows[places], scores[places]
-        return self._weighed(rows, scores)._replace(trajectories=(asked.trajectory,))
+        return self._weighed(rows, scores)._replace(trajectories=(exchange.trajectory,))
 
     def _numbered(self, rows: Rows) -> str:
         """Return facts as lines of a prompt."""

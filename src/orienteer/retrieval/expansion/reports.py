@@ -14,7 +14,7 @@ from orienteer.graph.reserved import COMMUNITY
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Memo
-from orienteer.llm.asking import ask_for
+from orienteer.llm.exchange import ask_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.expansion.communities import LEVELS, open_communities

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from orienteer.display import counted
 from orienteer.graph.reserved import DOCUMENT, TABLE
 from orienteer.ingest.documents.cut.replies import Replies, key_of
-from orienteer.llm.asking import object_of
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
+from orienteer.llm.exchange import object_of
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Node, Price, Record, Usage

@@ -14,12 +14,12 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Reply, Sampling, StoppedBy, Trajectory
 
 
-class Asked(NamedTuple):
-    """What a model gave."""
+class Exchange(NamedTuple):
+    """What a model was asked, and what it gave."""
 
     reply: Reply
-    found: dict[str, Any] | None  # Any: JSON, as its schema says
-    """The object; None where none was asked for, and where the reply fits the schema not even after a repair."""
+    value: dict[str, Any] | None  # Any: JSON, as its schema says
+    """The object of the reply; None where none was asked for, or where no reply fits the schema, repaired or not."""
     trajectory: Trajectory
 
 
@@ -52,7 +52,7 @@ def ask(
     check: Check | None = None,
     repairs: bool = True,
     agent: int | None = 0,
-) -> Asked:
+) -> Exchange:
     """Return what a model gives for the opening of a trajectory; `exchange` says what is repaired.
 
     Raises `BudgetExhausted` and `ModelError`, which then hold the trajectory as far as it came.
@@ -66,12 +66,12 @@ def ask(
         raise
     content = reply.message.content
     trajectory = begun.model_copy(update={"steps": tuple(talk.steps), "answer": content})
-    return Asked(reply, None if schema is None else object_of(content or "", schema), trajectory)
+    return Exchange(reply, None if schema is None else object_of(content or "", schema), trajectory)
 
 
 def ask_for(
     model: LanguageModel, run: Run, prompt: str, schema: Mapping[str, Any], *, question: str, **values: str
-) -> Asked:
+) -> Exchange:
     """Return what a model gives for a prompt of `orienteer.retrieval`, asked for the sake of a question.
 
     Raises as `ask` does.
