@@ -1,7 +1,9 @@
-"""Files that a person names, there whole or not at all; and a lock between processes, held through a file."""
+"""Files that are there whole or not at all, files of lines that outlive a kill, and a lock between processes."""
 
 from __future__ import annotations
 
+import errno
+import os
 import secrets
 import sys
 from collections.abc import Iterator
@@ -10,6 +12,8 @@ from pathlib import Path
 from typing import TextIO
 
 from orienteer.errors import BadInput, GraphBusy
+
+_BLOCK = 1 << 16  # bytes that are read at once
 
 
 @contextmanager
@@ -37,6 +41,54 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file as `whole` does."""
     with whole(path) as file:
         file.write(text)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line in one write: a process that dies leaves whole lines, except perhaps for the last."""
+    data = f"{line}\n".encode()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    finally:
+        os.close(descriptor)
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the whole lines of a file, none where it is absent; a last line that was cut off is left out.
+
+    Raises `BadInput` for a pipe and the like.
+    """
+    if not path.exists():
+        return
+    check_ordinary(path)
+    with path.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n") and line.strip():
+                yield line
+
+
+def mend(path: Path) -> None:
+    """Cut off a last line that a kill has left unfinished."""
+    if not path.exists():
+        return
+    with path.open("rb+") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end:
+            begin = max(0, end - _BLOCK)
+            file.seek(begin)
+            whole_lines = file.read(end - begin).rfind(b"\n") + 1
+            if whole_lines:
+                file.truncate(begin + whole_lines)
+                return
+            end = begin
+        file.truncate(0)
+
+
+def check_ordinary(path: Path) -> None:
+    """Raise `BadInput` for a pipe, a device and their like: who reads them may wait, or read, for ever."""
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path} is no ordinary file, so it is not read: remove it, or name another folder")
 
 
 @contextmanager

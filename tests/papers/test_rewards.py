@@ -13,7 +13,7 @@ from orienteer.cypher.view import Identifiers, View
 from orienteer.errors import BadOption
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.quiz_item import QuizItem
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told
 from orienteer.evaluation.scores.rewards import (
     FAILED_COST,
     FEW_NODES,
@@ -26,6 +26,7 @@ from orienteer.evaluation.scores.rewards import (
     squad_f1,
 )
 from orienteer.evaluation.scores.table import rows
+from orienteer.files import append_line
 from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
@@ -345,7 +346,9 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
     ]  # fmt: skip
     lines += [line.model_copy(update={"method": "vanilla"}) for line in lines]
     for number, trajectory in told.items():
-        append(tmp_path / TRAJECTORIES, Told(id=number, method="graphscout", trajectories=(trajectory,)))
+        append_line(
+            tmp_path / TRAJECTORIES, Told(id=number, method="graphscout", trajectories=(trajectory,)).model_dump_json()
+        )
     given = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 3}
     manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **given)
     ours, bare = rows([StoredRun(tmp_path, manifest, examples, tuple(lines))], measures=["Reward", "Reward (strict)"])
@@ -367,7 +370,9 @@ def stored(folder, quiz, *trajectories):
         for one in examples
     ]  # fmt: skip
     for line, trajectory in zip(lines, trajectories, strict=True):
-        append(folder / TRAJECTORIES, Told(id=line.id, method="graphscout", trajectories=(trajectory,)))
+        append_line(
+            folder / TRAJECTORIES, Told(id=line.id, method="graphscout", trajectories=(trajectory,)).model_dump_json()
+        )
     given = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": len(quiz)}
     manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **given)
     return StoredRun(folder, manifest, examples, tuple(lines))

@@ -8,12 +8,13 @@ from fakes.openai_server import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.datasets import hypergraphrag, load
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, append, work_of
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, work_of
 from orienteer.evaluation.running.sweep import axes, grid, variants
 from orienteer.evaluation.scores.answers import answer_measure
 from orienteer.evaluation.scores.judge import CRITERIA, carries_evidence, judge_run
 from orienteer.evaluation.scores.scorer import scorer
 from orienteer.evaluation.scores.table import rows
+from orienteer.files import append_line
 from orienteer.graph.store import Graph
 from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory
@@ -168,8 +169,8 @@ def walked(*rounds, text="two words", method="graphsearch"):
 
 def store(path, run, **trajectories):
     for one in run.lines:
-        written = [found.model_dump(mode="json") for found in trajectories.get(one.id, [])]
-        append(path / TRAJECTORIES, {"id": one.id, "method": one.method, "trajectories": written})
+        told = Told(id=one.id, method=one.method, trajectories=tuple(trajectories.get(one.id, [])))
+        append_line(path / TRAJECTORIES, told.model_dump_json())
     return run
 
 

@@ -23,9 +23,10 @@ from orienteer.evaluation.report.page import write_report
 from orienteer.evaluation.report.payload import TrajectoryPacker, packed
 from orienteer.evaluation.report.tools import TrajectoryCounts, count_calls
 from orienteer.evaluation.running.manifest import graph_hash
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, append, work_of
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, work_of
 from orienteer.evaluation.scores.comparison import compare
 from orienteer.evaluation.scores.table import evidence_curves, rows
+from orienteer.files import append_line
 from orienteer.graph.store import Graph
 from orienteer.page import svg
 from orienteer.page.template import pieces
@@ -71,7 +72,7 @@ def make_run(path, *lines, trajectories=None, **manifest):
     }
     path.mkdir(exist_ok=True)
     for (number, method), those in (trajectories or {}).items():
-        append(path / TRAJECTORIES, Told(id=f"q{number}", method=method, trajectories=those))
+        append_line(path / TRAJECTORIES, Told(id=f"q{number}", method=method, trajectories=those).model_dump_json())
     return StoredRun(path, Manifest(**given), tuple(examples.values()), lines)
 
 
@@ -206,7 +207,7 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
     run = make_run(
         tmp_path / "run", *lines, graph=HOSTILE, dataset=HOSTILE, model=HOSTILE, notes=(HOSTILE,), answers=True
     )
-    append(run.path / TRAJECTORIES, Told(id=f"0{HOSTILE}", method=HOSTILE, trajectories=(bad,)))
+    append_line(run.path / TRAJECTORIES, Told(id=f"0{HOSTILE}", method=HOSTILE, trajectories=(bad,)).model_dump_json())
     page = report(run)
     assert len([one for one, _ in page.scripts if "type" not in one]) == 1
     assert "img" not in page.tags

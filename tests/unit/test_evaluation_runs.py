@@ -17,17 +17,14 @@ from orienteer.evaluation.running.runs import (
     TRAJECTORIES,
     Line,
     Manifest,
-    append,
     by_method,
     held,
-    mend,
-    read_lines,
     read_manifest,
     read_run,
     work_of,
 )
 from orienteer.evaluation.running.selection import select
-from orienteer.files import write_whole
+from orienteer.files import mend, read_lines, write_whole
 from orienteer.records import (
     NOT_RUN,
     Edge,
@@ -109,15 +106,6 @@ def test_a_torn_last_line_is_cut_off_wherever_it_was_torn(path, cut):
         assert (path / cut).read_bytes() == whole
 
 
-@pytest.mark.parametrize("length", [0, 1, 65_535, 65_536, 65_537, 200_000])
-def test_mending_finds_the_last_line_however_far_back(tmp_path, length):
-    file = tmp_path / "f"
-    for before in (b"", b"a\nb\n"):
-        file.write_bytes(before + b"x" * length)
-        mend(file)
-        assert file.read_bytes() == before
-
-
 def test_trajectories_without_their_result_are_not_read_and_are_cleared_away(path):
     journal = Journal(path)
     journal.add(line(0), [trajectory("a")])
@@ -178,12 +166,6 @@ def test_a_folder_without_a_run_is_told(tmp_path):
     (tmp_path / MANIFEST).write_text('{"version": 2}')
     with pytest.raises(BadInput, match="no manifest of this version"):
         read_run(tmp_path)
-
-
-def test_a_disk_that_is_full_is_told(monkeypatch, tmp_path):
-    monkeypatch.setattr("os.write", lambda _, data: len(data) - 1)
-    with pytest.raises(OSError, match="No space left"):
-        append(tmp_path / "f", {"a": 1})
 
 
 # -------------------------------------------------------------------------------------------------------- records

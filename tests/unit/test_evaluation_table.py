@@ -7,11 +7,12 @@ import pytest
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Work, append
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, Work
 from orienteer.evaluation.scores.judge import JUDGED, Judgement, judge_run
 from orienteer.evaluation.scores.published import STARK, published_rows
 from orienteer.evaluation.scores.statistics import mean_interval
 from orienteer.evaluation.scores.table import evidence_curves, rows, value_order
+from orienteer.files import append_line
 from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
 
@@ -259,10 +260,8 @@ def test_verdicts_of_two_judges_are_not_mixed(tmp_path):
 def test_a_verdict_on_an_answer_that_has_changed_does_not_count(tmp_path):
     run = make_run(tmp_path, line(1, answers=("x",), answer="x"), answers=True)
     hashes = {"prompt_sha256": "p", "request_sha256": "r", "answer_sha256": "of another answer"}
-    append(
-        tmp_path / JUDGED,
-        Judgement(id="q1", method="bm25", score="QwenScore", criteria={"verdict": 1}, model="m", **hashes),
-    )
+    verdict = Judgement(id="q1", method="bm25", score="QwenScore", criteria={"verdict": 1}, model="m", **hashes)
+    append_line(tmp_path / JUDGED, verdict.model_dump_json())
     with pytest.raises(BadOption, match="no verdicts"):
         rows([run], measures=["QwenScore"])
 
@@ -294,8 +293,8 @@ def test_evidence_curves(tmp_path):
     ]
     lines += [line(5, nodes=(), method="ark"), line(1)]
     for number, found in trajectories.items():
-        written = [one.model_dump(mode="json") for one in found]
-        append(tmp_path / TRAJECTORIES, {"id": f"q{number}", "method": "ark", "trajectories": written})
+        told = Told(id=f"q{number}", method="ark", trajectories=tuple(found))
+        append_line(tmp_path / TRAJECTORIES, told.model_dump_json())
     assert evidence_curves(make_run(tmp_path, *lines)) == {"ark": [1 / 4, (0.5 + 1) / 4, 2 / 4]}
 
 

@@ -1,11 +1,11 @@
-"""Files that a person names: whole or not at all, links followed, pipes and devices written straight into."""
+"""Files whole or not at all, links followed, pipes written straight into; files of lines, mended after a kill."""
 
 import os
 import threading
 
 import pytest
 
-from orienteer.files import whole, write_whole
+from orienteer.files import append_line, mend, whole, write_whole
 
 
 def names(folder):
@@ -60,3 +60,18 @@ def test_a_long_name_has_room_for_its_temporary_one(tmp_path):
     name = "a" * 250
     write_whole(tmp_path / name, "x")
     assert names(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("length", [0, 1, 65_535, 65_536, 65_537, 200_000])
+def test_mending_finds_the_last_line_however_far_back(tmp_path, length):
+    file = tmp_path / "f"
+    for before in (b"", b"a\nb\n"):
+        file.write_bytes(before + b"x" * length)
+        mend(file)
+        assert file.read_bytes() == before
+
+
+def test_a_disk_that_is_full_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr("os.write", lambda _, data: len(data) - 1)
+    with pytest.raises(OSError, match="No space left"):
+        append_line(tmp_path / "f", "a")

@@ -25,7 +25,7 @@ from orienteer.errors import BadInput, BudgetExhausted, ModelError
 from orienteer.evaluation.examples import AnswerType
 from orienteer.evaluation.grid import Difficulty, QuizPattern
 from orienteer.evaluation.quiz_item import QuizItem
-from orienteer.evaluation.running.runs import append, mend, read_lines
+from orienteer.files import append_line, mend, read_lines
 from orienteer.llm import call
 from orienteer.llm.exchange import object_of
 from orienteer.llm.prompts import prompt_of
@@ -150,7 +150,7 @@ class _Judge:
             with self._lock:
                 self.unread += 1
         elif self._file is not None:
-            append(self._file, verdict)
+            append_line(self._file, verdict.model_dump_json())
         return verdict
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput
-from orienteer.evaluation.running.runs import RESULTS, TRAJECTORIES, Line, Told, append, mend, read_lines
+from orienteer.evaluation.running.runs import RESULTS, TRAJECTORIES, Line, Told
+from orienteer.files import append_line, mend, read_lines
 from orienteer.records import Trajectory, Usage
 
 Pair: TypeAlias = tuple[str, str]
@@ -51,8 +52,9 @@ class Journal:
 
     def add(self, line: Line, trajectories: Sequence[Trajectory]) -> None:
         """Write a result down. It is on disk, as far as this process is concerned, when this returns."""
-        append(self._trajectories, Told(id=line.id, method=line.method, trajectories=tuple(trajectories)))
-        append(self._results, line)
+        told = Told(id=line.id, method=line.method, trajectories=tuple(trajectories))
+        append_line(self._trajectories, told.model_dump_json())
+        append_line(self._results, line.model_dump_json())
 
 
 def _keep(file: Path, is_kept: Callable[[dict[str, Any]], bool]) -> None:  # Any: JSON

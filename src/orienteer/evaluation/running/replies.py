@@ -19,7 +19,8 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BudgetExhausted
 from orienteer.evaluation.running.journal import Pair
-from orienteer.evaluation.running.runs import REPLIES, append, mend, read_lines
+from orienteer.evaluation.running.runs import REPLIES
+from orienteer.files import append_line, mend, read_lines
 from orienteer.llm.recorded import Request
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Price, Record, Reply, Sampling, ToolSpec, Usage
@@ -129,7 +130,7 @@ class KeepingModel:
         reply = self._find(key)
         if reply is None:
             reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
-            append(file, Kept(key=key, reply=reply))
+            append_line(file, Kept(key=key, reply=reply).model_dump_json())
         with self._lock:
             self.spent += reply.usage
             if reply.model is not None:

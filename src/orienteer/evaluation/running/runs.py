@@ -10,9 +10,6 @@ replies/             replies of the model to the questions in flight, so that no
 
 from __future__ import annotations
 
-import errno
-import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -24,7 +21,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.files import locked
+from orienteer.files import check_ordinary, locked, read_lines
 from orienteer.records import NOT_RUN, JsonValue, Ranked, Record, Step, StoppedBy, Trajectory, Usage
 from orienteer.text.sentences import tokens
 
@@ -37,7 +34,6 @@ MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
 )
 LOCK = ".lock"
 ANSWER = "answer"  # the method that the trajectory of an answer from hits names
-_BLOCK = 1 << 16  # bytes that are read at once
 SET_JOINS = frozenset({"intersect"})
 NO_RETRIEVAL = frozenset({"add_to_answer", "remove_from_answer", "finish", "schema"})
 
@@ -222,7 +218,7 @@ def read_run(path: Path) -> StoredRun:
 def read_manifest(path: Path) -> Manifest:
     """Read the conditions of a run. Raises `BadInput` where the folder holds none."""
     file = path / MANIFEST
-    _check_ordinary(file)
+    check_ordinary(file)
     try:
         return Manifest.model_validate_json(file.read_bytes())
     except OSError as error:
@@ -233,52 +229,6 @@ def read_manifest(path: Path) -> Manifest:
         said = error.errors()[0]
         place = ".".join(map(str, said["loc"]))
         raise BadInput(f"{file} is no manifest of this version: {place} {said['msg']}; run it anew") from error
-
-
-def read_lines(file: Path) -> Iterator[bytes]:
-    """Return the whole lines of a file, none where it is absent; a last line that was cut off is left out."""
-    if not file.exists():
-        return
-    _check_ordinary(file)
-    with file.open("rb") as lines:
-        for line in lines:
-            if line.endswith(b"\n") and line.strip():
-                yield line
-
-
-def _check_ordinary(file: Path) -> None:
-    """Raise `BadInput` for a pipe, a device and their like: who reads them may wait, or read, for ever."""
-    if file.exists() and not file.is_file():
-        raise BadInput(f"{file} is no ordinary file: name a folder that eval run -o wrote")
-
-
-def append(file: Path, record: Record | dict[str, Any]) -> None:
-    """Append one line in one write, so that a process that dies leaves whole lines but for the last."""
-    text = record.model_dump_json() if isinstance(record, Record) else json.dumps(record, ensure_ascii=False)
-    data = f"{text}\n".encode()
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        if os.write(descriptor, data) < len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
-    finally:
-        os.close(descriptor)
-
-
-def mend(file: Path) -> None:
-    """Cut off a last line that a kill has left unfinished."""
-    if not file.exists():
-        return
-    with file.open("rb+") as data:
-        end = data.seek(0, os.SEEK_END)
-        while end:
-            begin = max(0, end - _BLOCK)
-            data.seek(begin)
-            whole = data.read(end - begin).rfind(b"\n") + 1
-            if whole:
-                data.truncate(begin + whole)
-                return
-            end = begin
-        data.truncate(0)
 
 
 def held(path: Path) -> AbstractContextManager[None]:
@@ -292,7 +242,7 @@ def held(path: Path) -> AbstractContextManager[None]:
             if file.is_symlink():
                 raise BadInput(f"{file} is a link, through which nothing is written: put a copy of the file there")
             if not file.is_dir():
-                _check_ordinary(file)
+                check_ordinary(file)
     return locked(path / LOCK, busy=f"another process is writing the run {path}: wait for it, or name another folder")
 
 

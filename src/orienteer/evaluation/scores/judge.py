@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ModelError, Unknown
-from orienteer.evaluation.running.runs import Line, StoredRun, append, held, mend, read_lines
+from orienteer.evaluation.running.runs import Line, StoredRun, held
+from orienteer.files import append_line, mend, read_lines
 from orienteer.llm import Allowance, call
 from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
@@ -109,7 +110,8 @@ def judge_run(
 
     def work(task: _Task) -> Judgement:
         verdict = _judge(task, model, spends)
-        append(file, verdict)  # here, so that nothing that was paid for is lost when another call ends the work
+        # Here, so that nothing that was paid for is lost when another call ends the work.
+        append_line(file, verdict.model_dump_json())
         return verdict
 
     with held(run.path), ThreadPoolExecutor(max_workers=max(1, workers)) as pool:  # two judges would pay twice

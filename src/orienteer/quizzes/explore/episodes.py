@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.replies import Replies
-from orienteer.evaluation.running.runs import LOCK, append, held, mend, read_lines
-from orienteer.files import write_whole
+from orienteer.evaluation.running.runs import LOCK, held
+from orienteer.files import append_line, mend, read_lines, write_whole
 from orienteer.records import Record, Trajectory
 
 CONDITIONS, EPISODES, TRAJECTORIES = "conditions.json", "episodes.jsonl", "trajectories.jsonl"
@@ -64,8 +64,8 @@ class Episodes:
     def add(self, done: Done, trajectories: Sequence[Trajectory]) -> None:
         """Write an episode down, how it went first; its replies are of no more use."""
         for trajectory in trajectories:
-            append(self._folder / TRAJECTORIES, trajectory)
-        append(self._folder / EPISODES, done)
+            append_line(self._folder / TRAJECTORIES, trajectory.model_dump_json())
+        append_line(self._folder / EPISODES, done.model_dump_json())
         self.done[done.id] = done
         self.replies.forget((done.id, "quiz"))
 
