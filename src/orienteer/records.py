@@ -295,7 +295,7 @@ class Reply(Record):
     """What it was read from."""
     lacks: tuple[str, ...] = ()
     """Parameters that the request was sent without, for the server does not take them: tools and schema then stand in
-    words (`llm.wire.request`)."""
+    words (`llm.wire.body_of`)."""
     wanted_tokens: bool = False
     """The request asked for token ids and log-probabilities, too."""
     refused: tuple[tuple[str, ...], ...] = ()

@@ -11,7 +11,7 @@ import pytest
 import orienteer.llm
 from fakes import Answer, FakeServer
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.recorded import RecordedModel, Recording
+from orienteer.llm.replies import RecordedModel, Recording
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Message, Sampling, ToolSpec
 

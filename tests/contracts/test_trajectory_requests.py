@@ -14,7 +14,7 @@ from fakes.courses import ANSWERS, COURSES, GRAPHS, PLAN, QUESTIONS, Course
 from fakes.embedder import embedded
 from fakes.recorder import Recorder, Sent, canonical, sent
 from orienteer.agents.replay import replay
-from orienteer.agents.requests import Request, requests
+from orienteer.agents.requests import SentRequest, requests
 from orienteer.graph.store import Graph
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.methods.baselines.listwise import ListwiseReranker
@@ -60,7 +60,7 @@ def difference(was_sent: Iterable[object], given: Iterable[object]) -> str:
     return f"{len(lost)} of {before.total()} requests lost, {len(made_up)} made up: {lost[:1]} {made_up[:1]}"
 
 
-def given_back(result: Result) -> Iterator[Request]:
+def given_back(result: Result) -> Iterator[SentRequest]:
     """Yield the requests of all trajectories, each written down and read again."""
     for trajectory in result.trajectories:
         yield from requests(Trajectory.model_validate_json(trajectory.model_dump_json()))
@@ -79,7 +79,7 @@ def played(course: Course, graph: Graph, **faults) -> Played:
     )
     result = retriever.ask(QUESTIONS[course.graph])
     given = tuple(
-        sent(request.messages, request.tools, request.schema, request.sampling) for request in given_back(result)
+        sent(chat.messages, chat.tools, chat.reply_schema, chat.sampling) for _, chat, *_ in given_back(result)
     )
     return Played(result, model, given)
 
@@ -197,7 +197,7 @@ def test_the_requests_of_a_reranker_are_given_back(graphs):
     assert not difference(
         (request.messages for request in model.sent),
         (
-            canonical([message.model_dump(mode="json") for message in request.messages])
+            canonical([message.model_dump(mode="json") for message in request.chat.messages])
             for request in given_back(result)
         ),
     )
@@ -238,4 +238,4 @@ def test_a_server_gets_the_bodies_that_are_given_back(graphs, method, mode, refu
         result = Retriever(graphs["films"], method, model=model, settings=Settings()).ask(QUESTIONS["films"])
         model.close()
     assert result.stopped_by == "finish"
-    assert not difference(map(canonical, server.bodies), (canonical(r.body("fake")) for r in given_back(result)))
+    assert not difference(map(canonical, server.bodies), (canonical(r.body()) for r in given_back(result)))

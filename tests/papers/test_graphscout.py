@@ -485,9 +485,7 @@ def test_the_requests_can_be_told_from_the_trajectory(asking):
     result, server = asking(*TURNS, view="biomedical")
     [trajectory] = result.trajectories
     again = Trajectory.model_validate_json(trajectory.model_dump_json())
-    assert [request.body(body["model"]) for body, request in zip(server.bodies, requests(again), strict=True)] == [
-        *server.bodies
-    ]
+    assert [request.body() for request in requests(again)] == [*server.bodies]
 
 
 @pytest.mark.parametrize("options", [{"view": "biomedical"}, {"view": "biomedical", "tier": "monty"}, {}])

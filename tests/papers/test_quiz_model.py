@@ -168,7 +168,7 @@ def test_an_episode_explores_and_hands_in(films, served):
     assert [tool["function"]["name"] for tool in server.bodies[0]["tools"]] == ["code_interpreter", "node_id_retriever"]
     # The trajectory gives back every request.
     sent = [[message["content"] for message in body["messages"]] for body in server.bodies]
-    assert [[message.content for message in request.messages] for request in requests(told)] == sent
+    assert [[message.content for message in request.chat.messages] for request in requests(told)] == sent
 
 
 def test_an_exploration_replays_without_the_model(films, served):

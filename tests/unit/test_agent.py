@@ -19,8 +19,9 @@ from orienteer.llm import Allowance, Budget
 from orienteer.llm.calls import MOST_CALLS
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.llm.replies import ChatRequest
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.llm.wire import Asked, request
+from orienteer.llm.wire import body_of
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import Edge, Message, Node, Question, Reply, Sampling, Step, ToolCall, Trajectory, Usage
 from orienteer.tools.toolbox import Toolbox
@@ -117,9 +118,9 @@ def assert_requests(trajectory, seen):
     """Fail unless the trajectory gives back every request, byte for byte."""
 
     def wire(messages):
-        return [json.dumps(request("m", Asked(one), lacks=frozenset())["messages"]) for one in messages]
+        return [json.dumps(body_of(ChatRequest.of("m", one), lacks=frozenset())["messages"]) for one in messages]
 
-    assert wire([request.messages for request in requests(trajectory)]) == wire(seen)
+    assert wire([request.chat.messages for request in requests(trajectory)]) == wire(seen)
 
 
 # --------------------------------------------------------------------------------------------- what a model may say
@@ -240,7 +241,7 @@ def test_a_server_gets_exactly_the_requests_that_the_trajectory_gives_back(graph
         Answer(calls=[add("cnut")]),
         Answer(calls=[FINISH]),
     )
-    given = [sent.body("fake")["messages"] for sent in requests(trajectory)]
+    given = [sent.body()["messages"] for sent in requests(trajectory)]
     assert json.dumps(given) == json.dumps(sent)
     assert trajectory.selected == ("cnut",)
 
@@ -264,7 +265,7 @@ def test_calls_are_told_apart_where_a_server_numbers_them_anew_in_every_reply(gr
     observed = [[one["content"] for one in messages if one["role"] == "tool"] for messages in sent]
     assert ELISION in observed[-1]  # else there was nothing to leave out
     assert all(contents[-1] != ELISION for contents in observed[1:])
-    given = [sent.body("fake")["messages"] for sent in requests(trajectory)]
+    given = [sent.body()["messages"] for sent in requests(trajectory)]
     assert json.dumps(given) == json.dumps(sent)
 
 

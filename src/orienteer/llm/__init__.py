@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from orienteer.llm.calls import arguments_of, call
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
     from orienteer.llm.prices import price_of
-    from orienteer.llm.recorded import RecordedModel, Recording
+    from orienteer.llm.replies import RecordedModel, Recording
     from orienteer.llm.scripted import ScriptedModel
     from orienteer.records import Price
 
@@ -37,8 +37,8 @@ _HOMES = {
     "OpenAIConfig": "openai",
     "OpenAIModel": "openai",
     "Price": "prices",
-    "RecordedModel": "recorded",
-    "Recording": "recorded",
+    "RecordedModel": "replies",
+    "Recording": "replies",
     "ScriptedModel": "scripted",
     "arguments_of": "calls",
     "call": "calls",

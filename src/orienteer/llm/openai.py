@@ -16,7 +16,8 @@ from urllib.parse import unquote, urlsplit
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
 from orienteer.llm.prices import price_of
-from orienteer.llm.wire import Answered, Asked, Body, Way, answer, blamed, request, way_of
+from orienteer.llm.replies import ChatRequest
+from orienteer.llm.wire import Answered, Body, Way, answer, blamed, body_of, way_of
 from orienteer.records import JsonValue, Message, Price, Reply, Sampling, ToolSpec, Usage
 
 if TYPE_CHECKING:
@@ -129,12 +130,12 @@ class OpenAIModel:
         from orienteer.llm.transport import time_limit
 
         wants_tokens = self.config.records_tokens
-        asked = Asked(messages, tools, schema, sampling if sampling is not None else Sampling(), wants_tokens)
+        request = ChatRequest.of(self._name, messages, tools, schema, sampling)
         with time_limit(seconds), self._place(seconds):
             started = time.monotonic()
             sent: list[frozenset[str]] = []
             try:
-                read = self._ask(asked, sent)
+                read = self._ask(request, sent)
             except ModelError as failed:
                 failed.sent, failed.wanted_tokens = _lacking(sent), wants_tokens
                 raise
@@ -168,7 +169,7 @@ class OpenAIModel:
         finally:
             self._places.release()
 
-    def _ask(self, asked: Asked, sent: list[frozenset[str]]) -> Answered:
+    def _ask(self, request: ChatRequest, sent: list[frozenset[str]]) -> Answered:
         """Send the request, each time without what the server turns out to lack, until it takes it.
 
         What each one lacked is added to `sent`.
@@ -177,10 +178,10 @@ class OpenAIModel:
 
         lacks, refusal = self._lacks, None
         while True:
-            body = request(self._name, asked, lacks=lacks)
+            body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens)
             sent.append(lacks)
             try:
-                read = self._read(self._post(body), asked)
+                read = self._read(self._post(body), request)
             except openai.APIStatusError as error:
                 lacking = self._blamed(error, body)
                 if lacking is None:
@@ -192,7 +193,7 @@ class OpenAIModel:
             except openai.OpenAIError as error:
                 raise self.failure(error) from error
             else:
-                self._learn(asked, lacks, read)
+                self._learn(request, lacks, read)
                 return read
 
     def _post(self, body: Body) -> str:
@@ -203,9 +204,9 @@ class OpenAIModel:
         text: str = create(model=body["model"], messages=[], extra_body=body).text
         return text
 
-    def _read(self, text: str, asked: Asked) -> Answered:
+    def _read(self, text: str, request: ChatRequest) -> Answered:
         try:
-            return answer(json.loads(text), asked)
+            return answer(json.loads(text), request)
         except (ValueError, RecursionError) as error:
             raise ModelError(
                 f"{self.base_url} answered with something that is no chat completion ({_short(str(error))}): "
@@ -229,9 +230,9 @@ class OpenAIModel:
         is_fixed = lacking in ("tools", "response_format") and self.config.mode != "auto"
         return None if is_fixed else lacking
 
-    def _learn(self, asked: Asked, lacks: frozenset[str], read: Answered) -> None:
+    def _learn(self, request: ChatRequest, lacks: frozenset[str], read: Answered) -> None:
         """Remember what the server lacks, and what it takes but ignores."""
-        way = way_of(asked, lacks)
+        way = way_of(request, lacks)
         with self._lock:
             # What has worked before is there: this one conversation was refused for something else.
             proven = {{"tools": "tools", "schema": "response_format", "text": ""}[one] for one in self._heeded}
@@ -239,13 +240,13 @@ class OpenAIModel:
             if new:
                 logger.warning("%s at %s does not take %s", self._name, self.base_url, ", ".join(sorted(new)))
             self._lacks |= new
-            if not asked.tools or way is None:
+            if not request.tools or way is None:
                 return
             if read.message.tool_calls:
                 self._heeded.add(way)
                 self._prose = 0
                 return
-            is_current = way == way_of(asked, self._lacks)  # else another thread has stepped down meanwhile
+            is_current = way == way_of(request, self._lacks)  # else another thread has stepped down meanwhile
             if is_current and read.message.content and not read.truncated and way not in self._heeded:
                 self._doubt(way)
 

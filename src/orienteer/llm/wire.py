@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from orienteer.llm.replies import ChatRequest
 from orienteer.llm.spoken import call_schema, calls_in, in_words, object_in
-from orienteer.records import JsonValue, Message, Raw, Sampling, ToolCall, ToolSpec
+from orienteer.records import Message, Raw, ToolCall
 
 Way: TypeAlias = Literal["tools", "schema", "text"]
 """How a call is asked for: as a tool call, as JSON held to a schema, in words."""
@@ -18,18 +19,6 @@ _MOST_TOKENS = 1 << 24
 """That one call may have taken, more than any model reads or writes: beyond it a server's count is no count."""
 _TOKENS = ("return_token_ids", "logprobs")  # the first is vLLM's
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One request, as the caller put it."""
-
-    messages: Sequence[Message]
-    tools: Sequence[ToolSpec] = ()
-    schema: Mapping[str, JsonValue] | None = None
-    sampling: Sampling = Sampling()
-    wants_tokens: bool = False
-    """Token ids and log-probabilities are to come with the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,35 +34,40 @@ class Answered:
     raw: Raw = Raw()
 
 
-def way_of(asked: Asked, lacks: Set[str]) -> Way | None:
+def way_of(request: ChatRequest, lacks: Set[str]) -> Way | None:
     """Return the best way that this server has to ask for a call or an object; None where prose is asked for."""
-    if asked.tools and "tools" not in lacks:
+    if request.tools and "tools" not in lacks:
         return "tools"
-    if asked.tools or asked.schema is not None:
+    if request.tools or request.reply_schema is not None:
         return "schema" if "response_format" not in lacks else "text"
     return None
 
 
-def request(model: str, asked: Asked, *, lacks: Set[str]) -> Body:
-    """Return the body of the request, without the parameters that the server lacks."""
-    way = way_of(asked, lacks)
-    body: Body = {"model": model}
+def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False) -> Body:
+    """Return the body of a request, without the parameters that the server lacks.
+
+    With `wants_tokens`, token ids and log-probabilities are to come with the reply.
+    """
+    way = way_of(request, lacks)
+    body: Body = {"model": request.model}
     if way == "tools":
-        body["messages"] = [_message(one) for one in asked.messages]
-        body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in asked.tools]
+        body["messages"] = [_message(message) for message in request.messages]
+        body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
     else:
-        is_spoken = "tools" in lacks or bool(asked.tools)
-        rules = asked.schema if way == "text" else None
-        spoken = in_words(asked.messages, tools=asked.tools, schema=rules) if is_spoken or rules else asked.messages
-        body["messages"] = [_message(one) for one in spoken]
+        is_spoken = "tools" in lacks or bool(request.tools)
+        rules = request.reply_schema if way == "text" else None
+        spoken = (
+            in_words(request.messages, tools=request.tools, schema=rules) if is_spoken or rules else request.messages
+        )
+        body["messages"] = [_message(message) for message in spoken]
     if way == "schema":
-        schema = call_schema(asked.tools) if asked.tools else dict(asked.schema or {})
+        schema = call_schema(request.tools) if request.tools else request.reply_schema or {}
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
     for ours, theirs in _SAMPLING.items():
-        value = getattr(asked.sampling, ours)
+        value = getattr(request.sampling, ours)
         if value is not None and (theirs not in lacks or theirs == "max_tokens"):
             body["max_completion_tokens" if theirs in lacks else theirs] = value
-    if asked.wants_tokens:
+    if wants_tokens:
         body |= {name: True for name in _TOKENS if name not in lacks}
     return body
 
@@ -96,7 +90,7 @@ def blamed(status: int, text: str, body: Body) -> str | None:
     return None
 
 
-def answer(body: object, asked: Asked) -> Answered:
+def answer(body: object, request: ChatRequest) -> Answered:
     """Read a server's reply. Raises `ValueError`, naming what is missing, where it is no chat completion."""
     if not isinstance(body, dict):
         raise ValueError("it is no JSON object")
@@ -107,10 +101,10 @@ def answer(body: object, asked: Asked) -> Answered:
     raw = _raw(body, choice)
     text = raw.text or ""
     model = body.get("model")
-    calls = _calls(choice["message"].get("tool_calls"), turn=len(asked.messages))
-    if asked.tools and not calls:
-        text, calls = _spoken(text, turn=len(asked.messages))
-    elif asked.schema is not None and not calls:
+    calls = _calls(choice["message"].get("tool_calls"), turn=len(request.messages))
+    if request.tools and not calls:
+        text, calls = _spoken(text, turn=len(request.messages))
+    elif request.reply_schema is not None and not calls:
         text = object_in(text) or text
     return Answered(
         message=Message(role="assistant", content=text or None, tool_calls=calls),

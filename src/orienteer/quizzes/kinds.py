@@ -29,7 +29,7 @@ from orienteer.files import append_line, mend, read_lines
 from orienteer.llm import call
 from orienteer.llm.exchange import object_of
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.recorded import Request
+from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import JsonSchema
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Record, Sampling
@@ -130,7 +130,7 @@ class _Judge:
     def sort(self, item: QuizItem) -> Verdict | None:
         """Return what is said of one question; None where nothing is, or nothing that can be read."""
         messages = _messages(item.question)
-        key = Request(model=self._model.name, messages=messages, reply_schema=dict(_SCHEMA), sampling=_SAMPLING).key
+        key = ChatRequest.of(self._model.name, messages, schema=_SCHEMA, sampling=_SAMPLING).key
         verdict = self._verdicts.get((item.id, key))
         if verdict is None and self.stopped is None:
             verdict = self._ask(item.id, key, messages)

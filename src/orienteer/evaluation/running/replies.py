@@ -21,7 +21,7 @@ from orienteer.errors import BadInput, BudgetExhausted
 from orienteer.evaluation.running.journal import Pair
 from orienteer.evaluation.running.runs import REPLIES
 from orienteer.files import append_line, mend, read_lines
-from orienteer.llm.recorded import Request
+from orienteer.llm.replies import ChatRequest
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Price, Record, Reply, Sampling, ToolSpec, Usage
 
@@ -119,14 +119,7 @@ class KeepingModel:
         if self._stopping.is_set():
             raise BudgetExhausted("interrupted", "stopped by whoever asked")
         file = self._file
-        request = Request(
-            model=self.name,
-            messages=tuple(messages),
-            tools=tuple(tools),
-            reply_schema=None if schema is None else dict(schema),
-            sampling=sampling if sampling is not None else Sampling(),
-        )
-        key = request.key
+        key = ChatRequest.of(self.name, messages, tools, schema, sampling).key
         reply = self._find(key)
         if reply is None:
             reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)

@@ -15,7 +15,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.agents.replay import Difference, Replayed
-    from orienteer.agents.requests import Request
+    from orienteer.agents.requests import SentRequest
     from orienteer.records import Trajectory
 
 GROUPS: Mapping[str, str] = {"trace": "Read, replay and compare what agents did."}
@@ -57,7 +57,7 @@ def requests(out: Output, file: File) -> None:
                     "step": request.step,
                     "refused": request.is_refused,
                     "error": trajectory.steps[request.step - 1].error,
-                    "body": request.body(trajectory.model or ""),
+                    "body": request.body(),
                 }
                 for number, trajectory, request in sent
             ]
@@ -133,9 +133,9 @@ def _trajectory(out: Output, number: int, one: Trajectory) -> None:
         out.print(f"   note: {note}")
 
 
-def _request(out: Output, number: int, trajectory: Trajectory, request: Request) -> None:
+def _request(out: Output, number: int, trajectory: Trajectory, request: SentRequest) -> None:
     """Print a request: a line of what stands beside the messages, then each message under its role."""
-    body = request.body(trajectory.model or "")
+    body = request.body()
     error = trajectory.steps[request.step - 1].error
     ending = "; the server refused it so" if request.is_refused else f"; it failed: {error}" if error else ""
     out.print(f"== trajectory {number} ({trajectory.method}), step {request.step}{ending}")

@@ -7,7 +7,7 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.recorded import RecordedModel, Recording, Request
+from orienteer.llm.replies import ChatRequest, RecordedModel, Recording
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Message, Sampling, ToolSpec
 
@@ -40,7 +40,7 @@ def test_repeats_come_back_in_their_order(tmp_path):
         replayed.chat(QUESTION)
 
 
-BASE = Request(
+BASE = ChatRequest(
     model="m",
     messages=QUESTION,
     tools=(SEARCH,),
@@ -57,7 +57,7 @@ CHANGES = {
 
 
 def test_every_field_of_a_request_is_changed_below():
-    assert CHANGES.keys() == Request.model_fields.keys()
+    assert CHANGES.keys() == ChatRequest.model_fields.keys()
 
 
 @pytest.mark.parametrize("field", CHANGES)
@@ -81,10 +81,10 @@ def test_changing_any_part_of_a_message_changes_the_key(field):
 
 
 def test_the_key_is_the_same_in_every_process():
-    assert Request(model="m", messages=()).key == Request(model="m", messages=(), sampling=Sampling()).key
+    assert ChatRequest(model="m", messages=()).key == ChatRequest(model="m", messages=(), sampling=Sampling()).key
     text = '{"messages":[],"model":"m","reply_schema":null,"sampling":{"max_tokens":null,"random_seed":null,'
     text += '"temperature":null,"top_p":null},"tools":[]}'
-    assert Request(model="m", messages=()).key == hashlib.sha256(text.encode()).hexdigest()
+    assert ChatRequest(model="m", messages=()).key == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_a_miss_names_what_differs_from_the_nearest_recorded_request(tmp_path):

@@ -22,14 +22,32 @@ from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Price, Record, Reply, Sampling, ToolSpec
 
 
-class Request(Record):
-    """Everything a reply depends on."""
+class ChatRequest(Record):
+    """Everything that a reply depends on."""
 
     model: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     reply_schema: dict[str, Any] | None = None  # Any: a JSON schema
     sampling: Sampling = Sampling()
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        schema: Mapping[str, JsonValue] | None = None,
+        sampling: Sampling | None = None,
+    ) -> ChatRequest:
+        """Return the request that a call of `LanguageModel.chat` makes."""
+        return cls(
+            model=model,
+            messages=tuple(messages),
+            tools=tuple(tools),
+            reply_schema=None if schema is None else dict(schema),
+            sampling=Sampling() if sampling is None else sampling,
+        )
 
     @property
     def key(self) -> str:
@@ -45,7 +63,7 @@ class Recorded(Record):
     key: str
     ordinal: int
     """How many times the same request had been made before."""
-    request: Request
+    request: ChatRequest
     reply: Reply
 
 
@@ -80,7 +98,7 @@ class Recording:
         seconds: float | None = None,
     ) -> Reply:
         """Return the model's reply, once it is on disk."""
-        request = _request(self.name, messages, tools, schema, sampling)
+        request = ChatRequest.of(self.name, messages, tools, schema, sampling)
         ordinal = _count(self._seen, request.key, self._lock)
         reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
         line = Recorded(key=request.key, ordinal=ordinal, request=request, reply=reply).model_dump_json() + "\n"
@@ -123,7 +141,7 @@ class RecordedModel:
         seconds: float | None = None,
     ) -> Reply:
         """Return the reply that was recorded for this very request; a repeated request gets the next one."""
-        request = _request(self.name, messages, tools, schema, sampling)
+        request = ChatRequest.of(self.name, messages, tools, schema, sampling)
         key = request.key
         ordinal = _count(self._seen, key, self._lock)
         reply = self._replies.get((key, ordinal))
@@ -131,28 +149,12 @@ class RecordedModel:
             raise ReplayMiss(f"{self._path} has no reply to this request: {self._difference(request, key, ordinal)}")
         return reply
 
-    def _difference(self, request: Request, key: str, ordinal: int) -> str:
+    def _difference(self, request: ChatRequest, key: str, ordinal: int) -> str:
         if ordinal and (key, ordinal - 1) in self._replies:
             return f"it was recorded {ordinal} times and is now asked once more"
         told = [(_differences(request, line.request), number) for number, line in enumerate(self._lines, 1)]
         nearest, number = min(told, key=lambda one: (len(one[0]), one[1]))
         return f"compared with the nearest, in line {number}, {'; '.join(nearest[:3])}. Record it anew."
-
-
-def _request(
-    model: str,
-    messages: Sequence[Message],
-    tools: Sequence[ToolSpec],
-    schema: Mapping[str, JsonValue] | None,
-    sampling: Sampling | None,
-) -> Request:
-    return Request(
-        model=model,
-        messages=tuple(messages),
-        tools=tuple(tools),
-        reply_schema=None if schema is None else dict(schema),
-        sampling=sampling if sampling is not None else Sampling(),
-    )
 
 
 def _count(seen: Counter[str], key: str, lock: threading.Lock) -> int:
@@ -186,7 +188,7 @@ def _read(path: Path) -> Iterator[Recorded]:
         yield recorded
 
 
-def _differences(asked: Request, recorded: Request) -> list[str]:
+def _differences(asked: ChatRequest, recorded: ChatRequest) -> list[str]:
     """Name what differs, the smallest part of it that can be named."""
     found: list[str] = []
     for path, (now, then) in _leaves(asked.model_dump(mode="json"), recorded.model_dump(mode="json"), ""):
