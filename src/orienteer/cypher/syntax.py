@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Literal, TypeAlias, TypeVar
 
 from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
 
 MOST_DEEP = 200  # chained operators and nested forms: each takes up to 3 of the 1,000 calls that Python nests
 Direction: TypeAlias = Literal["out", "in", "both"]
+_Part = TypeVar("_Part")
 
 
 class Tree:
@@ -44,6 +46,21 @@ def _measured(parts: tuple[object, ...]) -> tuple[int, int]:
         deep, large = _measured(part) if isinstance(part, tuple) else measured(part)
         depth, size = max(depth, deep), size + large
     return depth, size
+
+
+def parts(tree: object, kind: type[_Part]) -> Iterator[_Part]:
+    """Yield the parts of a statement that are of a class, the tree itself among them, in the order of the text.
+
+    `parts(statement, EdgePattern)` yields every edge, also those in subqueries.
+    """
+    if isinstance(tree, kind):
+        yield tree
+    if isinstance(tree, tuple):
+        for part in tree:
+            yield from parts(part, kind)
+    elif is_dataclass(tree):
+        for field in fields(tree):
+            yield from parts(getattr(tree, field.name), kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from orienteer.cypher.parser import parse
-from orienteer.cypher.syntax import EdgePattern
+from orienteer.cypher.syntax import EdgePattern, parts
 from orienteer.errors import BadQuery
 from orienteer.llm.schema import decode
 from orienteer.records import Trajectory
@@ -43,17 +42,9 @@ def _names_an_edge(tool: str, arguments: dict[str, Any]) -> bool:  # Any: JSON a
 
 def _has_edge(query: object) -> bool:
     try:
-        return isinstance(query, str) and _holds_edge(parse(query))
+        return isinstance(query, str) and any(parts(parse(query), EdgePattern))
     except BadQuery:
         return False
-
-
-def _holds_edge(tree: object) -> bool:
-    if isinstance(tree, EdgePattern):
-        return True
-    if isinstance(tree, tuple):
-        return any(map(_holds_edge, tree))
-    return is_dataclass(tree) and any(_holds_edge(getattr(tree, one.name)) for one in fields(tree))
 
 
 def _read(arguments: str) -> dict[str, Any]:  # Any: JSON as a model wrote it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -311,7 +310,9 @@ def types_with(graph: Graph, name: str) -> Types:
 def walks(step: Step) -> bool:
     """Tell whether a step goes along edges that the plan names: what SAGE's policy without edges looks at."""
     if isinstance(step, CypherStep):
-        return _has_edge(_statement(step.query))
+        from orienteer.cypher.syntax import EdgePattern, parts  # plans without Cypher need not load it
+
+        return any(parts(_statement(step.query), EdgePattern))
     return isinstance(step, Match) or (isinstance(step, Order) and step.aggregate is not None)
 
 
@@ -327,14 +328,6 @@ def _statement(text: str) -> Any:  # Any: a statement of a part that need not be
     from orienteer.cypher.parser import parse
 
     return parse(text)
-
-
-def _has_edge(part: Any) -> bool:  # Any: whatever a statement's tree holds
-    if isinstance(part, tuple):
-        return any(_has_edge(one) for one in part)
-    if not is_dataclass(part):
-        return False
-    return type(part).__name__ == "EdgePattern" or any(_has_edge(getattr(part, one.name)) for one in fields(part))
 
 
 def _read(given: Mapping[str, Any]) -> Step:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from orienteer.cypher.parser import parse
 from orienteer.cypher.session import Cypher
@@ -29,13 +29,13 @@ from orienteer.cypher.syntax import (
     Unary,
     Unwind,
     Variable,
+    parts,
 )
 from orienteer.graph.store import Graph
 
 _NAMING = ("id", "name")
 _OF_TYPES = frozenset({"type", "labels", "nodetype"})
 _LARGE = 100
-_Part = TypeVar("_Part")
 
 
 class Given(NamedTuple):
@@ -65,18 +65,18 @@ class Shape:
         """Whether it asks for a part of its rows: then it proves neither that a node is the only one nor a count."""
         return any(
             projection.limit is not None or projection.skip is not None
-            for projection in _all(self.statement, Projection)
+            for projection in parts(self.statement, Projection)
         )
 
     @cached_property
     def edges(self) -> tuple[EdgePattern, ...]:
         """The edges of all its patterns."""
-        return tuple(edge for path in _all(self.statement, PathPattern) for edge in path.edges)
+        return tuple(edge for path in parts(self.statement, PathPattern) for edge in path.edges)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The labels that it names, each once, as they are written."""
-        return tuple(dict.fromkeys(label for node in _all(self.statement, NodePattern) for label in node.types))
+        return tuple(dict.fromkeys(label for node in parts(self.statement, NodePattern) for label in node.types))
 
     @cached_property
     def is_open(self) -> bool:
@@ -92,7 +92,7 @@ class Shape:
             for variable, node in zip(names, path.nodes, strict=True):
                 labels[variable] = node.types or labels[variable]
                 triples += [(variable, key, text) for key, value in node.properties for text in _texts(value)]
-        for comparison in _all(self.statement, Binary):
+        for comparison in parts(self.statement, Binary):
             triples += _compared(comparison)
         return tuple(
             Given(variable, key, text, labels[variable])
@@ -123,18 +123,18 @@ class Shape:
         """What it compares with, each once: texts, and numbers of three digits or more; not names of types."""
         about_types = {
             literal
-            for comparison in _all(self.statement, Binary)
-            if any(call.name in _OF_TYPES for call in _all(comparison, FunctionCall))
-            and not list(_all(comparison, Binary))[1:]
-            for literal in _all(comparison, Literal_)
+            for comparison in parts(self.statement, Binary)
+            if any(call.name in _OF_TYPES for call in parts(comparison, FunctionCall))
+            and not list(parts(comparison, Binary))[1:]
+            for literal in parts(comparison, Literal_)
         }
-        literals = (literal for literal in _all(self.statement, Literal_) if literal not in about_types)
+        literals = (literal for literal in parts(self.statement, Literal_) if literal not in about_types)
         return tuple(dict.fromkeys(str(literal.value) for literal in literals if _tells(literal.value)))
 
     @cached_property
     def _paths(self) -> tuple[tuple[tuple[str, ...], PathPattern], ...]:
         """The patterns, each with a name for each of its nodes: a nameless one is another everywhere."""
-        paths = enumerate(_all(self.statement, PathPattern))
+        paths = enumerate(parts(self.statement, PathPattern))
         return tuple(
             (tuple(node.variable or f"#{number}.{place}" for place, node in enumerate(path.nodes)), path)
             for number, path in paths
@@ -143,8 +143,8 @@ class Shape:
     @cached_property
     def _denied(self) -> frozenset[PathPattern]:
         """The patterns that must not be found."""
-        denials = (unary for unary in _all(self.statement, Unary) if unary.operator == "NOT")
-        return frozenset(path for denial in denials for path in _all(denial, PathPattern))
+        denials = (unary for unary in parts(self.statement, Unary) if unary.operator == "NOT")
+        return frozenset(path for denial in denials for path in parts(denial, PathPattern))
 
     def _reached(self) -> set[str]:
         """Return what hangs together with a given node, by edges or by a new name for the same."""
@@ -169,10 +169,10 @@ class Shape:
                 yield _Walked(start, end, edge)
 
     def _renamed(self) -> Iterator[tuple[str, str]]:
-        pairs = [(projected.expression, projected.name) for projected in _all(self.statement, ProjectionItem)]
-        pairs += [(unwind.source, unwind.variable) for unwind in _all(self.statement, Unwind)]
+        pairs = [(projected.expression, projected.name) for projected in parts(self.statement, ProjectionItem)]
+        pairs += [(unwind.source, unwind.variable) for unwind in parts(self.statement, Unwind)]
         for expression, name in pairs:
-            for variable in _all(expression, Variable):
+            for variable in parts(expression, Variable):
                 if variable.name != name:
                     yield variable.name, name
 
@@ -208,18 +208,6 @@ def rows_of(graph: Graph, given: Given) -> list[int]:
     return sorted({row for row in rows if not types or graph.type_at(row) in types})
 
 
-def _all(tree: object, kind: type[_Part]) -> Iterator[_Part]:
-    """Return the parts of a tree that are of a kind, as they stand in it."""
-    if isinstance(tree, kind):
-        yield tree
-    if isinstance(tree, tuple):
-        for part in tree:
-            yield from _all(part, kind)
-    elif is_dataclass(tree) and not isinstance(tree, type):
-        for field in fields(tree):
-            yield from _all(getattr(tree, field.name), kind)
-
-
 def _compared(comparison: Binary) -> list[tuple[str, str, str]]:
     """Return the variable, key and texts of a comparison that gives a node: `n.id = 'x'`, `n.id IN ['x', 'y']`."""
     sides = [(comparison.left, comparison.right)] if comparison.operator in ("=", "IN") else []
@@ -241,5 +229,5 @@ def _tells(value: None | bool | int | float | str) -> bool:
 
 
 def _texts(value: Expression) -> list[str]:
-    parts = value.items if isinstance(value, ListOf) else (value,)
-    return [part.value for part in parts if isinstance(part, Literal_) and isinstance(part.value, str)]
+    items = value.items if isinstance(value, ListOf) else (value,)
+    return [item.value for item in items if isinstance(item, Literal_) and isinstance(item.value, str)]
