@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines import cypher_pattern
 from orienteer.methods.baselines.grounding import Pattern, fitting, resolved
@@ -89,7 +90,7 @@ class FocusedR:
         )
         try:
             pattern = cypher_pattern.read(said, workflow.notes)
-        except cypher_pattern.CypherError as error:
+        except BadQuery as error:
             workflow.notes.append(f"the model's query cannot be read, found by plain search: {error}")
             return None
         return resolved(pattern, self._graph, workflow.notes)
