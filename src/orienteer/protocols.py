@@ -149,6 +149,9 @@ class Run(Protocol):
     def final(self) -> Run:
         """Return this run as its last turn sees it: one call of the reserve may be claimed."""
 
+    def without_reserve(self) -> Run:
+        """Return this run without access to the reserve, for a part whose last turns are no last turn of the whole."""
+
     def tell(self, event: Step | Ranked | str | Trajectory) -> None:
         """Pass an event to whoever listens, as it happens; a trajectory without steps is what a course begins with."""
 

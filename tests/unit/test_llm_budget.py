@@ -62,6 +62,16 @@ def test_what_a_last_turn_claims_beyond_its_first_call_is_ordinary():
     run.final().check()
 
 
+def test_without_the_reserve_a_last_turn_is_an_ordinary_call():
+    run = Allowance(Budget(calls=2), reserve=1)
+    part = run.without_reserve()
+    part.final().check()
+    for last in (part.final(), run.final().without_reserve()):
+        with pytest.raises(BudgetExhausted):
+            last.check()
+    run.final().check()
+
+
 @pytest.fixture
 def restless():
     """Make threads change places as often as they can."""

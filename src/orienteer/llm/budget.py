@@ -111,7 +111,11 @@ class Allowance:
 
     def final(self) -> Run:
         """Return this run as its last turn sees it: the first call it claims may come out of the reserve."""
-        return _Final(self)
+        return _Share(self, reserved=1)
+
+    def without_reserve(self) -> Run:
+        """Return this run as those see it whose last turns are ordinary calls, as a retriever's within a method."""
+        return _Share(self, reserved=0)
 
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
         """Settle one claimed call with what it has spent; an empty `Usage` where the call failed.
@@ -174,26 +178,28 @@ class Allowance:
             _compare("seconds", self._elapsed(), last.seconds * in_a_row, budget.seconds)
 
 
-class _Final:
-    """An allowance whose first claim may use the reserve; what it claims after that is ordinary."""
+class _Share:
+    """An allowance of which the first few claims may come out of the reserve; all others are ordinary."""
 
-    def __init__(self, allowance: Allowance) -> None:
-        self._allowance = allowance
-        self._is_used = False
+    def __init__(self, allowance: Allowance, *, reserved: int) -> None:
+        self._allowance, self._reserved = allowance, reserved
 
     @property
     def random_seed(self) -> int:
         return self._allowance.random_seed
 
     def check(self) -> None:
-        if self._is_used:
+        if not self._reserved:
             self._allowance.check()
             return
         self._allowance.claim_final()
-        self._is_used = True
+        self._reserved -= 1
 
     def final(self) -> Run:
         return self
+
+    def without_reserve(self) -> Run:
+        return self._allowance.without_reserve()
 
     def usage(self) -> Usage:
         return self._allowance.usage()

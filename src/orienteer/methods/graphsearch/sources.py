@@ -9,8 +9,7 @@ from orienteer.graph.store import Graph
 from orienteer.methods.graphsearch.config import GraphSearchConfig
 from orienteer.methods.graphsearch.queries import SubQuery
 from orienteer.methods.graphsearch.turns import Gathered
-from orienteer.protocols import Run
-from orienteer.records import Message, Observed, Ranked, Reply, Step, ToolCall, Trajectory, Usage
+from orienteer.records import Message, Observed, Reply, Step, ToolCall
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query
@@ -39,7 +38,8 @@ class Sources:
 
         Raises `BudgetExhausted` and `ModelError` where a server is asked.
         """
-        run, query = _Unreserved(flow.run), replace(query, k=self._config.passages)
+        # The last call is the answer's: a retriever's agents end without one.
+        run, query = flow.run.without_reserve(), replace(query, k=self._config.passages)
         if self._analyzer is not None and not (query.low or query.high):
             query = query.analyzed(self._analyzer, run)  # before the call is recorded, which then replays as it was
         whole = self.base.gather(query, run)
@@ -98,32 +98,3 @@ class Sources:
                 observations=(Observed(call_id=call.id, text=seen.text, nodes=seen.nodes),),
             )
         )
-
-
-class _Unreserved:
-    """A run whose reserve is not for what asks through it: a retriever's agents leave the last call to the answer."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    @property
-    def random_seed(self) -> int:
-        return self._run.random_seed
-
-    def check(self) -> None:
-        self._run.check()
-
-    def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
-        self._run.charge(usage, is_typical=is_typical)
-
-    def usage(self) -> Usage:
-        return self._run.usage()
-
-    def seconds_left(self) -> float | None:
-        return self._run.seconds_left()
-
-    def final(self) -> Run:
-        return self
-
-    def tell(self, event: Step | Ranked | str | Trajectory) -> None:
-        self._run.tell(event)
