@@ -12,9 +12,9 @@ from fakes.bag import Bag
 from orienteer.errors import BadOption
 from orienteer.graph.names.mentions import find_names
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.figures.plots import page_of, write_plots
-from orienteer.ingest.documents.figures.statistics import statistics
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
+from orienteer.ingest.documents.join.statistics import statistics
+from orienteer.ingest.documents.plots import page_of, write_plots
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.page.svg import tally
 from orienteer.records import Node

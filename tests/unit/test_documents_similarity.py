@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.figures.statistics import histogram, joint
 from orienteer.ingest.documents.join.similarity import (
     Candidates,
     RowPairs,
@@ -20,6 +19,7 @@ from orienteer.ingest.documents.join.similarity import (
     overlaps,
     percentile_table,
 )
+from orienteer.ingest.documents.join.statistics import histogram, joint
 from orienteer.records import Usage
 from orienteer.text.phrases import Phrases
 

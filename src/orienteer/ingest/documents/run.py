@@ -20,9 +20,9 @@ from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
 from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.replies import Replies
 from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.figures.plots import write_plots
 from orienteer.ingest.documents.intake import Intake
 from orienteer.ingest.documents.join.weaver import Weaver
+from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.report import BuildEstimate, BuildReport, edge_counts
 from orienteer.ingest.documents.shelf import Shelf

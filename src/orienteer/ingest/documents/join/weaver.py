@@ -17,9 +17,9 @@ from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.figures.statistics import statistics
 from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
+from orienteer.ingest.documents.join.statistics import statistics
 from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Edge, Node
 

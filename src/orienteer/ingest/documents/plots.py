@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from markupsafe import Markup
 
 from orienteer.files import whole
-from orienteer.ingest.documents.figures.statistics import MOST_COUNTED
+from orienteer.ingest.documents.join.statistics import MOST_COUNTED
 from orienteer.page.numerals import without_zero
 from orienteer.page.svg import cloud, distribution, tally
 from orienteer.page.template import pieces
