@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.chunks import boundaries, merged, pieces, windows
-from orienteer.ingest.documents.cut.sentences import sentences
+from orienteer.ingest.documents.cut.chunks import boundaries, merged, prose_chunks, sentences, windows
 from orienteer.ingest.documents.read.blocks import Place, Prose, Span
 from orienteer.records import Usage
 from orienteer.text.sentences import split, tokens
@@ -90,10 +89,10 @@ def test_chunks_by_tokens_keep_every_word_and_fit(paragraphs, most):
         Prose(" ".join(words), Place((heading,) if heading else (), span=Span(at * 10, at * 10 + 9)))
         for at, (heading, words) in enumerate(paragraphs)
     ]
-    found = list(pieces(blocks, BuildConfig(tokens=most)))
-    kept = [word for piece in found for word in piece.text.split() if word not in "AB"]
+    found = list(prose_chunks(blocks, BuildConfig(tokens=most)))
+    kept = [word for chunk in found for word in chunk.text.split() if word not in "AB"]
     assert kept == [word for _, words in paragraphs for word in words]
-    assert all(piece.tokens <= most for piece in found)
+    assert all(chunk.tokens <= most for chunk in found)
     assert found[0].span.start == 0
     assert found[-1].span.end == blocks[-1].place.span.end
 
@@ -101,8 +100,8 @@ def test_chunks_by_tokens_keep_every_word_and_fit(paragraphs, most):
 def test_a_long_section_is_cut_evenly_and_a_new_one_begins_a_chunk():
     long = Prose(" ".join(["Nine words make up this one very plain sentence."] * 30), Place(("Long",)))
     short = Prose("Other words entirely. " * 20, Place(("Short",)))
-    found = list(pieces([long, short], BuildConfig(tokens=100)))
-    sizes = [piece.tokens for piece in found if piece.headings == ("Long",)]
+    found = list(prose_chunks([long, short], BuildConfig(tokens=100)))
+    sizes = [chunk.tokens for chunk in found if chunk.headings == ("Long",)]
     assert len(sizes) == 3
     assert max(sizes) - min(sizes) <= 10
     assert found[3].headings == ("Short",)
@@ -110,9 +109,9 @@ def test_a_long_section_is_cut_evenly_and_a_new_one_begins_a_chunk():
 
 def test_small_sections_share_a_chunk_and_keep_their_headings_in_it():
     blocks = [Prose(f"Text {name}.", Place(("Top", name))) for name in "abc"]
-    (piece,) = pieces(blocks, BuildConfig())
-    assert piece.headings == ("Top",)
-    assert piece.text == "a\nText a.\nb\nText b.\nc\nText c."
+    (chunk,) = prose_chunks(blocks, BuildConfig())
+    assert chunk.headings == ("Top",)
+    assert chunk.text == "a\nText a.\nb\nText b.\nc\nText c."
 
 
 def test_windows_are_of_three_sentences_fewer_at_the_ends():
@@ -145,17 +144,19 @@ def test_joining_leaves_no_small_chunk_unless_it_is_alone_or_fixed(alike, least,
 def test_meaning_cuts_where_the_topic_changes():
     text = "cat cat. Cat cat cat. cat Cat. cat now. dog dog. Dog dog dog. dog Dog. dog now."
     text = text.replace("cat ", "Cat cat ").replace("dog ", "Dog dog ")
-    (first, second) = pieces([Prose(text)], BuildConfig(), Axes("cat", "dog", "Cat", "Dog"))
+    (first, second) = prose_chunks([Prose(text)], BuildConfig(), Axes("cat", "dog", "Cat", "Dog"))
     assert "dog" not in first.text.casefold()
     assert "cat" not in second.text.casefold()
 
 
 def test_a_chunk_of_meaning_that_is_too_long_is_cut_where_it_coheres_least():
     text = " ".join(["Alpha alpha alpha alpha."] * 6 + ["Beta beta beta beta."] * 6)
-    found = list(pieces([Prose(text)], BuildConfig(tokens=32, percentile=1), Axes("alpha", "beta", "Alpha", "Beta")))
-    assert all(piece.tokens <= 32 for piece in found)
-    assert not any("alpha" in piece.text and "beta" in piece.text for piece in found)
-    assert " ".join(piece.text for piece in found) == text
+    found = list(
+        prose_chunks([Prose(text)], BuildConfig(tokens=32, percentile=1), Axes("alpha", "beta", "Alpha", "Beta"))
+    )
+    assert all(chunk.tokens <= 32 for chunk in found)
+    assert not any("alpha" in chunk.text and "beta" in chunk.text for chunk in found)
+    assert " ".join(chunk.text for chunk in found) == text
 
 
 @pytest.mark.parametrize("options", [{"tokens": 3}, {"percentile": 0.0}, {"name_share": 0.0}, {"segment_rows": 0}])
@@ -168,7 +169,7 @@ def test_faithful_cuts_where_the_percentile_says_and_nowhere_else():
     said = ["ox ox.", "ox.", "cow.", "cow cow.", "pig.", "ox."]
     blocks = [Prose(text, Place(("A" if at < 3 else "B",))) for at, text in enumerate(said)]
     embedder = Axes("ox", "ox.", "cow", "cow.", "pig.")
-    found = list(pieces(blocks, BuildConfig(faithful=True, tokens=16), embedder))
+    found = list(prose_chunks(blocks, BuildConfig(faithful=True, tokens=16), embedder))
     around = windows(said)
     vectors = embedder.embed(around, kind="document")
     alike = [float(a @ b) for a, b in zip(vectors, vectors[1:], strict=False)]

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.sentences import Sentence, sentences
-from orienteer.ingest.documents.read.blocks import Prose, Span
+from orienteer.ingest.documents.read.blocks import Place, Prose, Span
+from orienteer.text.sentences import pieces, split, tokens
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder
@@ -31,7 +31,36 @@ SMALL = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Sentence:
+    """A sentence, or a line of code."""
+
+    text: str
+    place: Place
+    tokens: int
+    joint: str
+    """What stands between it and the sentence before it: a space, or the end of a line."""
+    links: tuple[str, ...] = ()
+    """Of its paragraph; on the first sentence alone."""
+
+
+def sentences(block: Prose, *, most: int) -> Iterator[Sentence]:
+    """Return the sentences of a block; one of more than `most` tokens comes in pieces."""
+    parts = block.text.split("\n") if block.is_code else list(split(block.text))
+    is_first = True
+    for part in parts:
+        for piece in pieces(part, most):
+            if not piece.strip():
+                continue
+            joint = "\n" if is_first or block.is_code else " "
+            links = block.links if is_first else ()
+            yield Sentence(piece if block.is_code else piece.strip(), block.place, tokens(piece), joint, links)
+            is_first = False
+    if is_first and block.links:
+        yield Sentence("", block.place, 0, "\n", block.links)
+
+
+@dataclass(frozen=True, slots=True)
+class ProseChunk:
     """A chunk of prose before it is a node."""
 
     text: str
@@ -43,7 +72,9 @@ class Piece:
     anchors: tuple[str, ...]
 
 
-def pieces(blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | None = None) -> Iterator[Piece]:
+def prose_chunks(
+    blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | None = None
+) -> Iterator[ProseChunk]:
     """Cut prose into chunks, in order: semantically where there is an embedder, else by tokens."""
     overlap = config.overlap if embedder is None else 0
     all_sentences = [sentence for block in blocks for sentence in sentences(block, most=config.tokens - overlap)]
@@ -52,7 +83,7 @@ def pieces(blocks: Iterable[Prose], config: BuildConfig, embedder: Embedder | No
     else:
         parts = _by_meaning(all_sentences, config, embedder)
     for part in parts:
-        yield _piece(part)
+        yield _prose_chunk(part)
 
 
 def _sections(all_sentences: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
@@ -187,11 +218,11 @@ def _fitting(chunk: Sequence[Sentence], alike: NDArray[Any], most: int) -> Itera
         waiting += [(cut, end), (start, cut)]
 
 
-def _piece(part: Sequence[Sentence]) -> Piece:
+def _prose_chunk(part: Sequence[Sentence]) -> ProseChunk:
     first = part[0].place
     spans = [sentence.place.span for sentence in part if sentence.place.span is not None]
     headings = _common([sentence.place.headings for sentence in part])
-    return Piece(
+    return ProseChunk(
         text=_text(part, headings),
         headings=headings,
         tokens=sum(sentence.tokens for sentence in part),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orienteer.graph.reserved import CHUNK, DOCUMENT, SEPARATOR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.chunks import Piece, pieces
+from orienteer.ingest.documents.cut.chunks import ProseChunk, prose_chunks
 from orienteer.ingest.documents.cut.segments import Segment, line, segments
 from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose
 from orienteer.ingest.documents.read.ration import Ration
@@ -59,16 +59,16 @@ class DocumentNodeMaker:
     def _parts(self, document: Document, blocks: Iterable[Block]) -> Iterator[Node]:
         if document.is_whole:
             text = "\n".join(block.text for block in blocks if isinstance(block, Prose))
-            yield _chunk(document, 0, Piece(text, (), tokens(text), None, None, (), ()))
+            yield _chunk(document, 0, ProseChunk(text, (), tokens(text), None, None, (), ()))
             return
         order = 0
         table = 0
         for is_prose, group in groupby(blocks, key=lambda block: isinstance(block, Prose)):
             if is_prose:
                 prose = (block for block in group if isinstance(block, Prose))
-                for piece in pieces(prose, self.config, self.embedder):
-                    if piece.text.strip():
-                        yield _chunk(document, order, piece)
+                for chunk in prose_chunks(prose, self.config, self.embedder):
+                    if chunk.text.strip():
+                        yield _chunk(document, order, chunk)
                         order += 1
                 continue
             for grid in group:
@@ -85,12 +85,12 @@ def part_id(document: str, order: int) -> str:
     return f"{document}#{order}"
 
 
-def _chunk(document: Document, order: int, piece: Piece) -> Node:
+def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
     properties: dict[str, JsonValue] = {
-        **_source(document, order, Place(piece.headings, piece.page, piece.span, piece.anchors), piece.links),
-        "tokens": piece.tokens,
+        **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
+        "tokens": chunk.tokens,
     }
-    return Node(part_id(document.id, order), CHUNK, _name(document.title, piece.headings), piece.text, (), properties)
+    return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)
 
 
 def _segment(document: Document, order: int, table: int, grid: Grid, segment: Segment) -> Node:
