@@ -11,10 +11,9 @@ import pytest
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.chunks import _sections
-from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
+from orienteer.ingest.documents.cut.document_nodes import FREE, MOST_SAID, DocumentNodeMaker
 from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Place, Prose
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
-from orienteer.ingest.documents.read.ration import FREE, MOST_SAID
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 

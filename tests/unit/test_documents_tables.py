@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orienteer.ingest.benchmarks.ottqa import segments as reference
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
+from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.segments import describe, segments
 from orienteer.ingest.documents.read.collection import documents, is_questions, roles_of
 from orienteer.ingest.documents.read.files import File

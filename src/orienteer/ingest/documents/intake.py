@@ -9,7 +9,7 @@ from pathlib import Path
 from orienteer.display import counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.bounds import memory_told
-from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
+from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import known_sources
 from orienteer.ingest.documents.read.blocks import Document

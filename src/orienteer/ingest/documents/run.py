@@ -16,8 +16,8 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
+from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
-from orienteer.ingest.documents.cut.nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.replies import Replies
 from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.intake import Intake
