@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.read.blocks import Grid, Prose
-from orienteer.ingest.documents.read.encoding import read_text
 from orienteer.ingest.documents.read.markdown import anchor_of, plain, read_markdown, read_plain
+from orienteer.ingest.documents.read.readers import read_text
 from orienteer.ingest.documents.read.webpage import read_html
 
 MARKDOWN = """---

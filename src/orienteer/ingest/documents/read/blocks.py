@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from orienteer.errors import BadInput
@@ -68,6 +68,23 @@ class Blocks(list[Block]):
         if len(self) == MOST_BLOCKS:
             raise BadInput(f"more than {MOST_BLOCKS:,} paragraphs and tables: part it")
         super().append(block)
+
+
+@dataclass(slots=True)
+class Page:
+    """The title and the blocks of one text; the title is empty where it has none."""
+
+    title: str = ""
+    blocks: list[Block] = field(default_factory=Blocks)
+
+    def lift_title(self) -> None:
+        """Drop the one heading above all blocks from their paths. It becomes the title of a page without one."""
+        tops = {block.place.headings[:1] for block in self.blocks}
+        if len(tops) == 1 and (top := tops.pop()):
+            self.title = self.title or top[0]
+            self.blocks = [
+                replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in self.blocks
+            ]
 
 
 def filled(rows: Iterable[Sequence[str]], width: int) -> Iterator[tuple[str, ...]]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Grid, Place, Prose, Span, filled
+from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Grid, Page, Place, Prose, Span, filled
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -57,18 +56,12 @@ class Line(NamedTuple):
     start: int
 
 
-@dataclass(slots=True)
-class Markdown:
-    """A document in Markdown as it was read."""
+def read_markdown(text: str) -> Page:
+    """Return the title and the blocks of a text in Markdown, as any text is.
 
-    title: str = ""
-    """Of its front matter, else its first heading where that is above all others."""
-    blocks: list[Block] = field(default_factory=Blocks)
-
-
-def read_markdown(text: str) -> Markdown:
-    """Return title and blocks of a text in Markdown; any text is one."""
-    return _Reader(text).read()
+    The title is that of the front matter, else the first heading where that is above all others.
+    """
+    return _MarkdownReader(text).read()
 
 
 def read_plain(text: str) -> list[Block]:
@@ -126,9 +119,9 @@ def plain(text: str, references: dict[str, str] | None = None) -> tuple[str, tup
     return _released(text, codes).strip(), tuple(dict.fromkeys(links))
 
 
-class _Reader:
+class _MarkdownReader:
     def __init__(self, text: str) -> None:
-        self._found = Markdown()
+        self._page = Page()
         self._references: dict[str, str] = {}
         self._path: list[tuple[int, str]] = []  # level and words of the headings above
         self._anchors: list[str] = []  # of headings that no block has come after yet
@@ -142,7 +135,7 @@ class _Reader:
         if front is not None:
             title = _FRONT_TITLE.search(front[1])
             if title is not None:
-                self._found.title = title[1].strip(" \t").strip("\"'")
+                self._page.title = title[1].strip(" \t").strip("\"'")
             text = "\n" * front.end() + text[front.end() :]
         lines: list[Line] = []
         for line in _lines(_without_comments(text)):
@@ -152,7 +145,7 @@ class _Reader:
             lines.append(line if reference is None else Line("", line.start))
         return lines
 
-    def read(self) -> Markdown:
+    def read(self) -> Page:
         paragraph: list[Line] = []
         while self._at < len(self._lines):
             line = self._lines[self._at]
@@ -175,8 +168,8 @@ class _Reader:
             self._at += 1
         self._prose(paragraph)
         self._leave(1)
-        self._lift_title()
-        return self._found
+        self._page.lift_title()
+        return self._page
 
     @staticmethod
     def _underline(line: Line, paragraph: Sequence[Line]) -> int:
@@ -226,7 +219,7 @@ class _Reader:
         """Leave the headings from a level on; the last is a paragraph where nothing stands beneath it."""
         if self._bare is not None and self._path and self._path[-1][0] >= level:
             words = self._path.pop()[1]
-            self._found.blocks.append(Prose(words, self._place(*self._bare), self._linked()))
+            self._page.blocks.append(Prose(words, self._place(*self._bare), self._linked()))
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
 
@@ -247,7 +240,7 @@ class _Reader:
         parts[0] = _without(_ITEM, parts[0])
         text, links = plain(" ".join(part for part in parts if part), self._references)
         if text or links:
-            self._found.blocks.append(Prose(text, self._place(*_span(lines)), self._linked(links)))
+            self._page.blocks.append(Prose(text, self._place(*_span(lines)), self._linked(links)))
 
     def _code(self, fence: str) -> None:
         first = self._lines[self._at]
@@ -262,7 +255,7 @@ class _Reader:
         text = "\n".join(line.text for line in inside).strip("\n")
         if text.strip():
             end = inside[-1].start + len(inside[-1].text)
-            self._found.blocks.append(Prose(text, self._place(first.start, end), self._linked(), is_code=True))
+            self._page.blocks.append(Prose(text, self._place(first.start, end), self._linked(), is_code=True))
 
     def _table(self) -> None:
         first = self._lines[self._at]
@@ -282,18 +275,7 @@ class _Reader:
             rows.append(row(last))
             self._at += 1
         place = self._place(first.start, last.start + len(last.text))
-        self._found.blocks.append(Grid(header, filled(rows, len(header)), place, links=self._linked(links)))
-
-    def _lift_title(self) -> None:
-        """Take the first heading for the title where all blocks stand beneath it, and out of their paths."""
-        blocks = self._found.blocks
-        tops = {block.place.headings[:1] for block in blocks}
-        if len(tops) != 1 or not (top := tops.pop()):
-            return
-        self._found.title = self._found.title or top[0]
-        self._found.blocks = [
-            replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in blocks
-        ]
+        self._page.blocks.append(Grid(header, filled(rows, len(header)), place, links=self._linked(links)))
 
 
 def _lines(text: str) -> Iterator[Line]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import unescape
+from typing import NamedTuple
 
-from orienteer.ingest.documents.read.blocks import Block, Blocks, Grid, Place, Prose, Span, filled
-from orienteer.ingest.documents.read.html_tokens import Token, tokens
+from orienteer.ingest.documents.read.blocks import Grid, Page, Place, Prose, Span, filled
 from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
 
 _SILENT = frozenset(["script", "style", "noscript", "template", "svg", "math", "select", "iframe", "textarea", "xmp"])
@@ -32,14 +33,6 @@ LEAST = 2
 
 
 @dataclass(slots=True)
-class WebPage:
-    """An HTML page as it was read."""
-
-    title: str = ""
-    blocks: list[Block] = field(default_factory=Blocks)
-
-
-@dataclass(slots=True)
 class _Table:
     start: int
     rows: list[list[str]] = field(default_factory=list)
@@ -53,17 +46,17 @@ class _Table:
     links: list[str] = field(default_factory=list)
 
 
-def read_html(text: str) -> WebPage:
+def read_html(text: str) -> Page:
     """Return title and blocks of a page; any text is one."""
-    reader = _Reader(len(text))
-    for token in tokens(text):
+    reader = _HtmlReader(len(text))
+    for token in html_tokens(text):
         reader.take(token)
     return reader.finished()
 
 
-class _Reader:
+class _HtmlReader:
     def __init__(self, length: int) -> None:
-        self._page = WebPage()
+        self._page = Page()
         self._end = length
         self._at = 0
         self._silent, self._silent_tag = 0, ""
@@ -80,7 +73,7 @@ class _Reader:
         self._tables: list[_Table] = []
         self._too_deep = 0  # tables that are open within the deepest that is one
 
-    def take(self, token: Token) -> None:
+    def take(self, token: HtmlToken) -> None:
         """Take the next tag or text of the page."""
         self._at = token.start
         if self._silent:
@@ -96,7 +89,7 @@ class _Reader:
         else:
             self._open(token.tag, token.attributes)
 
-    def finished(self) -> WebPage:
+    def finished(self) -> Page:
         """Return the page, whatever was left open."""
         self._at = self._end
         while self._tables:
@@ -105,7 +98,8 @@ class _Reader:
         self._flush()
         self._leave(1)
         self._page.title = _SPACE.sub(" ", "".join(self._title)).strip()
-        return _lifted(self._page)
+        self._page.lift_title()
+        return self._page
 
     def _text(self, text: str) -> None:
         if self._in_title:
@@ -265,12 +259,63 @@ def _end_cell(table: _Table) -> None:
         table.heads[-1] &= table.is_head
 
 
-def _lifted(page: WebPage) -> WebPage:
-    """Drop the one heading above all blocks from their paths. It becomes the title of a page without one."""
-    tops = {block.place.headings[:1] for block in page.blocks}
-    if len(tops) != 1 or not (top := tops.pop()):
-        return page
-    blocks: list[Block] = [
-        replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in page.blocks
-    ]
-    return WebPage(page.title or top[0], blocks)
+# ------------------------------------------------------------------------------------------------------ tags and texts
+
+# A tag holds no other; what looks like one and does not end is text. Possessive, so that nothing is tried twice.
+_MARK = re.compile(
+    r"<(?:(?P<comment>!--)|(?P<other>[!?])"
+    r"|(?P<end>/?)(?P<tag>[a-zA-Z][a-zA-Z0-9:-]*+)(?P<rest>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>)"
+)
+_ATTRIBUTE = re.compile(r"([^\s=\"'/>]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+)))?")
+RAW = frozenset({"script", "style", "textarea", "xmp"})
+"""Elements whose content is no markup."""
+
+
+class HtmlToken(NamedTuple):
+    """A tag or a run of text. `tag` is empty for text, and begins with a slash where one ends."""
+
+    start: int
+    tag: str
+    text: str = ""
+    attributes: Mapping[str, str] = {}
+    is_empty: bool = False
+    """It closes itself, as tags do in XHTML and SVG."""
+
+
+def html_tokens(page: str) -> Iterator[HtmlToken]:
+    """Return the tags and texts of a page in order; entities are resolved, comments left out.
+
+    Takes time that grows with the page's length, whatever it holds. The standard library's parser takes minutes for a
+    few kilobytes of tags left open, and pages are other people's.
+    """
+    at = scanned = 0
+    while (mark := _MARK.search(page, scanned)) is not None:
+        end, token = _html_token(page, mark)
+        if token is None and end < 0:  # no markup after all
+            scanned = mark.end()
+            continue
+        if mark.start() > at:
+            yield HtmlToken(at, "", unescape(page[at : mark.start()]))
+        if token is not None:
+            yield token
+        at = scanned = end
+        if token is not None and token.tag in RAW and not token.is_empty:
+            close = re.compile(f"</{token.tag}\\b", re.IGNORECASE).search(page, at)
+            at = scanned = close.start() if close else len(page)
+    if at < len(page):
+        yield HtmlToken(at, "", unescape(page[at:]))
+
+
+def _html_token(page: str, mark: re.Match[str]) -> tuple[int, HtmlToken | None]:
+    """Return where a mark ends and what it says; -1 where it does not end."""
+    if mark["comment"]:
+        end = page.find("-->", mark.end())
+        return (len(page) if end < 0 else end + 3), None
+    if mark["other"]:
+        end = page.find(">", mark.end())
+        return (-1 if end < 0 else end + 1), None
+    tag = mark["end"] + mark["tag"].lower()
+    attributes: dict[str, str] = {}
+    for name, double, single, bare in () if mark["end"] else _ATTRIBUTE.findall(mark["rest"]):
+        attributes.setdefault(name.lower(), unescape(double or single or bare))
+    return mark.end(), HtmlToken(mark.start(), tag, "", attributes, is_empty=mark["rest"].endswith("/"))
