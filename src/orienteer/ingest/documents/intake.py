@@ -11,7 +11,7 @@ from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
-from orienteer.ingest.documents.read import known_sources
+from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.conversion import Converter
 from orienteer.ingest.documents.read.files import KINDS, File, SkippedFile, listing
@@ -44,9 +44,7 @@ class Intake:
     def into(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` where a source is not there."""
         config = self._maker.config
-        whole = (
-            known_sources.recognize(self._sources[0]) if len(self._sources) == 1 and self._sources[0].exists() else None
-        )
+        whole = collection.recognize(self._sources)
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)

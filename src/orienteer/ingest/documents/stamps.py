@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.format import Manifest
 from orienteer.ingest import provenance
-from orienteer.ingest.documents.read import known_sources
+from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.files import File, listing
 from orienteer.version import __version__
 
@@ -69,7 +69,7 @@ def stamps_of(manifest: Manifest) -> dict[str, Stamp]:
 
 def files_of(sources: Sequence[Path]) -> tuple[File, ...]:
     """Return the files that a build of these sources would look at. Raises `BadInput`."""
-    whole = known_sources.recognize(sources[0]) if len(sources) == 1 and sources[0].exists() else None
+    whole = collection.recognize(sources)
     return whole.files if whole is not None else listing(sources).files
 
 
@@ -85,7 +85,7 @@ def is_stale(manifest: Manifest) -> bool:
     sources = provenance.given_of(manifest)
     if not all(path.exists() for path in sources):
         return True
-    known_sources = stamps.keys() | left_out
+    paths = stamps.keys() | left_out
     try:
         files = files_of(sources)
     except MissingExtra:  # a graph is opened without what read its sources
@@ -93,4 +93,4 @@ def is_stale(manifest: Manifest) -> bool:
     except BadInput:  # a build could not read what the folder holds now, so it has changed
         return True
     # The sources are kept resolved, so that a file's path is what was stamped unless it is a link.
-    return any(str(file.path) not in known_sources and str(file.path.resolve()) not in known_sources for file in files)
+    return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in files)
