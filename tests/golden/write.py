@@ -1,8 +1,9 @@
 """Write the golden files anew: `PYTHONPATH=tests python -m golden.write [WORLD ...]`.
 
-Without a world, all of them: the rankings, the questions, the help and the table of methods. Worlds of real data are
-written where the folder of it is there (ORIENTEER_DATA, else ../shared/data), else left as they are. Read the diff
-before it is committed: whatever it shows has changed for whoever uses the methods or the command line.
+Without a world, all of them: the rankings, the questions, the help, the table of methods, and what models are shown.
+Worlds of real data are written where the folder of it is there (ORIENTEER_DATA, else ../shared/data), else left as they
+are. Read the diff before it is committed: whatever it shows has changed for whoever uses the methods or the command
+line.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import tempfile
 from pathlib import Path
 
 from golden import commands, quizzes, rankings
+from golden.shown import shown
 from golden.worlds import WORLDS
 
 HERE = Path(__file__).parent
-HELP, METHODS = HERE / "help.txt", HERE / "methods.json"
+HELP, METHODS, SHOWN = HERE / "help.txt", HERE / "methods.json", HERE / "shown.txt"
 
 
 def main(chosen: list[str]) -> None:
@@ -33,6 +35,7 @@ def main(chosen: list[str]) -> None:
     if not chosen:
         with tempfile.TemporaryDirectory() as folder:
             quizzes.write(Path(folder))
+            SHOWN.write_text(shown(Path(folder)), encoding="utf-8")
         HELP.write_text(commands.help_tree(), encoding="utf-8")
         METHODS.write_text(commands.methods(), encoding="utf-8")
 
