@@ -22,13 +22,13 @@ from orienteer.records import (
     ToolSpec,
     Usage,
 )
+from orienteer.text.lines import CHARACTERS_A_TOKEN
 
 MOST_CALLS = 32
 """Calls of tools that one message may make: a question takes some twenty in all."""
 ELISION = "[left out to save room: call the tool again where this is needed]"
 Observe: TypeAlias = Callable[[Reply], Iterable[Observation]]
 """Runs the calls of a reply, one after another; those that it says nothing of are not run."""
-_CHARACTERS_A_TOKEN = 4
 
 
 class Read(NamedTuple):
@@ -152,7 +152,7 @@ class Conversation:
             return
         size = sum(_size(message) for message in elide(messages, self._elided, ELISION))
         for message in messages:
-            if size <= self._context_tokens * _CHARACTERS_A_TOKEN:
+            if size <= self._context_tokens * CHARACTERS_A_TOKEN:
                 return
             if message.role == "tool" and message.tool_call_id and message.tool_call_id not in self._elided:
                 self._elided.add(message.tool_call_id)

@@ -1,7 +1,9 @@
-"""Texts as one line of a reply or a prompt."""
+"""Texts in a reply or a prompt: as one line, and what room they take."""
 
 from __future__ import annotations
 
+CHARACTERS_A_TOKEN = 4
+"""A token of English or JSON, about: for limits of requests, where `sentences.tokens` would take too long."""
 LONGEST_NAME = 200
 """Characters of a name in a reply; the id beside it is never cut."""
 

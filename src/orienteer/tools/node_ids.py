@@ -22,7 +22,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.linking import Policy, letter_likeness, link, word_shares
-from orienteer.text.lines import one_line
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.arguments import number
 from orienteer.tools.rendering import Words
 from orienteer.tools.session import Session
@@ -37,7 +37,6 @@ _SURE, _UNSURE = 1.0, 0.99
 _POOL = 300  # rows by words that are looked at for each query, and more where more are asked for
 _LONGEST_QUERY = 1_000  # characters
 _LONGEST_NAME = 200  # characters that are compared letter by letter
-_CHARACTERS_A_TOKEN = 4
 SPEC = ToolSpec(
     name=NAME,
     description=(
@@ -138,7 +137,7 @@ class NodeIdRetriever:
     def _reply(self, topk: int, found: Sequence[Sequence[Scored]], notes: list[str]) -> Observation:
         """Return as many places of every list as there is room for, one at the least, the best of each list first."""
         shown = [[self._shown(one) for one in hits] for hits in found]
-        room = self._session.reply_tokens * _CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
+        room = self._session.reply_tokens * CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)
         while places > 1 and len(repr({"topk": topk, "results": [hits[:places] for hits in shown]})) > room:
             places -= 1

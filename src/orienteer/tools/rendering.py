@@ -11,11 +11,10 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Posting
 from orienteer.records import Edge, Kind
-from orienteer.text.lines import one_line
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.text.snippet import snippet
 from orienteer.tools.session import Session
 
-_CHARACTERS_A_TOKEN = 4
 _SNIPPET = 160  # characters
 _SHORTEST_SNIPPET = 40
 _LINE = 100  # characters of a line of a reply besides its snippet
@@ -98,7 +97,7 @@ class Reply:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lines: list[str] = []
-        self._left = session.reply_tokens * _CHARACTERS_A_TOKEN - _REST
+        self._left = session.reply_tokens * CHARACTERS_A_TOKEN - _REST
         if session.saves_sets:
             self._left -= len(state(session)) + 1
         self.shown: list[int] = []

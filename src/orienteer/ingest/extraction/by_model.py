@@ -20,13 +20,12 @@ from orienteer.llm.calls import call
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
 from orienteer.records import Message, Node, Price, Usage
+from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.text.sentences import tokens
 
 Progress = Callable[[str, int], None]
 _OVERHEAD = 1.1
 """What a request takes beside its words: marks of roles, the forms that servers write schemas in."""
-_CHARACTERS = 4
-"""Of a token of JSON, about."""
 _REPLY = {"triples": 1.5, "entities": 1.6, "hyper": 1.8}
 """Tokens of a reply for each of the chunk, about: names come twice, and JSON has its marks. For estimates alone."""
 _AGAIN = 0.3
@@ -148,7 +147,7 @@ class ModelExtractor:
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
         """Return what `into` would take, without a call."""
         calls = cached = prompted = completed = 0
-        form = len(json.dumps(self.reply_form.schema)) / _CHARACTERS
+        form = len(json.dumps(self.reply_form.schema)) / CHARACTERS_A_TOKEN
         for node in nodes:
             if not is_read(node):
                 continue

@@ -15,7 +15,7 @@ from orienteer.errors import nearest
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import ARGUMENTS, Call, names_function, parse, split
 from orienteer.records import JsonValue, Observation
-from orienteer.text.lines import one_line
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.read_node import schema_lines
 
 LAST = "LAST"
@@ -25,7 +25,6 @@ _WORDS = 8  # of a part of an answer that is searched for as a name: sentences a
 NO_ACTION = "There is no action to run. Write one: Action: Function[arguments]"
 _ENDS = re.compile(r"\n\s*observation\b", re.IGNORECASE)
 _SAID = 2_000  # characters of a reply that the next steps see
-_CHARACTERS_A_TOKEN = 4
 _MOST = 5  # nodes that one function is called for, where its argument stands for several
 
 
@@ -61,7 +60,7 @@ class GraphFunctions:
                 return Walked((*steps, f"Step {number}. {said}"), finish)
             observed = " ".join(map(self.observe, calls)) or NO_ACTION
             steps += [f"Step {number}. {said}", f"Observation {number}: {observed}"]
-            if sum(map(len, steps)) > context_tokens * _CHARACTERS_A_TOKEN:
+            if sum(map(len, steps)) > context_tokens * CHARACTERS_A_TOKEN:
                 self._workflow.notes.append(f"ended after {number} steps: they fill {context_tokens} tokens")
                 return Walked(tuple(steps), None)
         self._workflow.notes.append(f"no Finish after {most} steps")

@@ -38,6 +38,7 @@ from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Observation, Question, Ranked, Result, Sampling
+from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.tools.read_node import schema_lines
 from orienteer.tools.rendering import title
 from orienteer.tools.toolbox import Toolbox
@@ -67,7 +68,6 @@ PLAN = {
 }
 """What the classification gives: one basic question, or several where the question is nested."""
 NO_PLAN = "the model's classification cannot be read: found by plain search"
-_CHARACTERS_A_TOKEN = 4
 _ENDS = 3  # nodes of either kind that a neighbourhood is read of, or that paths are sought between
 _FENCE = re.compile(r"```(?:cypher)?\s*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
 _REFERENCE = re.compile(r"#(\d+)\Z")
@@ -162,7 +162,7 @@ class _Course:
     @property
     def told(self) -> str:
         """What the model that answers reads: of each basic question as much as its share of the room holds."""
-        share = self.config.context_tokens * _CHARACTERS_A_TOKEN // max(len(self.found), 1)
+        share = self.config.context_tokens * CHARACTERS_A_TOKEN // max(len(self.found), 1)
         return "\n\n".join(
             f"#{number} {one.basic.pattern} {one.basic.question}\n{_shortened(indent(one.text, '  '), share)}"
             for number, one in enumerate(self.found, 1)  # indented, a node's text can pass for no line of ours

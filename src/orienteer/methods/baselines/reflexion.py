@@ -26,7 +26,7 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.episode import EpisodeConfig, Searcher
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result, Trajectory
-from orienteer.text.lines import one_line
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 
 VERDICT = {
     "type": "object",
@@ -35,7 +35,6 @@ VERDICT = {
     "additionalProperties": False,
 }
 """What the model says of an episode of its own."""
-_CHARACTERS_A_TOKEN = 4
 _SHORTEST = 200  # characters of an observation that the judge is shown at the least
 
 
@@ -88,7 +87,7 @@ class Reflexion:
             "reflexion-judge",
             VERDICT,
             question=workflow.question.text,
-            steps="\n\n".join(_told(trajectory, self.config.context_tokens * _CHARACTERS_A_TOKEN)) or "none",
+            steps="\n\n".join(_told(trajectory, self.config.context_tokens * CHARACTERS_A_TOKEN)) or "none",
             answer="; ".join(names) or "none",
         )
         if verdict is None:

@@ -11,9 +11,8 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.methods.spark.examples import Example
 from orienteer.methods.spark.plan import shown
 from orienteer.methods.spark.profile import property_uses, triples_by_size, types_by_size
-from orienteer.text.lines import one_line
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 
-CHARACTERS_A_TOKEN = 4
 _SHARES = {"types": 0.2, "relations": 0.4, "properties": 0.4}
 _EXAMPLES = 0.4
 """Of what is left after the fixed text, examples may take this share."""

@@ -22,6 +22,7 @@ from orienteer.llm.exchange import object_of
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Node, Price, Record, Usage
+from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.text.sentences import tokens
 
 Progress = Callable[[str, int], None]
@@ -35,8 +36,6 @@ _TEXT = {"type": "string"}
 _BATCH = 256
 _OVERHEAD = 1.1
 """What a request takes beside its words: marks of roles, the forms that servers write schemas in."""
-_CHARACTERS = 4
-"""Of a token of JSON, about."""
 _REPLY = {False: (120, 0.8), True: (200, 1.0)}
 """Tokens of a reply as a constant and a share of the text, by whether it is of a table: for estimates alone."""
 
@@ -155,7 +154,7 @@ class Annotator:
                 continue
             calls += 1
             words = sum(tokens(message.content or "") for message in request.messages)
-            prompt += int((words + len(json.dumps(request.schema)) / _CHARACTERS) * _OVERHEAD)
+            prompt += int((words + len(json.dumps(request.schema)) / CHARACTERS_A_TOKEN) * _OVERHEAD)
             base, share = _REPLY[node.type == TABLE]
             completion += base + int(share * tokens(node.text))
         usd = None
