@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from orienteer.agents.agent import Agent
-from orienteer.agents.endings import ByFinish
+from orienteer.agents.agent import Agent, ByFinish
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig

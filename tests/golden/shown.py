@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orienteer import Edge, Graph, Node
-from orienteer.agents import endings
+from orienteer.agents import agent as endings
 from orienteer.agents.dialect import DIALECTS
 from orienteer.llm.conversation import ELISION
 from orienteer.methods.baselines.linearized import Linearizer, rendered

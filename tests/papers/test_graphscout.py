@@ -14,11 +14,10 @@ from clinic import NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
-from orienteer.agents.agent import NO_MORE
+from orienteer.agents.agent import ANSWER_NOW as LAST_TURN
+from orienteer.agents.agent import EMPTY, NO_ANSWER, NO_MORE
 from orienteer.agents.answer_line import answer_in, read
 from orienteer.agents.dialect import harmless, heard, written
-from orienteer.agents.endings import ANSWER_NOW as LAST_TURN
-from orienteer.agents.endings import EMPTY, NO_ANSWER
 from orienteer.agents.replay import replay
 from orienteer.agents.requests import requests
 from orienteer.cypher.view import View

@@ -10,8 +10,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.limits import limits_in
-from orienteer.agents.agent import Agent
-from orienteer.agents.endings import CALL_A_TOOL, LAST_TURN, ByFinish
+from orienteer.agents.agent import CALL_A_TOOL, LAST_TURN, Agent, ByFinish
 from orienteer.agents.requests import requests
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph.store import Graph

@@ -14,8 +14,7 @@ from fakes import Answer, FakeServer
 from fakes.embedder import embedded
 from orienteer import Graph
 from orienteer.agents import replay
-from orienteer.agents.agent import Agent
-from orienteer.agents.endings import ByFinish
+from orienteer.agents.agent import Agent, ByFinish
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel

@@ -1,22 +1,44 @@
-"""One agent: a model that calls tools until its course ends or may go no further."""
+"""One agent: a model that calls tools until its course ends or may go no further; and the ways in which it ends.
+
+By the tool `finish`, by an answer in a line, or by exploring no further: a method chooses the ending.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
 
+from orienteer.agents.answer_line import AnswerLine, read
 from orienteer.agents.dialect import DIALECTS
-from orienteer.agents.endings import Ending
 from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.llm.calls import left_out
 from orienteer.llm.conversation import Conversation, Dialect, Turn
 from orienteer.llm.exchange import ending_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory
+from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 
 CONTEXT_TOKENS = 24_000
 """Size of a request; beyond it the oldest observations are left out."""
 NO_MORE = "Not run: no tool call is left."
 _FEIGNED = "the model wrote results of tools itself: they were left out"
+CALL_A_TOOL = "Nothing was called. Call one of the tools; call finish when the answer is complete."
+LAST_TURN = (
+    "The budget is spent: this is the last turn. Call add_to_answer with the nodes that answer the question best, "
+    "best first. Nothing else will be run."
+)
+NO_ANSWER = (
+    "No tool was called, and no answer given. Call a tool, or end your reply with your answer in this form: "
+    r"\answer{FINAL_ANSWER}"
+)
+EMPTY = r"Nothing stands in \answer{}. Call a tool, or put your answer between the braces."
+CUT = "Your reply was cut off at the length limit: be shorter."
+ANSWER_NOW = (
+    "No tool call is left. Answer from what you have seen, and end your reply with your answer in this form: "
+    r"\answer{FINAL_ANSWER}"
+)
+AGAIN = "Write each call again, right."
 
 
 class Agent:
@@ -125,3 +147,152 @@ class Agent:
         except BudgetExhausted:
             return
         self._ending.hear(turn, is_last=True)
+
+
+class Last(NamedTuple):
+    """What the last turn is."""
+
+    notice: str
+    offers_tools: bool
+    """Without them its words count alone: no call is run, and the answer may stand behind one."""
+    is_after_steps: bool
+    """It is also asked for where the steps are spent, not the budget alone."""
+
+
+class Ending(Protocol):
+    """One course's. It hears every turn, and says what the model is told next."""
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the course has come to its end by itself."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether there is no further turn."""
+
+    @property
+    def calls_left(self) -> int | None:
+        """How many calls of the next turn are run; None where nothing limits them."""
+
+    @property
+    def last(self) -> Last | None:
+        """The last turn; None where there is none."""
+
+    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Take in a turn, and return what the model is to be told before the next one."""
+
+    def settle(self) -> tuple[str | None, tuple[str, ...]]:
+        """Return the answer in words, where the course has one, and what there is to note."""
+
+
+class ByFinish:
+    """The model calls `finish`."""
+
+    def __init__(self, session: Session, *, max_steps: int, takes_last_set: bool = True) -> None:
+        """`takes_last_set`: a course that ends without an answer gives its last result, marked so."""
+        self._session, self._left, self._takes_last_set = session, max_steps, takes_last_set
+        self.calls_left: int | None = None
+        self.last: Last | None = Last(LAST_TURN, offers_tools=True, is_after_steps=False)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether `finish` was called."""
+        return self._session.is_finished
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether all steps are taken."""
+        return self._left <= 0
+
+    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Ask for a call where there is none."""
+        self._left -= 1
+        return left_out(turn.reply) if turn.reply.message.tool_calls else CALL_A_TOOL
+
+    def settle(self) -> tuple[str | None, tuple[str, ...]]:
+        """Take the last result where nothing was chosen: forgetting to add is no reason to lose what was found."""
+        session = self._session
+        last = session.last()
+        if session.answer or last is None or not self._takes_last_set or session.is_finished:
+            return None, ()
+        session.answer += session.ranked(last, [])[:20]
+        return None, (f"nothing was added to the answer: the first nodes of the last result {last} stand for it",)
+
+
+class ByAnswerLine:
+    r"""The model answers in `\answer{...}`. GraphScout (003), 3.2."""
+
+    def __init__(self, *, max_calls: int) -> None:
+        """`max_calls` are tool calls; a turn that makes none counts as one."""
+        self._left = max_calls
+        self._answer: AnswerLine | None = None
+        self.last: Last | None = Last(ANSWER_NOW, offers_tools=False, is_after_steps=True)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a reply has given an answer that is not empty."""
+        return self._answer is not None
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no call is left."""
+        return self._left <= 0
+
+    @property
+    def calls_left(self) -> int | None:
+        """How many calls are left."""
+        return self._left
+
+    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Take the answer of a reply that calls nothing, or say what is wrong with it."""
+        calls = turn.reply.message.tool_calls
+        self._left -= max(1, len(calls))
+        cut = (CUT,) if turn.reply.truncated else ()
+        if turn.broken:
+            return "\n".join((*cut, *turn.broken, AGAIN))
+        return left_out(turn.reply) if calls and not is_last else self._read(turn.reply, cut, is_last=is_last)
+
+    def settle(self) -> tuple[str | None, tuple[str, ...]]:
+        """Return the answer, and what is odd about it."""
+        if self._answer is None:
+            return None, (r"the model gave no answer in \answer{}",)
+        return self._answer.text, self._answer.notes
+
+    def _read(self, reply: Reply, cut: tuple[str, ...], *, is_last: bool) -> str | None:
+        found = read(reply.message.content or "")
+        if found is None or (reply.truncated and not found.is_closed and not is_last):
+            return "\n".join((*cut, NO_ANSWER))
+        if not found.text:
+            return EMPTY
+        self._answer = found
+        return None
+
+
+class ByReport:
+    """The model explores until it calls nothing more, or has no call left; what it reports is asked for after that."""
+
+    def __init__(self, *, max_calls: int) -> None:
+        self._left = max_calls
+        self.is_reached = False
+        self.last: Last | None = None
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no call is left."""
+        return self._left <= 0
+
+    @property
+    def calls_left(self) -> int | None:
+        """How many calls are left."""
+        return self._left
+
+    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Count the calls."""
+        made = len(turn.reply.message.tool_calls)
+        self._left -= made
+        self.is_reached = not made
+        return None
+
+    def settle(self) -> tuple[str | None, tuple[str, ...]]:
+        """Return nothing: the report is another request."""
+        return None, ()

@@ -25,8 +25,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from orienteer.agents.agent import Agent
-from orienteer.agents.endings import ByFinish
+from orienteer.agents.agent import Agent, ByFinish
 from orienteer.agents.hits import present
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph

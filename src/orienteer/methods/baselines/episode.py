@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from orienteer.agents.agent import Agent
-from orienteer.agents.endings import ByFinish
+from orienteer.agents.agent import Agent, ByFinish
 from orienteer.agents.hits import present
 from orienteer.agents.workflow import WorkflowConfig, check_limits
 from orienteer.display import counted

@@ -20,9 +20,8 @@ from functools import cached_property
 from string import Template
 from typing import NamedTuple
 
-from orienteer.agents.agent import Agent
+from orienteer.agents.agent import Agent, ByAnswerLine
 from orienteer.agents.dialect import Native, Qwen, harmless
-from orienteer.agents.endings import ByAnswerLine
 from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.session import Cypher

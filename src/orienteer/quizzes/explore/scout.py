@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from string import Template
 from typing import NamedTuple
 
-from orienteer.agents.agent import Agent
+from orienteer.agents.agent import Agent, ByReport
 from orienteer.agents.dialect import harmless
-from orienteer.agents.endings import ByReport
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
