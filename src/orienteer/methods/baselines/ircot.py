@@ -28,9 +28,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from orienteer.agents.answer import answer_from
-from orienteer.agents.passages import PassageConfig, course, search, settled, shown
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
+from orienteer.methods.baselines.passages import PassageConfig, course, search, settled, shown
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.text.lines import one_line

@@ -38,10 +38,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from orienteer.agents.answer import citations, spoken, with_ids
-from orienteer.agents.passages import PassageConfig, course, search, settled, shown
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.llm.spoken import after_thinking
+from orienteer.methods.baselines.passages import PassageConfig, course, search, settled, shown
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.text.lines import one_line
