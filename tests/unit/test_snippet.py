@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.text.snippet import snippet
+from orienteer.text.lines import snippet
 from orienteer.text.tokenizer import Tokenizer
 
 TERMS = Tokenizer().terms_of

@@ -117,7 +117,7 @@ def test_long_names_do_not_break_the_budget(make):
 
 SNIPPET = """
 import random
-from orienteer.text.snippet import snippet
+from orienteer.text.lines import snippet
 for vocabulary in range(40):
     weights = {f"{name}{vocabulary}": weight for name, weight in zip("abcd", (0.1, 0.2, 0.3, 0.7))}
     orders = [random.Random(seed).sample(sorted(weights), 4) for seed in range(40)]

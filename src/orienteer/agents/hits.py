@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orienteer.graph.store import Graph
 from orienteer.records import Ranked, Source
-from orienteer.text.snippet import snippet
+from orienteer.text.lines import snippet
 
 
 def present(graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = "") -> Ranked:

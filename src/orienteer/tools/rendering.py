@@ -11,8 +11,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Posting
 from orienteer.records import Edge, Kind
-from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
-from orienteer.text.snippet import snippet
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line, snippet
 from orienteer.tools.session import Session
 
 _SNIPPET = 160  # characters

@@ -23,7 +23,7 @@ from orienteer.methods.anchor.words import SchemaWords, best_alike
 from orienteer.protocols import Run
 from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
 from orienteer.text import english
-from orienteer.text.snippet import snippet
+from orienteer.text.lines import snippet
 from orienteer.tools.toolbox import Toolbox
 
 _WELL_FITTING = 0.8  # ways of at least this share of the best fit lead to what is counted
