@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,8 @@ from orienteer.index.postings import BATCH_BYTES, PostingsWriter
 from orienteer.records import Node
 from orienteer.text.tokenizer import Tokenizer
 
-_BATCH = 20_000  # nodes that are handed to the thread at once
+_WORKERS = 2  # threads that index; more would wait for one another's Python
+_BATCH = 20_000  # nodes that are handed to a thread at once
 _BATCH_SIZE = BATCH_BYTES * 3 // 4  # characters of text: with the names, about one batch of words
 
 
@@ -27,23 +29,23 @@ class _Writers(NamedTuple):
 class NodeIndexer:
     """Collects nodes and writes the index of their texts and the index of their names.
 
-    It works in a thread, a batch at a time, so that few nodes wait in memory. A later call raises the thread's errors.
+    It works in threads, a batch at a time in each, so that few nodes wait in memory. A later call raises their errors.
     """
 
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
-        self._folder, self._tokenizer = folder, tokenizer
-        self._worker = ThreadPoolExecutor(1, "indexer")
-        self._running: Future[None] | None = None
+        self._folder = folder
+        self._writers: _Writers | None = _Writers(NamesWriter(tokenizer), PostingsWriter(folder, tokenizer))
+        self._workers = ThreadPoolExecutor(_WORKERS, "indexer")
+        self._running: deque[Future[None]] = deque()
         self._waiting: list[Node] = []
         self._waiting_size = 0
-        self._rows = 0
-        self._writers: _Writers | None = None
+        self._rows = 0  # handed over
 
     def __enter__(self) -> NodeIndexer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._worker.shutdown()
+        self._workers.shutdown()
         if self._writers is not None:
             self._writers.postings.close()
 
@@ -55,20 +57,24 @@ class NodeIndexer:
             self._hand_over()
 
     def _hand_over(self) -> None:
-        self._wait()
-        self._running = self._worker.submit(self._take, self._waiting)
+        if len(self._running) == _WORKERS:
+            self._running.popleft().result()
+        self._running.append(self._workers.submit(self._index, self._rows, self._waiting))
+        self._rows += len(self._waiting)
         self._waiting, self._waiting_size = [], 0
 
-    def _wait(self) -> None:
-        if self._running is not None:
-            self._running.result()
-
-    def _take(self, nodes: list[Node]) -> None:
-        """Index a batch, in the thread."""
-        if self._writers is None:
-            self._writers = _Writers(NamesWriter(self._tokenizer), PostingsWriter(self._folder, self._tokenizer))
-        _add(self._writers, range(self._rows, self._rows + len(nodes)), nodes)
-        self._rows += len(nodes)
+    def _index(self, first: int, nodes: Sequence[Node]) -> None:
+        """Index a batch, in a thread; its first node is row `first`."""
+        names = [node.name or node.id for node in nodes]
+        texts = [" ".join((name, *node.aliases, node.text)) for name, node in zip(names, nodes, strict=True)]
+        rows = range(first, first + len(nodes))
+        apart = [at for at, (node, name) in enumerate(zip(nodes, names, strict=True)) if node.id != name]
+        aliases = [(row, alias) for row, node in zip(rows, nodes, strict=True) for alias in node.aliases]
+        assert self._writers is not None  # nodes come before `finish`
+        self._writers.postings.add(first, texts)
+        self._writers.names.add(rows, NameKind.NAME, names)
+        self._writers.names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at].id for at in apart])
+        self._writers.names.add([row for row, _ in aliases], NameKind.ALIAS, [alias for _, alias in aliases])
 
     def finish(
         self,
@@ -83,27 +89,26 @@ class NodeIndexer:
         under the mask `measured`, (rows,); over all rows without it.
         """
         self._hand_over()
-        self._wait()
-        return self._worker.submit(self._finish, place, identifiers, measured)
-
-    def _finish(
-        self, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]], measured: NDArray[np.bool_] | None
-    ) -> dict[str, float]:
-        assert self._writers is not None  # `finish` has handed over a batch, be it empty
+        for batch in self._running:
+            batch.result()
+        assert self._writers is not None  # this is called once
         names, postings = self._writers
-        self._writers = None  # their memory is freed with this call
-        with postings:
-            names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
-            names.finish(self._folder, place)
-            del names
-            return postings.finish(place, measured=measured)
+        self._writers = None  # their memory is freed as soon as they have finished
+        naming = self._workers.submit(_finish_names, names, self._folder, place, identifiers)
+        return self._workers.submit(_finish, postings, naming, place, measured)
 
 
-def _add(writers: _Writers, rows: Sequence[int], nodes: Sequence[Node]) -> None:
-    names = [node.name or node.id for node in nodes]
-    writers.postings.add([" ".join((name, *node.aliases, node.text)) for name, node in zip(names, nodes, strict=True)])
-    writers.names.add(rows, NameKind.NAME, names)
-    apart = [at for at, (node, name) in enumerate(zip(nodes, names, strict=True)) if node.id != name]
-    writers.names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at].id for at in apart])
-    called = [(row, alias) for row, node in zip(rows, nodes, strict=True) for alias in node.aliases]
-    writers.names.add([row for row, _ in called], NameKind.ALIAS, [alias for _, alias in called])
+def _finish_names(
+    names: NamesWriter, folder: Path, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]]
+) -> None:
+    names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
+    names.finish(folder, place)
+
+
+def _finish(
+    postings: PostingsWriter, naming: Future[None], place: NDArray[np.int32], measured: NDArray[np.bool_] | None
+) -> dict[str, float]:
+    with postings:
+        statistics = postings.finish(place, measured=measured)
+    naming.result()
+    return statistics

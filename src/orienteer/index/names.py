@@ -9,6 +9,7 @@ Files (one entry for each name, alias and identifier; sorted by the key):
 
 from __future__ import annotations
 
+import threading
 from array import array
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -48,7 +49,7 @@ class Link(NamedTuple):
 
 
 class NamesWriter:
-    """Collects names and writes their index."""
+    """Collects names and writes their index. Several threads may add names at the same time."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -57,21 +58,20 @@ class NamesWriter:
         self._vocabulary = words.WordNumbers()
         self._stems = np.zeros(1 << 10, np.uint64)
         self._spelling: list[str] = []
+        self._lock = threading.Lock()
 
     def add(self, rows: Sequence[int], kind: NameKind, texts: Sequence[str]) -> None:
         """Add names of one kind, in any order; `rows[i]` is the node of `texts[i]`."""
-        self._take(rows, kind, texts)
-        if kind is NameKind.NAME:
-            turned = [at for at, text in enumerate(texts) if text.count(", ") == 1]
+        with self._lock:
+            self._rows.extend(rows)
+            self._kinds += bytes([kind]) * len(rows)
+            self._texts += texts
+            if len(self._texts) >= _BATCH:
+                self._index()
+        turned = [at for at, text in enumerate(texts) if text.count(", ") == 1] if kind is NameKind.NAME else []
+        if turned:
             pairs = [texts[at].split(", ") for at in turned]
-            self._take([rows[at] for at in turned], NameKind.TURNED, [f"{first} {last}" for last, first in pairs])
-
-    def _take(self, rows: Sequence[int], kind: NameKind, texts: Sequence[str]) -> None:
-        self._rows.extend(rows)
-        self._kinds += bytes([kind]) * len(rows)
-        self._texts += texts
-        if len(self._texts) >= _BATCH:
-            self._index()
+            self.add([rows[at] for at in turned], NameKind.TURNED, [f"{first} {last}" for last, first in pairs])
 
     def _index(self) -> None:
         """Index the names that were added since the last batch."""
@@ -99,8 +99,15 @@ class NamesWriter:
         if place is not None:
             rows = place[rows]
         for name, keys in (("exact", exact), ("stem", stem)):
-            order = np.lexsort((kinds, rows, keys))
-            save(folder, name, keys[order])
+            order = np.argsort(keys)
+            ordered = keys[order]
+            # Few names have the same key: only these are sorted by row and kind.
+            same = np.zeros(len(order) + 1, np.bool_)
+            same[1:-1] = ordered[1:] == ordered[:-1]
+            tied = np.flatnonzero(same[1:] | same[:-1])
+            at = order[tied]
+            order[tied] = at[np.lexsort((kinds[at], rows[at], ordered[tied]))]
+            save(folder, name, ordered)
             save(folder, f"{name}_row", rows[order])
             save(folder, f"{name}_kind", kinds[order])
         spelling = sorted({word.encode() for word in self._spelling})

@@ -1,7 +1,7 @@
 """The text index is written here: texts in, postings on disk out, in bounded memory.
 
-Texts come in batches, in the order of their rows. Each batch becomes (term, row, frequency), sorted by bucket (the
-first byte of the term's hash) and by term, and is spooled to disk. `finish` then joins the batches bucket by bucket, so
+Texts come in batches, from any thread. Each batch becomes (term, row, frequency), sorted by bucket (the first byte of
+the term's hash) and by term, and is spooled to disk. `finish` then joins the batches bucket by bucket, so
 that a bucket nearly fits the processor's cache, and writes the final arrays from first to last.
 
 Files (one entry for each term, in the order of the terms' hashes, unless stated otherwise):
@@ -18,7 +18,9 @@ Files (one entry for each term, in the order of the terms' hashes, unless stated
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,10 +34,15 @@ from orienteer.text.tokenizer import Tokenizer
 K1 = 1.2  # Lucene's defaults, as everywhere in the field
 B = 0.75
 BLOCK = 64  # postings under one maximum: small enough to skip most of a common term, 1 % of the postings' size
-BATCH_BYTES = 6_000_000  # of text: some million words, whose columns stay in the processor's cache
-_ROW_BITS = 23  # of a row within its batch: each takes a byte or more of `BATCH_BYTES`
-_BUCKETS = 256
+BATCH_BYTES = 6_000_000  # of text: some million words, sorted and spooled at once
+_PART_BYTES = 400_000  # of text, read at once: the columns of its words stay in a processor's cache
+# An occurrence of a term is a number that sorts by bucket, term and row. A word's own number has no row.
+_ROW_BITS = np.uint64(23)  # of a row within its batch: each takes a byte or more of `BATCH_BYTES`
+_TERM_BITS = np.uint64(31)
+_SEVERAL = np.uint64(1 << 54)  # marks a word that has further terms
+_NONE = np.uint64((1 << 64) - 1)  # in place of a further term
 _BUCKET_SHIFT = np.uint64(56)  # leaves the first byte of a hash
+_BUCKETS = 256
 _SLICE = 1 << 22  # postings handled at once while the maxima are taken
 
 
@@ -63,11 +70,12 @@ class _TermCounts(NamedTuple):
     counts: NDArray[Any]  # Any: integers of some width, how many postings each term has
     rows: NDArray[np.int32]
     frequencies: NDArray[Any]  # Any: as above
-    lengths: NDArray[np.int32]  # of the texts
+    lengths: NDArray[np.int64]  # of the texts
+    first_terms: NDArray[np.int64]  # (buckets + 1,): where each bucket's terms and counts begin
 
 
 class PostingsWriter:
-    """Collects texts and writes the index of all of them."""
+    """Collects texts and writes the index of all of them. Several threads may add texts at the same time."""
 
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         self._folder, self._tokenizer = folder, tokenizer
@@ -75,13 +83,11 @@ class PostingsWriter:
         self._spooled_terms = self._spooled = 0
         self._batches: list[_SpooledBatch] = []
         self._large: list[tuple[int, int, int]] = []  # term, row, frequency
-        self._lengths: list[NDArray[np.int32]] = []
-        self._rows = 0
+        self._lengths: list[tuple[int, NDArray[np.int64]]] = []  # the first row of a batch, and its texts' lengths
         self._words = words.WordNumbers()
         self._terms = words.WordNumbers()
-        self._term_hashes: list[NDArray[np.uint64]] = []
-        self._buckets = np.zeros(0, np.uint8)  # of the terms
-        self._expansion = np.full((3, 1 << 16), -1, np.int32)  # (3, words): terms; inverted where others follow
+        self._word_terms = np.full((3, 1 << 16), _NONE)  # (3, words): occurrences of the terms of each word
+        self._lock = threading.Lock()  # of what one batch learns for the next, and of the spool
 
     def __enter__(self) -> PostingsWriter:
         return self
@@ -94,93 +100,92 @@ class PostingsWriter:
         for spool in self._spools.values():
             spool.close()
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Index the next texts; each is one row."""
-        batch: list[str] = []
-        size = 0
-        for text in texts:
-            batch.append(text)
-            size += len(text) + 1
-            if size > BATCH_BYTES:
-                self._add(batch)
-                batch, size = [], 0
-        if batch:
-            self._add(batch)
+    def add(self, first_row: int, texts: Sequence[str]) -> None:
+        """Index the texts of a row and of those that follow it."""
+        for low, high in _parts(texts, BATCH_BYTES):
+            self._add(first_row + low, texts[low:high])
 
-    def _add(self, texts: Sequence[str]) -> None:
+    def _add(self, first_row: int, texts: Sequence[str]) -> None:
+        counted = self._count(texts)
+        with self._lock:
+            self._lengths.append((first_row, counted.lengths))
+            self._spool(first_row, counted)
+
+    def _count(self, texts: Sequence[str]) -> _TermCounts:
+        """Count the terms of each text, by one sort of their occurrences."""
+        parts = [self._occurrences(low, texts[low:high]) for low, high in _parts(texts, _PART_BYTES)]
+        occurrences, lengths = (np.concatenate(column) for column in zip(*parts, strict=True))
+        occurrences.sort()
+        occurrences, frequencies = runs(occurrences)
+        rows = (occurrences & np.uint64((1 << int(_ROW_BITS)) - 1)).astype(np.int32)
+        occurrences >>= _ROW_BITS
+        terms, counts = runs(occurrences)
+        first_terms = np.searchsorted(terms, np.arange(_BUCKETS + 1, dtype=np.uint64) << _BUCKET_SHIFT - _ROW_BITS)
+        terms = (terms & np.uint64((1 << int(_TERM_BITS)) - 1)).astype(np.int32)
+        return _TermCounts(terms, counts, rows, frequencies, lengths, first_terms)
+
+    def _occurrences(self, first: int, texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Return the occurrences of terms in the texts of a batch, `first` and those that follow, and their lengths."""
         text_words = words.split(texts, self._tokenizer)
-        numbers, new = self._words.number(text_words.hashes)
-        self._learn(text_words, new)
-        counted = self._count(numbers, text_words)
-        self._lengths.append(counted.lengths)
-        self._spool(counted)
-        self._rows += len(texts)
-
-    def _count(self, numbers: NDArray[np.int32], text_words: words.HashedWords) -> _TermCounts:
-        """Count the terms of each text, by one sort of (bucket, term, row)."""
-        rows, term = text_words.texts, self._expansion[0, numbers]
-        several = np.flatnonzero(term < 0)
-        term[several] = ~term[several]
-        for extra in self._expansion[1:, numbers[several]]:
-            has = extra >= 0
-            term = np.concatenate([term, extra[has]])
-            rows = np.concatenate([rows, rows[several[has]]])
-        lengths = np.bincount(rows, minlength=len(text_words.firsts) - 1).astype(np.int32)
-        keys = self._buckets[term].astype(np.uint64) << _BUCKET_SHIFT
-        keys |= term.astype(np.uint64) << np.uint64(_ROW_BITS) | rows.astype(np.uint64)
-        keys.sort()
-        keys, frequencies = runs(keys)
-        terms, counts = runs((keys >> np.uint64(_ROW_BITS) & np.uint64((1 << 31) - 1)).astype(np.int32))
-        return _TermCounts(
-            terms, counts, (keys & np.uint64((1 << _ROW_BITS) - 1)).astype(np.int32), frequencies, lengths
-        )
+        with self._lock:
+            numbers, new = self._words.number(text_words.hashes)
+            self._learn(text_words, new)
+            word_terms = self._word_terms
+        lengths = np.diff(text_words.firsts)
+        rows = np.repeat(np.arange(first, first + len(texts), dtype=np.uint64), lengths)
+        occurrences = word_terms[0].take(numbers)
+        several = np.flatnonzero(occurrences & _SEVERAL)
+        occurrences |= rows
+        if not len(several):
+            return occurrences, lengths
+        occurrences[several] ^= _SEVERAL
+        further = word_terms[1:, numbers[several]]
+        has = further != _NONE
+        rows = np.broadcast_to(rows[several], has.shape)[has]
+        lengths += np.bincount(rows.astype(np.int64) - first, minlength=len(texts))
+        return np.concatenate([occurrences, further[has] | rows]), lengths
 
     def _learn(self, text_words: words.HashedWords, new: NDArray[np.int64]) -> None:
         """Number the terms of new words; `new` are the words' places in `text_words`."""
         if not len(new):
             return
-        hashes = np.zeros((len(new), 3), np.uint64)  # (words, 3): hashes of their terms, 0 for none
-        hashes[:, 0] = text_words.hashes[new]
+        hashes = np.zeros((3, len(new)), np.uint64)  # (3, words): hashes of their terms, 0 for none
+        hashes[0] = text_words.hashes[new]
         starts_with_digit, ends_with_digit = text_words.digits(new)
         mixed = np.flatnonzero(starts_with_digit != ends_with_digit)
         terms = [self._tokenizer.expand(word) for word in text_words.at(new[mixed])]
         counts = np.array([len(word_terms) for word_terms in terms], np.int64)
-        row = np.repeat(mixed, counts)
-        column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+        column = np.repeat(mixed, counts)
+        row = np.arange(len(column)) - np.repeat(np.cumsum(counts) - counts, counts)
         hashes[row, column] = words.hashes_of([term for word_terms in terms for term in word_terms])
         if self._tokenizer.stems:
             letters = np.flatnonzero(~(starts_with_digit | ends_with_digit))
-            hashes[letters, 0] = words.hashes_of(self._tokenizer.stems_of(text_words.at(new[letters])))
-        has = np.flatnonzero(hashes)
-        numbers, fresh = self._terms.number(hashes.ravel()[has])
-        self._term_hashes.append(hashes.ravel()[has][fresh])
-        self._buckets = np.append(self._buckets, (self._term_hashes[-1] >> _BUCKET_SHIFT).astype(np.uint8))
-        while len(self._words) > self._expansion.shape[1]:
-            self._expansion = np.concatenate([self._expansion, np.full_like(self._expansion, -1)], axis=1)
-        learnt = np.full(hashes.size, -1, np.int32)
-        learnt[has] = numbers
-        learnt[0::3] ^= -(learnt[1::3] >= 0).astype(np.int32)
-        first_new = len(self._words) - len(new)
-        self._expansion[:, first_new : len(self._words)] = learnt.reshape(-1, 3).T
+            hashes[0, letters] = words.hashes_of(self._tokenizer.stems_of(text_words.at(new[letters])))
+        has = np.nonzero(hashes)
+        numbers, _ = self._terms.number(hashes[has])
+        while len(self._words) > self._word_terms.shape[1]:
+            self._word_terms = np.concatenate([self._word_terms, np.full_like(self._word_terms, _NONE)], axis=1)
+        learnt = self._word_terms[:, len(self._words) - len(new) : len(self._words)]
+        learnt[has] = hashes[has] >> _BUCKET_SHIFT << _BUCKET_SHIFT | numbers.astype(np.uint64) << _ROW_BITS
+        learnt[0, learnt[1] != _NONE] |= _SEVERAL
 
-    def _spool(self, counted: _TermCounts) -> None:
+    def _spool(self, first_row: int, counted: _TermCounts) -> None:
         ends = np.cumsum(counted.counts, dtype=np.int64)
+        rows = counted.rows + np.int32(first_row)
         large = np.flatnonzero(counted.frequencies >= 255)
         self._large += zip(
             counted.terms[np.searchsorted(ends, large, side="right")].tolist(),
-            (counted.rows[large] + np.int32(self._rows)).tolist(),
+            rows[large].tolist(),
             counted.frequencies[large].tolist(),
             strict=True,
         )
-        frequencies = np.minimum(counted.frequencies, 255)
-        columns = (counted.terms, counted.counts, counted.rows + np.int32(self._rows), frequencies)
+        columns = (counted.terms, counted.counts, rows, np.minimum(counted.frequencies, 255))
         for name, column in zip(_SPOOLS, columns, strict=True):
             column.astype(_SPOOLS[name], copy=False).tofile(self._spools[name])
-        first_terms = np.searchsorted(self._buckets[counted.terms], np.arange(_BUCKETS + 1))
-        first_postings = self._spooled + np.concatenate([[0], ends])[first_terms]
-        self._batches.append(_SpooledBatch(self._spooled_terms + first_terms, first_postings))
+        first_postings = self._spooled + np.concatenate([[0], ends])[counted.first_terms]
+        self._batches.append(_SpooledBatch(self._spooled_terms + counted.first_terms, first_postings))
         self._spooled_terms += len(counted.terms)
-        self._spooled += len(counted.rows)
+        self._spooled += len(rows)
 
     def finish(
         self, place_of_row: NDArray[np.int32] | None = None, *, measured: NDArray[np.bool_] | None = None
@@ -190,18 +195,21 @@ class PostingsWriter:
         The mean length is taken over the rows under the mask `measured`, (rows,); over all rows without it.
         """
         self.close()
-        row_place = place_of_row if place_of_row is not None else np.arange(self._rows, dtype=np.int32)
-        lengths = np.zeros(self._rows, np.int32)
-        lengths[row_place] = np.concatenate([np.zeros(0, np.int32), *self._lengths])
+        by_row = np.concatenate(
+            [np.zeros(0, np.int32), *(lengths for _, lengths in sorted(self._lengths, key=itemgetter(0)))]
+        )
+        row_place = place_of_row if place_of_row is not None else np.arange(len(by_row), dtype=np.int32)
+        lengths = np.zeros(len(by_row), np.int32)
+        lengths[row_place] = by_row
         save(self._folder, "length", lengths)
-        hashes = np.concatenate([np.zeros(0, np.uint64), *self._term_hashes])
+        hashes = self._terms.hashes
         order = np.argsort(hashes)
         place = np.empty(len(order), np.int32)  # of each term among the sorted hashes
         place[order] = np.arange(len(order), dtype=np.int32)
         save(self._folder, "term", hashes[order])
         of_mean = lengths if measured is None else lengths[row_place[measured]]
         mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
-        first_terms = np.searchsorted(self._buckets[order], np.arange(_BUCKETS + 1))
+        first_terms = np.searchsorted(hashes[order] >> _BUCKET_SHIFT, np.arange(_BUCKETS + 1))
         with _PostingsJoiner(self._folder, saturation(mean, lengths)) as joined:
             for bucket, bucket_runs in enumerate(self._spooled_runs()):
                 low, high = first_terms[bucket : bucket + 2].tolist()
@@ -289,6 +297,16 @@ class _PostingsJoiner:
         save(self._folder, "block", blocks)
         save(self._folder, "block_best", best)
         save(self._folder, "best", np.maximum.reduceat(best, blocks[:-1]) if len(best) else best)
+
+
+def _parts(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last place (exclusive) of consecutive texts that have some `size` bytes together."""
+    first = total = 0
+    for place, text in enumerate(texts, 1):
+        total += len(text) + 1
+        if total > size or place == len(texts):
+            yield first, place
+            first, total = place, 0
 
 
 def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.index.arrays import runs
 from orienteer.text.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
@@ -131,103 +132,105 @@ def _split(prepared: Sequence[bytes]) -> HashedWords:
     # One space before and after every text; eight more, so that a word's last block may be read past its end.
     buffer = np.frombuffer(b" " + b" ".join(prepared) + b" " * 9, np.uint8)
     is_word = buffer != 32
-    edges = np.flatnonzero(is_word[1:] != is_word[:-1]) + 1
-    starts, ends = edges[0::2], edges[1::2]
+    edges = np.flatnonzero(is_word[1:] != is_word[:-1])  # a word's start less one, and its end less one, in turns
+    starts, lengths = edges[0::2] + 1, edges[1::2] - edges[0::2]
     begins = np.zeros(len(prepared) + 1, np.int64)
     np.cumsum([len(text) + 1 for text in prepared], out=begins[1:])
     firsts = np.searchsorted(starts, begins + 1)
     firsts[-1] = len(starts)
-    return HashedWords(buffer, starts, ends - starts, firsts, _hash(buffer, starts, ends - starts))
+    return HashedWords(buffer, starts, lengths, firsts, _hash(buffer, starts, lengths))
 
 
 def _hash(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Hash words as `word_hash` does, eight bytes in a round; only longer words go on to the next round."""
-    prime = np.uint64(_PRIME)
-    value = np.uint64(_START) ^ lengths.astype(np.uint64)
     blocks = np.ndarray((len(buffer) - 7,), "<u8", buffer, strides=(1,))  # the eight bytes from each place on
-    going: NDArray[np.int64] | slice = slice(None)
-    at, left = starts, lengths
-    while len(at):
-        if len(at) <= _FEW:
-            places = np.arange(len(value))[going].tolist()
-            for place, start, count in zip(places, at.tolist(), left.tolist(), strict=True):
-                value[place] = _mixed(int(value[place]), buffer[start : start + count].tobytes())
-            break
-        mixed = (value[going] ^ (blocks[at] & _FIRST_BYTES[np.minimum(left, 8)])) * prime
-        mixed ^= mixed >> np.uint64(32)
+    value = lengths.view(np.uint64) ^ np.uint64(_START)
+    _mix(value, blocks[starts], lengths)
+    going = np.flatnonzero(lengths > 8)
+    at, left = starts[going] + 8, lengths[going] - 8
+    while len(going) > _FEW:
+        mixed = value[going]
+        _mix(mixed, blocks[at], left)
         value[going] = mixed
         longer = np.flatnonzero(left > 8)
-        going = longer if isinstance(going, slice) else going[longer]
-        at, left = at[longer] + 8, left[longer] - 8
-    value *= prime
+        going, at, left = going[longer], at[longer] + 8, left[longer] - 8
+    for place, start, count in zip(going.tolist(), at.tolist(), left.tolist(), strict=True):
+        value[place] = _mixed(int(value[place]), buffer[start : start + count].tobytes())
+    value *= np.uint64(_PRIME)
     value ^= value >> np.uint64(29)
     value[value == 0] = 1
     return value
+
+
+def _mix(value: NDArray[np.uint64], blocks: NDArray[np.uint64], left: NDArray[np.int64]) -> None:
+    """Mix a block into each hash: its first `left` bytes, eight at most."""
+    blocks &= _FIRST_BYTES.take(left, mode="clip")
+    value ^= blocks
+    value *= np.uint64(_PRIME)
+    value ^= value >> np.uint64(32)
 
 
 class WordNumbers:
     """Numbers words by their hash, in the order of their first appearance: an open-addressed table in numpy."""
 
     def __init__(self) -> None:
-        self._keys = np.zeros(1 << 16, np.uint64)
-        self._values = np.zeros(1 << 16, np.int32)
+        self._table = np.zeros(1 << 16, np.int32)  # a word's number + 1, at its hash's slot or the next free one
+        self._hashes = np.zeros(1 << 16, np.uint64)  # by number + 1; 0 for an empty slot
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """Return the hash of each word, in the order of their numbers: (words,)."""
+        return self._hashes[1 : self._count + 1]
+
     def number(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the number of each word, (words,), and the places in the input of the first of each new word."""
-        numbers, missing = self._find(hashes)
+        """Return the number of each word, (words,), and the places in the input of the first of each new word.
+
+        The new words of one call are numbered in the order of their hashes.
+        """
+        numbers = self.find(hashes)
+        missing = np.flatnonzero(numbers < 0)
         if not len(missing):
             return numbers, missing
-        fresh, first, inverse = np.unique(hashes[missing], return_index=True, return_inverse=True)
-        while (self._count + len(fresh)) * 2 > len(self._keys):
-            self._grow()
-        self._insert(fresh, np.arange(self._count, self._count + len(fresh), dtype=np.int32))
-        numbers[missing] = self._count + inverse
-        self._count += len(fresh)
-        return numbers, missing[first]
+        earlier = self._count
+        self._add(runs(np.sort(hashes[missing]))[0])
+        numbers[missing] = self.find(hashes[missing])
+        new = np.empty(self._count - earlier, np.int64)
+        new[numbers[missing[::-1]] - earlier] = missing[::-1]  # of several places of one word the first stays
+        return numbers, new
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the number of each word: (words,), -1 for words that were never numbered."""
-        numbers, missing = self._find(hashes)
-        numbers[missing] = -1
-        return numbers
-
-    def _find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        mask = np.uint64(len(self._keys) - 1)
-        slots = (hashes & mask).astype(np.int64)
-        numbers = self._values[slots]
-        keys = self._keys[slots]
-        misses: list[NDArray[np.int64]] = []
-        open_ = np.flatnonzero(keys != hashes)
+        mask = len(self._table) - 1
+        slots = (hashes & np.uint64(mask)).view(np.int64)
+        entries = self._table.take(slots)
+        open_ = np.flatnonzero(self._hashes.take(entries) != hashes)
         while len(open_):
-            empty = self._keys[slots[open_]] == 0
-            misses.append(open_[empty])
-            open_ = open_[~empty]
-            slots[open_] = (slots[open_] + 1) & int(mask)
-            here = self._keys[slots[open_]] == hashes[open_]
-            numbers[open_[here]] = self._values[slots[open_[here]]]
-            open_ = open_[~here]
-        return numbers, np.sort(np.concatenate(misses)) if misses else np.zeros(0, np.int64)
+            open_ = open_[entries[open_] != 0]
+            slots[open_] = (slots[open_] + 1) & mask
+            entries[open_] = self._table[slots[open_]]
+            open_ = open_[self._hashes[entries[open_]] != hashes[open_]]
+        entries -= 1
+        return entries
 
-    def _insert(self, keys: NDArray[np.uint64], values: NDArray[np.int32]) -> None:
-        mask = len(self._keys) - 1
-        slots = (keys & np.uint64(mask)).astype(np.int64)
-        left = np.arange(len(keys))
+    def _add(self, hashes: NDArray[np.uint64]) -> None:
+        """Number distinct new words."""
+        first, self._count = self._count + 1, self._count + len(hashes)
+        while self._count >= len(self._hashes):
+            self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)])
+        self._hashes[first : self._count + 1] = hashes
+        if self._count * 2 > len(self._table):
+            self._table = np.zeros(len(self._table) << (self._count * 2 // len(self._table)).bit_length(), np.int32)
+            first = 1
+        # Backwards: of several words with one slot the last gets it, which shall be the earliest, often the commonest.
+        left = np.arange(self._count, first - 1, -1, dtype=np.int32)
+        mask = len(self._table) - 1
+        slots = (self._hashes[left] & np.uint64(mask)).view(np.int64)
         while len(left):
-            free = left[self._keys[slots[left]] == 0]
-            self._keys[slots[free]] = keys[free]  # of several keys for one slot the last stays
-            placed = self._keys[slots[left]] == keys[left]
-            self._values[slots[left[placed]]] = values[left[placed]]
-            left = left[~placed]
-            slots[left] = (slots[left] + 1) & mask
-
-    def _grow(self) -> None:
-        """Double the table and insert its words again."""
-        used = np.flatnonzero(self._keys)
-        keys, values = self._keys[used], self._values[used]
-        self._keys = np.zeros(len(self._keys) * 2, np.uint64)
-        self._values = np.zeros(len(self._keys), np.int32)
-        self._insert(keys, values)
+            free = self._table[slots] == 0
+            self._table[slots[free]] = left[free]
+            homeless = self._table[slots] != left
+            left, slots = left[homeless], (slots[homeless] + 1) & mask
