@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Array, Folder, Rows, check_counts, check_ends, create, save
+from orienteer.index.arrays import Array, Folder, Rows, check_counts, check_ends, file_name, save
 
 KindMask = NDArray[np.bool_]
 """(2 * edge types,): which kinds of edges (edge type * 2 + incoming) may be walked."""
-_SLICE = 1 << 22  # edge ends that are handled at once: bounds the memory
+_SLICE = 1 << 16  # edges that are handled at once: their columns stay in a processor's cache
 
 
 class Entries(NamedTuple):
@@ -159,45 +159,43 @@ def write(
     """
     width = max(1, int(types.max(initial=0)).bit_length()) + 1
     bits = max(1, int(nodes).bit_length())
-    keys, apart = _keys(source, target, types, bits, width)
+    keys, is_apart = _keys(source, target, types, bits, width)
     if extra is None:
         keys.sort()
     else:
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
-        save(folder, "extra_number", np.concatenate([extra, extra[apart]])[order])
+        save(folder, "extra_number", np.concatenate([extra, extra[is_apart]])[order])
         del order
-    kind_type = np.uint8 if width <= 8 else np.uint16
-    neighbor = create(folder, "neighbor", np.int32, len(keys))
-    kind = create(folder, "kind", kind_type, len(keys))
-    counts = np.zeros(nodes + 1, np.int64)
-    for low in range(0, len(keys), _SLICE):
-        part = keys[low : low + _SLICE]
-        neighbor[low : low + _SLICE] = (part >> np.uint64(width)) & np.uint64((1 << bits) - 1)
-        kind[low : low + _SLICE] = part & np.uint64((1 << width) - 1)
-        counts[1:] += np.bincount((part >> np.uint64(width + bits)).astype(np.int64), minlength=nodes)
-    del neighbor, kind
-    save(folder, "indptr", np.cumsum(counts))
+    columns = {
+        "neighbor": (np.dtype(np.int32), np.uint64(width), np.uint64((1 << bits) - 1)),
+        "kind": (np.dtype(np.uint8 if width <= 8 else np.uint16), np.uint64(0), np.uint64((1 << width) - 1)),
+    }
+    for name, (kind, shift, mask) in columns.items():
+        with (folder / file_name(name, kind)).open("wb") as file:
+            for low in range(0, len(keys), _SLICE):
+                (keys[low : low + _SLICE] >> shift & mask).astype(kind).tofile(file)
+    save(folder, "indptr", np.searchsorted(keys, np.arange(nodes + 1, dtype=np.uint64) << np.uint64(bits + width)))
 
 
 def _keys(
     source: NDArray[np.int32], target: NDArray[np.int32], types: NDArray[np.uint16], bits: int, width: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
     """Pack every edge end into a number; sorted numbers are sorted by row, neighbour and kind. A loop has one end.
 
-    Returns the keys, (edge ends,), first the outgoing ones, then the incoming ones; and the edges of the latter.
+    Returns the keys, (edge ends,), first the outgoing ones, then the incoming ones; and which edges have the latter.
     """
     assert 2 * bits + width <= 64, (bits, width)  # 2 ** 27 nodes with 256 edge types fit
-    apart = np.flatnonzero(source != target)
-    keys = np.empty(len(source) + len(apart), np.uint64)
-    going, coming = keys[: len(source)], keys[len(source) :]
+    is_apart = source != target
+    keys = np.empty(len(source) + int(is_apart.sum()), np.uint64)
+    going, end = keys[: len(source)], len(source)
     for low in range(0, len(source), _SLICE):
         part = slice(low, low + _SLICE)
         going[part] = _key(source[part], target[part], types[part], 0, bits, width)
-    for low in range(0, len(apart), _SLICE):
-        at = apart[low : low + _SLICE]
-        coming[low : low + _SLICE] = _key(target[at], source[at], types[at], 1, bits, width)
-    return keys, apart
+        coming = _key(target[part], source[part], types[part], 1, bits, width)[is_apart[part]]
+        keys[end : end + len(coming)] = coming
+        end += len(coming)
+    return keys, is_apart
 
 
 def _key(

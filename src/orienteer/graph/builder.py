@@ -30,7 +30,7 @@ Progress = Callable[[str, int], None]
 """Called with the name of a stage and how much of it is done."""
 IDENTIFIER_PROPERTY = "identifier"  # a property whose values name their node, as an id does
 _BATCH = 20_000  # nodes between two reports of progress, and nodes or extras that are copied at once
-_SLICE = 1 << 22  # edges that are counted at once: bounds the memory
+_SLICE = 1 << 16  # edges that are counted at once: their columns stay in a processor's cache
 
 
 class GraphBuilder:

@@ -43,7 +43,7 @@ _SEVERAL = np.uint64(1 << 54)  # marks a word that has further terms
 _NONE = np.uint64((1 << 64) - 1)  # in place of a further term
 _BUCKET_SHIFT = np.uint64(56)  # leaves the first byte of a hash
 _BUCKETS = 256
-_SLICE = 1 << 22  # postings handled at once while the maxima are taken
+_SLICE = 1 << 16  # postings whose maxima are taken at once: their columns stay in a processor's cache
 
 
 _SPOOLS = {"terms": np.int32, "counts": np.int32, "rows": np.int32, "frequencies": np.uint8}
