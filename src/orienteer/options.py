@@ -1,42 +1,85 @@
-"""The options of a configuration dataclass: what they are called, what they mean, and values that fit them.
+"""`Options`, the base class of every configuration: it checks names and values, and describes each option.
 
-A configuration is a frozen dataclass whose fields are documented by a string beneath each. The command line, the
-settings file and Python all set its fields through here, so that a wrong name or value meets the same words.
+class ArkConfig(Options):
+    agents: int = Field(default=3, ge=1)
+    \"\"\"Parallel agents.\"\"\"
+
+ArkConfig(agents=0)               BadOption: ArkConfig.agents is 0: it must be a whole number, 1 or more
+ArkConfig.read({"agents": "2"})   the same from texts: of a command line, a settings file, a sweep
+ArkConfig.model_json_schema()     types, bounds, choices, defaults, and the strings beneath the fields
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Self, get_args, get_origin
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic.errors import PydanticUserError
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
 
 from orienteer.errors import BadOption, nearest
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One field of a configuration, for people."""
 
     name: str
     type: str
+    """As the class writes it: `int`, `Mode`, `tuple[str, ...]`."""
     default: Any  # Any: whatever the field holds
     doc: str
     """The string beneath the field, which cites where the default comes from."""
 
 
-def options_of(config: type | None) -> tuple[Option, ...]:
-    """Return the options of a configuration dataclass, in the order of its fields; none where there is none."""
+class Options(BaseModel):
+    """A configuration. Frozen; every way to make one checks it, except `model_copy`, which is for checked values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any], *, where: str = "") -> Self:  # Any: whatever the fields hold
+        """Return the configuration with these values, where texts mean what they would on a command line.
+
+        `3`, `true` and `none` are read, and `one,two` is a list. `where` comes before a name in messages, as in
+        `[budget] calls`. Raises `BadOption` for a name or a value that does not fit.
+        """
+        fields = cls.model_fields
+        read = {
+            name: _of_text(fields[name].annotation, value) if isinstance(value, str) and name in fields else value
+            for name, value in values.items()
+        }
+        return cls.model_validate(read, context=where)
+
+    @property
+    def chosen(self) -> dict[str, Any]:  # Any: whatever the fields hold
+        """The options that were set, by name; those that keep their defaults are left out."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse(cls, values: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        """Raise `BadOption` in place of pydantic's error, whose message also quotes keys and passwords."""
+        try:
+            return handler(values)
+        except ValidationError as error:
+            where = f"{cls.__name__}." if info.context is None else info.context
+            refusal = _refusal(cls, values, error, where)
+        raise refusal
+
+
+def options_of(config: type[Options] | None) -> tuple[Option, ...]:
+    """Return the options of a configuration, in the order of its fields; none where there is none."""
     if config is None:
         return ()
-    docs = _field_docs(config)
+    types = {name: kind for base in reversed(config.__mro__) for name, kind in inspect.get_annotations(base).items()}
     return tuple(
-        Option(one.name, _written_type(one), _default(one), docs.get(one.name, "")) for one in _settable(config)
+        Option(
+            name,
+            types[name] if isinstance(types[name], str) else inspect.formatannotation(types[name]),
+            None if field.is_required() else field.get_default(call_default_factory=True),
+            field.description or "",
+        )
+        for name, field in config.model_fields.items()
     )
 
 
@@ -51,80 +94,54 @@ def pairs_of(texts: Iterable[str], *, form: str = "NAME=VALUE") -> dict[str, str
     return pairs
 
 
-def check(config: type, values: Mapping[str, Any], *, where: str = "") -> dict[str, Any]:
-    """Return the values as the types of their fields. Raises `BadOption` for a name or a value that does not fit.
-
-    A text is taken for what it would mean on a command line: `3`, `true`, `none`, `one,two` for a list. `where` is put
-    before the name in messages, as in `[budget] calls`.
-    """
-    hints = get_type_hints(config)
-    written = {one.name: _written_type(one) for one in _settable(config)}
-    checked = {}
-    for name, value in values.items():
-        if name not in written:
-            raise unknown_option(repr(f"{where}{name}"), name, written)
-        meant = _of_text(hints[name], value) if isinstance(value, str) else value
-        try:
-            checked[name] = TypeAdapter(hints[name]).validate_python(meant)
-        except ValidationError as error:
-            said = error.errors()[0]["msg"].removeprefix("Value error, ")
-            wanted = _choices(hints[name])
-            must = wanted or written[name]
-            raise BadOption(f"{where}{name} must be {must}, is {value!r}{'' if wanted else f': {said}'}") from error
-        except PydanticUserError:  # a type that only code can make, such as a function
-            checked[name] = value
-    return checked
-
-
-def unknown_option(shown: str, name: str, known: Iterable[str]) -> BadOption:
-    """Return the error for an option that there is not, with the nearest ones; `shown` is how it is written of."""
-    known = list(known)
-    near = nearest(name, known)
+def unknown_option(shown: str, name: str, names: Iterable[str]) -> BadOption:
+    """Return the error for an unknown option, with the nearest of the names; `shown` is how the message writes it."""
+    names = list(names)
+    near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
-    return BadOption(f"There is no option {shown}.{hint} There are: {', '.join(known) or 'none'}.")
+    return BadOption(f"There is no option {shown}.{hint} There are: {', '.join(names) or 'none'}.")
 
 
-def _settable(config: type) -> Iterator[Field[Any]]:
-    return (one for one in fields(config) if one.init)
-
-
-def _of_text(hint: Any, text: str) -> Any:  # Any: a type as it is annotated
+def _of_text(kind: Any, text: str) -> Any:  # Any: a type as it is annotated, and what the text means
     """Return None or a list where the field takes them and the text means one, else the text."""
-    kinds = get_args(hint) or (hint,)
+    kinds = get_args(kind) or (kind,)
     if type(None) in kinds and text.casefold() in ("none", "null", ""):
         return None
-    takes_several = any((get_origin(kind) or kind) in (tuple, list, frozenset) for kind in (hint, *kinds))
+    takes_several = any((get_origin(part) or part) in (tuple, list, frozenset) for part in (kind, *kinds))
     return [part.strip() for part in text.split(",") if part.strip()] if takes_several else text
 
 
-def _choices(hint: Any) -> str:  # Any: a type as it is annotated
-    """Return the values that a field takes where they can be counted, else nothing."""
-    if hint is bool:
-        return "true or false"
-    return f"one of {', '.join(map(str, get_args(hint)))}" if get_origin(hint) is Literal else ""
+def _refusal(config: type[Options], values: Any, error: ValidationError, where: str) -> BadOption:
+    """Return what is wrong with the values: a name that is unknown first, else the first value that does not fit."""
+    if not isinstance(values, Mapping):
+        return BadOption(f"{where.rstrip('. ')} is {values!r}: it must be a table of options")
+    fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    name = str(fault["loc"][0])
+    if fault["type"] == "extra_forbidden":
+        return unknown_option(repr(f"{where}{name}"), name, config.model_fields)
+    must = _in_words(config.model_json_schema()["properties"][name]) or fault["msg"]
+    if fault["type"] == "missing":
+        return BadOption(f"{where}{name} is missing: it must be {must}")
+    shown = f"is {values[name]!r}" if config.model_fields[name].repr else "cannot be used"
+    return BadOption(f"{where}{name} {shown}: it must be {must}")
 
 
-def _written_type(one: Field[Any]) -> str:
-    return one.type if isinstance(one.type, str) else inspect.formatannotation(one.type)
-
-
-def _default(one: Field[Any]) -> Any:
-    if one.default is not MISSING:
-        return one.default
-    return one.default_factory() if one.default_factory is not MISSING else None
-
-
-def _field_docs(config: type) -> dict[str, str]:
-    """Return the string beneath each field of a class and its bases; none where the source is not at hand."""
-    docs: dict[str, str] = {}
-    for one in reversed(config.__mro__[:-1]):
-        try:
-            tree = ast.parse(textwrap.dedent(inspect.getsource(one)))
-        except (OSError, TypeError):
-            continue
-        body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
-        for field, below in zip(body, body[1:], strict=False):
-            match field, below:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                    docs[name] = inspect.cleandoc(text)
-    return docs
+def _in_words(schema: Mapping[str, Any]) -> str:  # Any: JSON
+    """Return what a value must be by its JSON schema: `a whole number, 1 to 100, or none`."""
+    if "anyOf" in schema:
+        return ", or ".join(map(_in_words, schema["anyOf"]))
+    if "enum" in schema:
+        return f"one of {', '.join(map(str, schema['enum']))}"
+    kind = schema.get("type", "")
+    if kind == "array":
+        return f"a list, each {_in_words(schema['items'])}"
+    words = {"boolean": "true or false", "string": "text", "object": "a table", "null": "none"}
+    if kind not in ("integer", "number"):
+        return words.get(kind) or str(schema.get("$ref", "")).rpartition("/")[2]
+    number = "a whole number" if kind == "integer" else "a number"
+    if "minimum" in schema and "maximum" in schema:
+        return f"{number}, {schema['minimum']:,} to {schema['maximum']:,}"
+    bounds = {"minimum": "{:,} or more", "exclusiveMinimum": "above {:,}"}
+    bounds |= {"maximum": "at most {:,}", "exclusiveMaximum": "below {:,}"}
+    told = " and ".join(form.format(schema[bound]) for bound, form in bounds.items() if bound in schema)
+    return f"{number}, {told}" if told else number

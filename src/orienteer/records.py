@@ -5,7 +5,6 @@ All are frozen. Ids are strings; higher scores are better; ties go by id.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -13,7 +12,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from orienteer.display import counted, frame, result_html
-from orienteer.errors import BadInput, BadOption
+from orienteer.errors import BadInput
+from orienteer.options import Options
 
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
@@ -265,19 +265,15 @@ class Raw(Record):
     """Natural logarithm of each token's probability, in the order of the tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Options):
     """US dollars for a million tokens."""
 
-    prompt: float
-    completion: float
-    cached: float | None = None
+    prompt: float = Field(ge=0)
+    """Tokens that a model reads."""
+    completion: float = Field(ge=0)
+    """Tokens that it writes, its thoughts among them."""
+    cached: float | None = Field(default=None, ge=0)
     """Prompt tokens that the server had in its cache; None charges them as any other."""
-
-    def __post_init__(self) -> None:
-        for name, value in (("prompt", self.prompt), ("completion", self.completion), ("cached", self.cached)):
-            if value is not None and not (math.isfinite(value) and value >= 0):
-                raise BadOption(f"the price of {name} tokens must be a number of dollars from 0 up, is {value!r}")
 
     def usd(self, *, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> float:
         """Return the dollars that these tokens cost; cached tokens are among the prompt tokens."""

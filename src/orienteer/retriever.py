@@ -14,7 +14,6 @@ from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.table import AUTO, METHODS, MethodCard, chosen, method_of_settings, options_by_method, over
-from orienteer.options import check
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method
 from orienteer.records import Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
@@ -72,7 +71,7 @@ class Retriever:
         inner, config = self.method.over, None if self.method.over is None else self.method.over.config_class()
         self._inner_options: Mapping[str, Any] = {}
         if inner is not None and config is not None:
-            self._inner_options = check(config, by_method.get(inner.name, {}), where=f"{inner.name}.")
+            self._inner_options = config.read(by_method.get(inner.name, {}), where=f"{inner.name}.").chosen
         with self._damage_told():
             self._made = self._make()
 
@@ -274,7 +273,7 @@ class Retriever:
             if options:
                 raise BadOption(f"the method {self.method.name!r} has no options, got {', '.join(options)}")
             return {}
-        return check(config, options, where=f"{self.method.name}.")
+        return config.read(options, where=f"{self.method.name}.").chosen
 
     def _require_price(self, budget: Budget) -> None:
         if self.model is not None:

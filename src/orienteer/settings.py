@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadOption
 from orienteer.llm.address import OFFLINE, is_loopback, is_offline, show
-from orienteer.options import check, unknown_option
+from orienteer.options import unknown_option
 
 if TYPE_CHECKING:
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel
@@ -94,7 +94,7 @@ class Settings:
         from orienteer.llm.budget import Budget
 
         given = {name: value for name, value in flags.items() if value is not None}
-        return Budget(**check(Budget, {**self.budget, **given}, where="[budget] "))
+        return Budget.read({**self.budget, **given}, where="[budget] ")
 
     def open_model(self, name: str | None = None) -> OpenAIModel:
         """Return a model by its name, else the one that is set, at the address and with the key that are set.
@@ -134,11 +134,10 @@ class Settings:
         for one in self.server:
             if one not in _SERVER:
                 raise unknown_option(repr(f"[server] {one}"), one, _SERVER)
-        config = OpenAIConfig(
-            base_url=url, api_key=self.api_key, price=price, **check(OpenAIConfig, self.server, where="[server] ")
-        )
+        server = OpenAIConfig.read(self.server, where="[server] ").chosen
+        config = OpenAIConfig(base_url=url, api_key=self.api_key, price=price, **server)
         if url is not None and is_loopback(url):
-            return config if "retries" in self.server else replace(config, retries=_OWN_RETRIES)
+            return config if "retries" in self.server else config.model_copy(update={"retries": _OWN_RETRIES})
         if self.offline:
             raise BadOption(
                 f"the model {name!r} is at {_shown(url)}, and {OFFLINE} allows this machine only: "
@@ -154,12 +153,7 @@ class Settings:
     def _price(self) -> Price | None:
         from orienteer.records import Price
 
-        if not self.price:
-            return None
-        missing = {"prompt", "completion"} - set(self.price)
-        if missing:
-            raise BadOption(f"[price] lacks {min(missing)}: give both prompt and completion, in USD a million tokens")
-        return Price(**check(Price, self.price, where="[price] "))
+        return Price.read(self.price, where="[price] ") if self.price else None
 
 
 def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequence[Path] | None = None) -> Settings:

@@ -45,7 +45,7 @@ def test_the_settings_options_are_beaten_by_all_others():
         (["ark agents='1"], {}, "cannot be read"),
         (["ark agents"], {}, "NAME=VALUE"),
         (["ark agent=1"], {}, "Near: agents"),
-        (["ark agents=many"], {}, "agents must be int"),
+        (["ark agents=many"], {}, "agents is 'many': it must be a whole number"),
         (["bm25", "bm25 "], {}, "named twice"),
         (["bm25"], {"agents": "2"}, "There is no option 'agents'"),
     ],

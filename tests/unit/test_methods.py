@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import pytest
 
@@ -19,7 +18,7 @@ from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
 from orienteer.methods.table import METHODS, MethodCard, method_of
-from orienteer.options import options_of
+from orienteer.options import Options, options_of
 from orienteer.records import Question, Ranked, Result, Trajectory, Usage
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -43,8 +42,7 @@ def model():
     return ScriptedModel(seeker, usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5))
 
 
-@dataclass(frozen=True)
-class EchoConfig:
+class EchoConfig(Options):
     shout: bool = False
     """Whether to shout."""
 
@@ -161,7 +159,7 @@ def test_options_are_checked(small):
         Retriever(small, "anchor", settings=UNSET, agents=3)
     with pytest.raises(BadOption, match="'bm25' has no options, got agents"):
         Retriever(small, "bm25", settings=UNSET, agents=3)
-    with pytest.raises(BadOption, match=r"anchor\.most_hops must be int"):
+    with pytest.raises(BadOption, match=r"anchor\.most_hops is 'many': it must be a whole number, 1 or more"):
         Retriever(small, "anchor", settings=Settings(options={"most_hops": "many"}))
     with pytest.raises(BadOption, match="Near: .*ark"):
         Retriever(small, "bm25", settings=Settings(methods={"arc": {"agents": 1}}))

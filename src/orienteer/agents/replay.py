@@ -148,7 +148,7 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
         methods=(a.method, b.method),
         steps=(len(a.steps), len(b.steps)),
         first_step=None if at is None else at + 1,
-        calls=((), ()) if at is None else pairs[at],
+        calls=((), ()) if at is None else (pairs[at][0], pairs[at][1]),
         both=tuple(one for one in a.selected if one in b.selected),
         only_first=tuple(one for one in a.selected if one not in b.selected),
         only_second=tuple(one for one in b.selected if one not in a.selected),

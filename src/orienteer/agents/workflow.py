@@ -9,21 +9,22 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import field_validator
 
 from orienteer.agents.hits import present
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.searchers import Mode, ranking_of
+from orienteer.index.searchers import Mode, checked_mode
 from orienteer.llm.calls import Check
 from orienteer.llm.exchange import Exchange, ask, begin, recorded_by
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
+from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
     JsonValue,
@@ -45,8 +46,7 @@ from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowConfig:
+class WorkflowConfig(Options):
     """What every method with a fixed course lets choose."""
 
     temperature: float = 0.0
@@ -54,12 +54,7 @@ class WorkflowConfig:
     mode: Mode = "lexical"
     """How searches rank: lexical (words), dense (meaning), or both: hybrid, hybrid:0.6 (BM25's share) or rrf."""
 
-    def __post_init__(self) -> None:
-        ranking_of(self.mode)
-        for one in fields(self):
-            value, most = getattr(self, one.name), None if one.name.endswith("_tokens") else LARGEST_K
-            if type(value) is int and (value < 1 or (most and value > most)):
-                raise BadOption(f"{one.name} is {value}: it must be 1 {f'to {most}' if most else 'or more'}")
+    _check_mode = field_validator("mode")(checked_mode)
 
 
 class Workflow:

@@ -59,6 +59,12 @@ def ranking_of(mode: Mode) -> Ranking:
     raise BadOption(f"mode is {mode!r}: it must be lexical, dense, hybrid, hybrid:WEIGHT (BM25's share, 0 to 1) or rrf")
 
 
+def checked_mode(mode: Mode) -> Mode:
+    """Return a mode as it is. Raises `BadOption` where `ranking_of` does."""
+    ranking_of(mode)
+    return mode
+
+
 class Searcher(Protocol):
     """Ranks rows for a query. Safe among threads."""
 

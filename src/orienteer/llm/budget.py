@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from pydantic import Field
+
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate
+from orienteer.options import Options
 from orienteer.protocols import Run
 from orienteer.records import Price, Ranked, Step, Trajectory, Usage
 
 Event: TypeAlias = Step | Ranked | str | Trajectory
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Options):
     """Limits for one question. None is no limit."""
 
-    calls: int | None = None
+    calls: int | None = Field(default=None, ge=1, strict=True)
     """Calls of a model, repair turns and the last turn included."""
-    tokens: int | None = None
+    tokens: int | None = Field(default=None, ge=1, strict=True)
     """Prompt and completion tokens together."""
-    seconds: float | None = None
+    seconds: float | None = Field(default=None, gt=0)
     """Time from the start of the question. No call begins after it; one of a model that has begun is cut off."""
-    usd: float | None = None
+    usd: float | None = Field(default=None, gt=0)
     """Money. Needs a model whose price is known."""
-
-    def __post_init__(self) -> None:
-        for name in ("calls", "tokens"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise BadOption(f"a budget of {name} must be a whole number from 1 up, is {value!r}")
-        for name in ("seconds", "usd"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise BadOption(f"a budget of {name} must be a number above 0, is {value!r}")
 
     def require_price(self, model: str, price: Price | None) -> None:
         """Raise `BadOption` where money is limited and the price of the model is not known."""

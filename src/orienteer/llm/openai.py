@@ -9,15 +9,17 @@ import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import unquote, urlsplit
+
+from pydantic import Field, model_validator
 
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
 from orienteer.llm.prices import price_of
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.wire import Answered, Body, Way, answer, blamed, body_of, way_of
+from orienteer.options import Options
 from orienteer.records import JsonValue, Message, Price, Reply, Sampling, ToolSpec, Usage
 
 if TYPE_CHECKING:
@@ -34,19 +36,18 @@ _PROSE_BEFORE_DOUBT = 2
 """Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAIConfig:
+class OpenAIConfig(Options):
     """Where a model is served, and how patiently it is asked."""
 
-    base_url: str | None = field(default=None, repr=False)
+    base_url: str | None = Field(default=None, repr=False)
     """Address of the server, usually ending in /v1. None is OpenAI's own. It may hold a password."""
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | None = Field(default=None, repr=False)
     """A server at an address of one's own may need none."""
-    timeout_seconds: float = 120.0
+    timeout_seconds: float = Field(default=120.0, gt=0, le=_LONGEST_TIMEOUT)
     """How long one attempt may take, all in all. A server that asks for a longer pause gets none."""
-    retries: int = 4
+    retries: int = Field(default=4, ge=0, le=_MOST_RETRIES)
     """Further attempts after a timeout, a dropped connection, 429 or 5xx; they back off, and honour Retry-After."""
-    concurrency: int = 8
+    concurrency: int = Field(default=8, ge=1)
     """Calls under way at one time; further ones wait."""
     mode: Literal["auto", "tools", "schema", "text"] = "auto"
     """How calls are asked for. `auto` begins with tools and steps down where the server does not have them."""
@@ -55,7 +56,8 @@ class OpenAIConfig:
     price: Price | None = None
     """What the model costs here. None takes the list price on OpenAI's own server, and is unknown on any other."""
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _check_access(self) -> Self:
         if self.base_url is not None and not is_address(self.base_url):
             raise BadOption(f"the base URL must look like http://localhost:8000/v1, is {show(self.base_url)!r}")
         if self.base_url is not None and ("?" in self.base_url or "#" in self.base_url):
@@ -64,16 +66,7 @@ class OpenAIConfig:
             )
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise BadOption("the API key holds characters that no key has; was it copied whole?")
-        if not 0 < self.timeout_seconds <= _LONGEST_TIMEOUT:
-            raise BadOption(
-                f"timeout_seconds must be a number above 0, and at most {_LONGEST_TIMEOUT:,}, is "
-                f"{self.timeout_seconds!r}"
-            )
-        if not 0 <= self.retries <= _MOST_RETRIES or self.concurrency < 1:
-            raise BadOption(
-                f"retries must be from 0 to {_MOST_RETRIES} and concurrency >= 1, are {self.retries} and "
-                f"{self.concurrency}"
-            )
+        return self
 
 
 class OpenAIModel:

@@ -18,21 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from string import Template
 from threading import Lock
-from typing import Literal, get_args
+from typing import Literal, Self
 
 import numpy as np
+from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.agent import Agent, ByFinish
 from orienteer.agents.hits import present
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
-from orienteer.index.searchers import Mode, ranking_of
+from orienteer.index.searchers import Mode, checked_mode
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
+from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.tools.neighborhood import PLAIN
@@ -52,13 +53,12 @@ _PAPER_PARAMETERS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArkConfig:
+class ArkConfig(Options):
     """ARK's settings, the paper's values where it gives them."""
 
-    agents: int = 3
+    agents: int = Field(default=3, ge=1)
     """Parallel agents. ARK, appendix A.2."""
-    max_steps: int = 20
+    max_steps: int = Field(default=20, ge=1)
     """Steps before an agent is stopped. The paper's T_max, appendix A.2."""
     temperature: float = 0.7
     """Temperature of every agent; the paper states it for training trajectories only (section 4.3)."""
@@ -66,7 +66,7 @@ class ArkConfig:
     """How the agents' lists become one: vote (section 3.2), or order or random (table 3)."""
     tools: Tools = "all"
     """all: ours; paper: the paper's four tools; global-only, no-query, no-filters: its ablations (table 2)."""
-    context_tokens: int = 24_000
+    context_tokens: int = Field(default=24_000, ge=1)
     """Size of a request; beyond it the oldest observations are left out."""
     faithful: bool = False
     """Only what the paper has: its tools and prompt, none of the options below."""
@@ -79,18 +79,15 @@ class ArkConfig:
     mode: Mode = "lexical"
     """How searches rank unless an agent says: lexical, dense, hybrid, hybrid:0.6 or rrf; table 4's `rel`."""
 
-    def __post_init__(self) -> None:
-        for name, kind in (("tools", Tools), ("fusion", Fusion)):
-            if getattr(self, name) not in get_args(kind):
-                raise BadOption(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(get_args(kind))}")
-        ranking_of(self.mode)
-        for name in ("agents", "max_steps"):
-            if getattr(self, name) < 1:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")
+    _check_mode = field_validator("mode")(checked_mode)
+
+    @model_validator(mode="after")
+    def _check_plain(self) -> Self:
         if self.is_plain and (self.early_stop or self.fill or self.more_tools):
             raise BadOption(
                 "early_stop, fill and more_tools are not the paper's: leave them out, or faithful and tools"
             )
+        return self
 
     @property
     def is_plain(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from orienteer.errors import BadOption, nearest
+from orienteer.options import Options
 from orienteer.plugins import load, refused, registered
 from orienteer.protocols import LanguageModel, Method
 from orienteer.settings import FILE, Settings
@@ -54,9 +55,13 @@ class MethodCard:
         made: Callable[..., Method] = _imported(self.target)
         return made
 
-    def config_class(self) -> type | None:
+    def config_class(self) -> type[Options] | None:
         """Return the class of its options, None where it has none. Raises `BadOption` where it cannot be imported."""
-        kind: type | None = None if self.config is None else _imported(self.config)
+        kind = None if self.config is None else _imported(self.config)
+        if kind is not None and not (isinstance(kind, type) and issubclass(kind, Options)):
+            raise BadOption(
+                f"the options of {self.name!r}, {self.config}, must be a class of orienteer.options.Options"
+            )
         return kind
 
     def make(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
-from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from orienteer.errors import BadOption
+from pydantic import Field, field_validator
+
 from orienteer.graph.store import Graph
-from orienteer.index.searchers import Mode, ranking_of
+from orienteer.index.searchers import Mode, checked_mode
+from orienteer.options import Options
 from orienteer.protocols import Run
 from orienteer.records import Question, Trajectory
 from orienteer.retrieval.evidence import Evidence
@@ -19,6 +21,11 @@ Part: TypeAlias = Literal["all", "text", "graph"]
 ANSWER_TOKENS = 24_000
 OF_ANSWERS = frozenset({"answer_from", "answer_tokens"})
 """Options that say how evidence is read, and nothing of how it is gathered."""
+
+
+def checked_mode_or_auto(mode: Mode) -> Mode:
+    """Return a mode as it is. Raises `BadOption` for one that is neither `auto` nor a mode of searchers."""
+    return mode if mode == AUTO else checked_mode(mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +101,14 @@ class OverBase(Protocol):
         """What makes a query of a question for it; None where it reads the text alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatherConfig:
+class GatherConfig(Options):
     """What every retriever lets choose."""
 
     mode: Mode = AUTO
     """How texts are ranked: lexical, dense, hybrid, hybrid:WEIGHT, rrf; auto is hybrid where there are vectors."""
     answer_from: Part = "all"
     """What a model answers from, in one call: text (passages), graph (entities, facts, relations, paths) or all."""
-    answer_tokens: int = ANSWER_TOKENS
+    answer_tokens: int = Field(default=ANSWER_TOKENS, ge=1)
     """Size of the evidence that it reads: an agent's request; 50 passages of 400 tokens fit, figure 6a's most (002)."""
 
-    def __post_init__(self) -> None:
-        if self.answer_from not in get_args(Part):
-            raise BadOption(f"answer_from is {self.answer_from!r}: it must be one of {', '.join(get_args(Part))}")
-        if self.mode != AUTO:
-            ranking_of(self.mode)
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if type(value) is int and value < 1:
-                raise BadOption(f"{one.name} is {value}: it must be 1 or more")
+    _check_mode = field_validator("mode")(checked_mode_or_auto)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, cast, get_args
 
 from pydantic import ValidationError
@@ -100,8 +100,7 @@ def part_of(evidence: Evidence, part: Part) -> Evidence:
 
 def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TOKENS, part: Part = "all") -> str:
     """Return the arguments of the call that gathers this, as JSON."""
-    told = [one for one in fields(config) if one.name not in OF_ANSWERS]
-    changed = {one.name: value for one in told if (value := getattr(config, one.name)) != one.default}
+    changed = config.model_dump(exclude_defaults=True, exclude=set(OF_ANSWERS))
     limits = {name: getattr(query, name) for name in _OF_QUESTION if getattr(query, name) != getattr(Query(""), name)}
     said: dict[str, Any] = {  # Any: JSON
         "base": base,

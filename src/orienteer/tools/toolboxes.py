@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError, validate_call
+from pydantic import ConfigDict, ValidationError, validate_call
 
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.protocols import Tool
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 GROUNDING_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
-_CODE = TypeAdapter(CodeConfig)
 
 
 def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> Toolbox:
@@ -85,11 +83,11 @@ def open_scouting(
     retriever = NodeIdRetriever(session, view=config.view)
     code = CodeInterpreter(session, config) if has_code else None
     if code is not None:
-        config = replace(config, tier=code.tier)
+        config = config.model_copy(update={"tier": code.tier})
     options = {
         "mode": mode,
         "has_code": has_code,
-        "code": _CODE.dump_python(config, mode="json", exclude_defaults=True),
+        "code": config.model_dump(mode="json", exclude_defaults=True),
     }
     tools: tuple[Tool, ...] = (retriever,) if code is None else (code, retriever)
     return Toolbox(session, tools, ToolboxSpec(name="scouting", options=options)), code
@@ -132,12 +130,9 @@ def lowered_limits(trajectory: Trajectory) -> Lowered:
 
 def _code_config(options: Mapping[str, Any]) -> CodeConfig:
     try:
-        return _CODE.validate_python(options.get("code", {}))
-    except ValidationError as error:
-        fault = error.errors()[0]
-        raise BadInput(
-            f"the trajectory does not say how its code ran: {fault['msg']}, is {fault['input']!r}"
-        ) from error
+        return CodeConfig.model_validate(options.get("code", {}))
+    except BadOption as error:
+        raise BadInput(f"the trajectory does not say how its code ran: {error}") from error
 
 
 def _open_scouting(graph: Graph, mode: Mode, code: CodeConfig, *, has_code: bool) -> Toolbox:

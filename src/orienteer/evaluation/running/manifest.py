@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from orienteer.evaluation.running.runs import Manifest
 from orienteer.graph.store import Graph
@@ -57,7 +57,16 @@ def _bears(file_name: str, names: Iterable[str]) -> bool:
     return any(file_name.startswith((f"{name}.", f"{name}-")) for name in names)
 
 
-def versions() -> dict[str, str | None]:
+class Versions(TypedDict):
+    """The fields of a manifest that tell with what, and when, figures were made."""
+
+    orienteer: str
+    python: str
+    commit: str | None
+    created: str
+
+
+def versions() -> Versions:
     """Return the fields of a manifest that tell with what, and when, figures were made."""
     from orienteer.version import __version__
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -290,7 +290,7 @@ def _manifest(
         k=config.k,
         random_seed=config.random_seed,
         answers=config.answers,
-        budget={} if model is None else asdict(budget),
+        budget={} if model is None else budget.model_dump(),
         notes=(
             *notes_on(questions, examples, graph),
             *([NOTE] if graph.text_index.is_compiled else []),

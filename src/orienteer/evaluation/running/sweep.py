@@ -13,7 +13,7 @@ from typing import Any
 
 from orienteer.errors import BadOption
 from orienteer.methods.table import AUTO, MethodCard, method_of, options_by_method
-from orienteer.options import check, options_of, pairs_of, unknown_option
+from orienteer.options import options_of, pairs_of, unknown_option
 from orienteer.settings import Settings
 
 K = "k"
@@ -112,16 +112,15 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     config, over = method.config_class(), method.over
     seeds = {} if over is None else options_by_method(settings).get(over.name, {})
     if over is not None and (inner := over.config_class()) is not None:
-        seeds = check(inner, seeds, where=f"{over.name}.")
+        seeds = inner.read(seeds, where=f"{over.name}.").chosen
     if config is None:
         if pairs:
             raise BadOption(f"the method {name!r} has no options, got {', '.join(pairs)}")
         return Variant(" ".join(text.split()), method, {}, k)
-    known = {one.name for one in options_of(config)}
-    given = {name: value for name, value in options.items() if name in known}
+    given = {name: value for name, value in options.items() if name in config.model_fields}
     outer = {} if over is None else options_by_method(settings).get(name.partition(":")[0], {})
     set_ = {**outer, **options_by_method(settings).get(name, {}), **given, **pairs}
-    return Variant(" ".join(text.split()), method, check(config, set_, where=f"{name}."), k, seeds)
+    return Variant(" ".join(text.split()), method, config.read(set_, where=f"{name}.").chosen, k, seeds)
 
 
 def _k_of(text: str | None) -> int | None:

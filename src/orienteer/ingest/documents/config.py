@@ -2,72 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
 
 from orienteer.errors import BadOption
 from orienteer.graph.names.mentions import NAME_SHARE
+from orienteer.options import Options
 
 Chunking = Literal["semantic", "tokens"]
 SIMILARITIES = ("topic", "content", "title", "column", "entities")
 """What two chunks may be alike in. SAGE, section 2.1.B."""
 
-_LEAST = {
-    **dict.fromkeys(["tokens", "cell_characters"], 16),
-    **dict.fromkeys(["least_sentences", "segment_rows", "least_rows", "most_rows", "largest_mb"], 1),
-    **dict.fromkeys(["shared_most", "strongest", "near", "co_occurring"], 1),
-}
-
-
 EXTRACTING = {"tokens": 400, "overlap": 50}
 """GraphSearch (002), section 4.1, for its chunks; the overlap is that of its public code."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildConfig:
+class BuildConfig(Options):
     """How documents are cut and what joins the pieces."""
 
-    tokens: int = 256
+    tokens: int = Field(default=256, ge=16)
     """Most tokens of a chunk: words, parts of long words, marks. What MiniLM reads of a text; 400 with --extract."""
-    overlap: int = 0
+    overlap: int = Field(default=0, ge=0)
     """Tokens, in whole sentences, that a chunk cut by tokens repeats of the one before it. With --extract it is 50."""
-    percentile: float = 20.0
+    percentile: float = Field(default=20.0, gt=0, lt=100)
     """Semantic chunking cuts where adjacent windows are no more alike than this percentile. SAGE, section 2.1.A."""
-    least_sentences: int = 3
+    least_sentences: int = Field(default=3, ge=1)
     """A semantic chunk of fewer joins the neighbour that it is more like. SAGE's code; the paper has no such rule."""
-    segment_rows: int = 10
+    segment_rows: int = Field(default=10, ge=1)
     """Rows of a table segment. SAGE, section 2.1.A, has 5 to 10."""
-    least_rows: int = 5
+    least_rows: int = Field(default=5, ge=1)
     """A last segment of fewer rows shares those of the one before."""
-    cell_characters: int = 2000
+    cell_characters: int = Field(default=2000, ge=16)
     """A longer cell of a table is cut off here, and the report says so."""
     tables: Literal["auto", "rows", "segments"] = "auto"
     """A table file is a collection, a document a row, or a table in segments; auto tells by its columns."""
     names: bool = True
     """Join chunks by titles that stand in texts and cells, and by rare names that they share."""
-    name_share: float = NAME_SHARE
+    name_share: float = Field(default=NAME_SHARE, gt=0, le=1)
     """A name in more than this share of the chunks, and in more than 20, says nothing."""
-    shared_most: int = 100
+    shared_most: int = Field(default=100, ge=1)
     """Chunks that a name may stand in to join them."""
-    strongest: int = 30
+    strongest: int = Field(default=30, ge=1)
     """Edges by shared names that a chunk gets at the most."""
     similar: bool = True
     """Join chunks whose topics, contents, titles or columns are alike, where there is an embedder. SAGE, 2.1.B."""
-    similar_percentile: float = 95.0
+    similar_percentile: float = Field(default=95.0, gt=0, lt=100)
     """A similarity counts above this percentile of its candidates. SAGE, section 2.1.B."""
     similar_logic: Literal["or", "and"] = "or"
     """Whether one similarity above its percentile makes an edge, or all have to be. SAGE, table 5."""
     thresholds: tuple[str, ...] = ()
     """Fixed thresholds in place of percentiles, as in `content=0.8,topic=0.7`."""
-    near: int = 50
+    near: int = Field(default=50, ge=1)
     """Nearest neighbours a chunk has as candidates, for each similarity."""
     entity_types: tuple[str, ...] = ()
     """Types of entities that a model extracts; of any type where none is given."""
-    gleanings: int = 0
+    gleanings: int = Field(default=0, ge=0, le=1)
     """Calls, 0 or 1, that ask a model for what it missed when it read a chunk. LightRAG and GraphRAG have 1."""
     phrases: bool = True
     """Extract phrases in lower case beside names, where there is no model."""
-    co_occurring: int = 30
+    co_occurring: int = Field(default=30, ge=1)
     """Edges to names that stand beside it, the strongest of each name, where there is no model."""
     synonyms: bool = False
     """Join entities whose names mean nearly the same, where there is an embedder: it embeds every name."""
@@ -77,29 +71,19 @@ class BuildConfig:
     """Node types that get vectors; all where none is given. Facts are many."""
     faithful: bool = False
     """The paper's recipe and nothing else: no edges of names, cuts by meaning alone, documents not told apart."""
-    largest_mb: int = 100
+    largest_mb: int = Field(default=100, ge=1)
     """A larger file, unpacked where it is packed, is left out."""
-    most_rows: int = 2_000_000
+    most_rows: int = Field(default=2_000_000, ge=1)
     """A table of more rows is left out."""
-    seconds: float = 120.0
+    seconds: float = Field(default=120.0, gt=0)
     """What converting one PDF or Word file may take; one that takes longer is left out."""
 
-    def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            if getattr(self, name) < least:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be {least} or more")
-        if not 0 <= self.overlap <= self.tokens // 2:
+    @model_validator(mode="after")
+    def _check_across(self) -> Self:
+        if self.overlap > self.tokens // 2:
             raise BadOption(f"overlap is {self.overlap}: it must be 0 to {self.tokens // 2}, half of tokens")
-        if self.gleanings not in (0, 1):
-            raise BadOption(f"gleanings is {self.gleanings}: it must be 0 or 1")
-        for name in ("percentile", "similar_percentile"):
-            if not 0 < getattr(self, name) < 100:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must lie between 0 and 100")
-        if not self.seconds > 0:
-            raise BadOption(f"seconds is {self.seconds}: it must lie above 0")
         self.fixed_thresholds()
-        if not 0 < self.name_share <= 1:
-            raise BadOption(f"name_share is {self.name_share}: it must lie above 0 and be 1 at the most")
+        return self
 
     @classmethod
     def extracting(cls, **options: Any) -> BuildConfig:  # Any: what a field holds
@@ -142,6 +126,4 @@ class BuildConfig:
 
     def changed(self) -> dict[str, Any]:  # Any: what a field holds
         """Return the options that differ from the defaults, as JSON."""
-        defaults = asdict(type(self)())
-        values = {name: value for name, value in asdict(self).items() if value != defaults[name]}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return self.model_dump(mode="json", exclude_defaults=True)

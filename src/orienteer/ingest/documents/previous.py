@@ -60,12 +60,7 @@ class Previous:
     @property
     def config(self) -> BuildConfig:
         """The configuration that it was made with."""
-        values: dict[str, Any] = {  # Any: what a field holds
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in self.options.items()
-            if name not in _OTHERS
-        }
-        return BuildConfig(**values)
+        return BuildConfig(**{name: value for name, value in self.options.items() if name not in _OTHERS})
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise `BadOption` where it was made with other options: its chunks would not be as those of changed files."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic import Field
 
-from orienteer.errors import BadOption
+from orienteer.options import Options
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnchorConfig:
+class AnchorConfig(Options):
     """What may be set; the defaults were measured (docs/anchor.md)."""
 
-    most_hops: int = 3
+    most_hops: int = Field(default=3, ge=1)
     """Edges between an anchor and an answer, where the question names the types between."""
-    most_nodes_a_phrase: int = 25
+    most_nodes_a_phrase: int = Field(default=25, ge=1)
     """A phrase that names more nodes than this names none."""
     connection_weight: float = 1.0
     """Weight of being connected to the anchors."""
@@ -25,8 +24,3 @@ class AnchorConfig:
     """Weight of how many nodes lead to a hit."""
     spelling: bool = True
     """Correct words that no node has, where a name is spelled nearly so."""
-
-    def __post_init__(self) -> None:
-        for name in ("most_hops", "most_nodes_a_phrase"):
-            if getattr(self, name) < 1:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")

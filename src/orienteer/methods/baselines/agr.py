@@ -15,20 +15,21 @@ Deviations, or rather our reading of what the abstract leaves open:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import LONGEST, expanded, passages, type_names
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.tools.arguments import LARGEST_K
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgrConfig(WorkflowConfig):
     """AGR's settings."""
 
-    documents: int = 5
+    documents: int = Field(default=5, ge=1, le=LARGEST_K)
     """Nodes that the refining call is shown; ours, the paper's number is not known to us."""
 
 

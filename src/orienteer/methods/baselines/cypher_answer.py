@@ -25,12 +25,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from pydantic import Field
 
 from orienteer.agents.answer import NOT_THERE, Read, ask, citations, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.ladybug.database import engine
-from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import split
 from orienteer.methods.baselines.core_entities import CoreEntities
@@ -52,22 +53,13 @@ _NO_NAMES = frozenset({"true", "false", "yes", "no", "none"})
 _SHOWN = 2_000  # characters of a refused query that the model is shown again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CypherConfig(WorkflowConfig):
     """Cypher's settings."""
 
-    candidates: int = 10
+    candidates: int = Field(default=10, ge=1, le=LARGEST_K)
     """Nodes that the model is shown, at the most; the number is ours."""
-    repair: int = 0
+    repair: int = Field(default=0, ge=0, le=_MOST_REPAIRS)
     """How often a query that was refused goes back to the model with the reason, up to 5; the paper's does not."""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.repair <= _MOST_REPAIRS:
-            raise BadOption(f"repair is {self.repair}: it must be 0 to {_MOST_REPAIRS}")
-        if self.repair:
-            WorkflowConfig.__post_init__(self)
-        else:
-            replace(self, repair=1)  # checks the rest
 
 
 class CypherAnswer:

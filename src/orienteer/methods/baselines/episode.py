@@ -6,8 +6,9 @@ On a graph of documents the search is one of passages, shown whole, `k` of them,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from pydantic import Field
 
 from orienteer.agents.agent import Agent, ByFinish
 from orienteer.agents.hits import present
@@ -20,19 +21,19 @@ from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Sampling, Trajectory
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.passages import SEARCH
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 from orienteer.tools.toolboxes import open_passages, open_plain
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeConfig(WorkflowConfig):
     """What every method of this kind lets choose."""
 
-    max_steps: int = 10
+    max_steps: int = Field(default=10, ge=1, le=LARGEST_K)
     """Steps before an agent is stopped: SAGE's m, appendix C.5. 10 is ours; Reflexion's code takes 6."""
-    context_tokens: int = 24_000
+    context_tokens: int = Field(default=24_000, ge=1)
     """Size of a request; beyond it the oldest observations are left out."""
 
 

@@ -21,10 +21,10 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BadQuery
@@ -35,6 +35,7 @@ from orienteer.methods.baselines.listwise import reranked
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.text.lines import one_line
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.read_node import schema_lines
 
 _SAMPLES = 5  # names of each node type in the prompt; AF-Retriever
@@ -42,15 +43,14 @@ _SAMPLED = 40  # node types that are shown with them
 _NAME = 80  # characters of such a name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FocusedRConfig(WorkflowConfig):
     """AF-Retriever's settings."""
 
-    candidates: int = 3
+    candidates: int = Field(default=3, ge=1, le=LARGEST_K)
     """Nodes that a constant may be, at the widest: AF-Retriever's l_max, reached over l = 1, 2, 3, 5, 8 and so on."""
-    enough: int = 20
+    enough: int = Field(default=20, ge=1, le=LARGEST_K)
     """Grounded nodes at which the widening ends; AF-Retriever's k."""
-    grounded: int = 13
+    grounded: int = Field(default=13, ge=1, le=LARGEST_K)
     """Places for grounded nodes before free ones follow; AF-Retriever's alpha, of 20."""
     rerank: bool = True
     """Let the model order the first 20. Step 6 of SAGE's appendix C.2."""

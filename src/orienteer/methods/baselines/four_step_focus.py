@@ -20,8 +20,9 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
@@ -29,6 +30,7 @@ from orienteer.methods.baselines.grounding import MOST_SYMBOLS, Pattern, Symbol,
 from orienteer.methods.baselines.listwise import reranked
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.read_node import schema_lines
 
 _TEXT = {"type": "string"}
@@ -66,11 +68,10 @@ TRIPLETS: dict[str, Any] = {
 """What the first call gives. An empty type or edge stands for any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FourStepFocusConfig(WorkflowConfig):
     """4StepFocus's settings."""
 
-    candidates: int = 5
+    candidates: int = Field(default=5, ge=1, le=LARGEST_K)
     """Nodes that a constant may be, at the most; ours."""
     rerank: bool = True
     """Let the model order the first 20. Step 4 of the paper."""

@@ -25,24 +25,25 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.graph_functions import GraphFunctions
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.tools.arguments import LARGEST_K
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphCotConfig(WorkflowConfig):
     """Graph-CoT's settings."""
 
-    max_steps: int = 10
+    max_steps: int = Field(default=10, ge=1, le=LARGEST_K)
     """Steps before the course ends. The paper's code takes 10, and 15 for some graphs."""
-    neighbors: int = 20
+    neighbors: int = Field(default=20, ge=1, le=LARGEST_K)
     """Neighbours that an observation shows; ours, the paper shows all."""
-    context_tokens: int = 10_000
+    context_tokens: int = Field(default=10_000, ge=1)
     """Length of the steps at which the course ends. The number is that of the paper's code."""
 
 

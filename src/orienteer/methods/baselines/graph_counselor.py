@@ -24,11 +24,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import Field
+
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.graph_functions import GraphFunctions, Walked
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.read_node import schema_lines
 
 PLAN = {
@@ -55,17 +58,16 @@ VERDICT = {
 UNSOUND = "the model judged this answer unsound, and no later attempt came to another"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphCounselorConfig(WorkflowConfig):
     """Graph Counselor's settings."""
 
-    max_steps: int = 10
+    max_steps: int = Field(default=10, ge=1, le=LARGEST_K)
     """Actions of an attempt at the most; the number is ours."""
-    reflections: int = 2
+    reflections: int = Field(default=2, ge=1, le=LARGEST_K)
     """Reflections at the most, each with another attempt after it. The number is that of the public code."""
-    neighbors: int = 20
+    neighbors: int = Field(default=20, ge=1, le=LARGEST_K)
     """Neighbours of a node that an observation shows; ours."""
-    context_tokens: int = 10_000
+    context_tokens: int = Field(default=10_000, ge=1)
     """Length of an attempt's steps at which it ends; Graph-CoT's code has this number."""
 
 

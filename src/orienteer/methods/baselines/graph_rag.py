@@ -26,9 +26,10 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
+
+from pydantic import Field
 
 from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow
@@ -37,16 +38,16 @@ from orienteer.methods.baselines.core_entities import CoreEntities
 from orienteer.methods.baselines.linearized import LEAST, Linear, LinearConfig, Linearizer, named_first, rendered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.toolboxes import open_grounding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphRagConfig(LinearConfig):
     """GraphRAG's settings."""
 
-    entities: int = 5
+    entities: int = Field(default=5, ge=1, le=LARGEST_K)
     """Core entities at the most; the number is ours."""
-    neighbors: int = 20
+    neighbors: int = Field(default=20, ge=1, le=LARGEST_K)
     """Neighbours whose own edges are told, the second hop, at the most; the number is ours."""
 
 

@@ -15,10 +15,10 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
-from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import expanded, type_names
 from orienteer.protocols import LanguageModel, Run
@@ -29,19 +29,13 @@ MOST_PASSAGES = 63
 """With the question they are what a server embeds in one request: one call of the budget."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HydeConfig(WorkflowConfig):
     """HyDE's settings."""
 
-    passages: int = 1
+    passages: int = Field(default=1, ge=1, le=MOST_PASSAGES)
     """Passages that are made up, a call each. The authors' code takes 8."""
     temperature: float = 0.7
     """Temperature of the passages, as in the authors' code: 0 would make them all alike."""
-
-    def __post_init__(self) -> None:
-        WorkflowConfig.__post_init__(self)  # a class with slots is another one than `super` was compiled for
-        if self.passages > MOST_PASSAGES:
-            raise BadOption(f"passages is {self.passages}: it must be 1 to {MOST_PASSAGES}")
 
 
 class Hyde:

@@ -27,6 +27,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pydantic import Field
+
 from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
@@ -35,19 +37,19 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.text.lines import one_line
 from orienteer.text.sentences import split
+from orienteer.tools.arguments import LARGEST_K
 
 STOP = "answer is"
 """What a sentence says that ends the chain."""
 _SENTENCE = 1_000  # characters of a sentence that the chain keeps and a search takes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IrCotConfig(PassageConfig):
     """IRCoT's settings."""
 
-    max_steps: int = 8
+    max_steps: int = Field(default=8, ge=1, le=LARGEST_K)
     """Sentences of the chain at the most. The paper's number."""
-    paragraphs: int = 4
+    paragraphs: int = Field(default=4, ge=1, le=LARGEST_K)
     """Passages that a search may add. The paper tunes 2, 4, 6 or 8 for each data set; `k` is the most in all."""
 
 

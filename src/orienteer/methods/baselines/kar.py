@@ -22,15 +22,16 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import expanded
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.rendering import Words, edge_note, title
 
 ENTITIES = {
@@ -42,15 +43,14 @@ ENTITIES = {
 """What the first call gives."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KarConfig(WorkflowConfig):
     """KAR's settings."""
 
-    entities: int = 5
+    entities: int = Field(default=5, ge=1, le=LARGEST_K)
     """Entities that are looked up at the most, a retrieval each; the number is ours."""
-    documents: int = 5
+    documents: int = Field(default=5, ge=1, le=LARGEST_K)
     """Documents of the question whose neighbours are gathered; the number is ours."""
-    neighbors: int = 10
+    neighbors: int = Field(default=10, ge=1, le=LARGEST_K)
     """Documents that the relation filter keeps of each neighbourhood; the number is ours."""
 
 

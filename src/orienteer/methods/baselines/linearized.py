@@ -18,11 +18,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.workflow import Workflow, WorkflowConfig
@@ -49,11 +49,10 @@ _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _SHORT = 4  # letters; a name no longer than that counts only as it is written: `CAN` is a gene, "can" is not
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LinearConfig(WorkflowConfig):
     """What both methods let choose."""
 
-    context_tokens: int = 8_000
+    context_tokens: int = Field(default=8_000, ge=1)
     """Size of what the model reads; the number is ours."""
 
 

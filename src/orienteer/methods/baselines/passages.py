@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from pydantic import Field, field_validator
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
@@ -12,27 +13,22 @@ from orienteer.index.searchers import Mode
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.query import ANSWER_TOKENS, AUTO
+from orienteer.retrieval.query import ANSWER_TOKENS, AUTO, checked_mode_or_auto
 from orienteer.retrieval.rendering import Rendered, render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.passages import SEARCH
 from orienteer.tools.toolboxes import open_passages
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PassageConfig(WorkflowConfig):
     """What every one of them lets choose."""
 
     mode: Mode = AUTO
     """How searches rank: lexical, dense, hybrid, hybrid:WEIGHT, rrf; auto is hybrid where there are vectors."""
-    context_tokens: int = ANSWER_TOKENS
+    context_tokens: int = Field(default=ANSWER_TOKENS, ge=1)
     """Size of the passages that a prompt shows: that of a retriever's answer, so that both read as much."""
 
-    def __post_init__(self) -> None:
-        if self.mode == AUTO:
-            replace(self, mode="lexical")  # checks the rest
-        else:
-            WorkflowConfig.__post_init__(self)
+    _check_mode = field_validator("mode")(checked_mode_or_auto)
 
 
 _Config = TypeVar("_Config", bound=PassageConfig)
@@ -40,7 +36,7 @@ _Config = TypeVar("_Config", bound=PassageConfig)
 
 def settled(graph: Graph, config: _Config) -> _Config:
     """Return the settings with the mode that they come to on a graph. Raises `BadOption` for what it does not have."""
-    return replace(config, mode=Spaces(graph, config.mode).mode)
+    return config.model_copy(update={"mode": Spaces(graph, config.mode).mode})
 
 
 def course(

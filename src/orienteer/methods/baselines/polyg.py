@@ -31,6 +31,7 @@ from textwrap import indent
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from orienteer.agents.answer import ask, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
@@ -39,6 +40,7 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Observation, Question, Ranked, Result, Sampling
 from orienteer.text.lines import CHARACTERS_A_TOKEN
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.read_node import schema_lines
 from orienteer.tools.rendering import title
 from orienteer.tools.toolbox import Toolbox
@@ -73,19 +75,18 @@ _FENCE = re.compile(r"```(?:cypher)?\s*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
 _REFERENCE = re.compile(r"#(\d+)\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PolyGConfig(WorkflowConfig):
     """PolyG's settings."""
 
-    candidates: int = 10
+    candidates: int = Field(default=10, ge=1, le=LARGEST_K)
     """Nodes that are retrieved for the question and shown to the model; the number is ours."""
-    questions: int = 4
+    questions: int = Field(default=4, ge=1, le=LARGEST_K)
     """Basic questions that a nested one is taken apart into, at the most; the number is ours."""
-    neighbors: int = 20
+    neighbors: int = Field(default=20, ge=1, le=LARGEST_K)
     """Neighbours of a subject, or rows of a query, that are read; the number is ours."""
-    carried: int = 10
+    carried: int = Field(default=10, ge=1, le=LARGEST_K)
     """Nodes of an earlier result that a later question starts from; the number is ours."""
-    context_tokens: int = 10_000
+    context_tokens: int = Field(default=10_000, ge=1)
     """Length of what the model that answers reads; each basic question has its share. The number is ours."""
     repair: bool = True
     """Whether a refused query goes back to the model, once."""

@@ -16,22 +16,23 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import expanded, passages
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.tools.arguments import LARGEST_K
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RarConfig(WorkflowConfig):
     """LameR's settings."""
 
-    candidates: int = 10
+    candidates: int = Field(default=10, ge=1, le=LARGEST_K)
     """Nodes of the first search that the model is shown. LameR takes 10, as others' code has it."""
-    answers: int = 5
+    answers: int = Field(default=5, ge=1, le=LARGEST_K)
     """Answers that the model is asked for. LameR takes 5, as others' code has it."""
 
 

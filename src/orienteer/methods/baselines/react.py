@@ -16,15 +16,12 @@ On a graph of documents its search gives passages, whole and `k` at once: the ba
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.episode import EpisodeConfig, Searcher
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result, Trajectory
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReactConfig(EpisodeConfig):
     """ReAct's settings."""
 

@@ -18,7 +18,8 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted, ModelError
@@ -27,6 +28,7 @@ from orienteer.methods.baselines.episode import EpisodeConfig, Searcher
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result, Trajectory
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
+from orienteer.tools.arguments import LARGEST_K
 
 VERDICT = {
     "type": "object",
@@ -38,11 +40,10 @@ VERDICT = {
 _SHORTEST = 200  # characters of an observation that the judge is shown at the least
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReflexionConfig(EpisodeConfig):
     """Reflexion's settings: those of an episode, and how many there may be."""
 
-    episodes: int = 3
+    episodes: int = Field(default=3, ge=1, le=LARGEST_K)
     """Episodes at the most. SAGE's E, appendix C.6; the number is ours."""
 
 

@@ -37,6 +37,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pydantic import Field
+
 from orienteer.agents.answer import citations, spoken, with_ids
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
@@ -45,6 +47,7 @@ from orienteer.methods.baselines.passages import PassageConfig, course, search, 
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.text.lines import one_line
+from orienteer.tools.arguments import LARGEST_K
 
 EMPTY = "The search found nothing."
 AGAIN = "You have searched for this before: see above."
@@ -56,15 +59,14 @@ _THOUGHT_OUT = "</think>"
 _THOUGHT = 4_000  # characters of a turn, or of what documents say, that the chain keeps
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchO1Config(PassageConfig):
     """Search-o1's settings."""
 
-    documents: int = 10
+    documents: int = Field(default=10, ge=1, le=LARGEST_K)
     """Passages that a search gives. The authors' number."""
-    max_searches: int = 5
+    max_searches: int = Field(default=5, ge=1, le=LARGEST_K)
     """Searches at the most. The authors' number."""
-    max_turns: int = 10
+    max_turns: int = Field(default=10, ge=1, le=LARGEST_K)
     """Turns of reasoning at the most. The authors' number."""
 
 

@@ -20,7 +20,7 @@ Deviations:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic import Field
 
 from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow
@@ -29,6 +29,7 @@ from orienteer.index.searchers import Mode, ranking_of
 from orienteer.methods.baselines.linearized import LEAST, LinearConfig, Linearizer, named_first, rendered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.tools.arguments import LARGEST_K
 
 _REASONS = {
     "lexical": "its words fit the question",
@@ -37,13 +38,12 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TextRagConfig(LinearConfig):
     """TextRAG's settings."""
 
     mode: Mode = "dense"
     """How texts are ranked: dense (the paper's), hybrid, hybrid:0.6 or rrf, which need vectors, or lexical."""
-    documents: int = 10
+    documents: int = Field(default=10, ge=1, le=LARGEST_K)
     """Nodes whose text the model reads, at the most; the number is ours."""
 
 

@@ -28,16 +28,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
-from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Kind, Question, Ranked, Result
 from orienteer.text.lines import one_line
+from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.rendering import arrow
 
 Scorer = Literal["model", "bm25"]
@@ -75,27 +76,21 @@ VERDICT: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkOnGraphConfig(WorkflowConfig):
     """ToG's settings."""
 
-    width: int = 3
+    width: int = Field(default=3, ge=1, le=LARGEST_K)
     """Paths that are kept at each depth. The paper's N."""
-    depth: int = 3
+    depth: int = Field(default=3, ge=1, le=LARGEST_K)
     """Edges of a path at the most. The paper's D."""
-    topics: int = 3
+    topics: int = Field(default=3, ge=1, le=LARGEST_K)
     """Nodes to begin with, at the most. As many as paths are kept."""
-    relations: int = 60
+    relations: int = Field(default=60, ge=1, le=LARGEST_K)
     """Relations that are scored at a depth, at the most, those with the fewest nodes behind them; ours."""
-    nodes: int = 20
+    nodes: int = Field(default=20, ge=1, le=LARGEST_K)
     """Nodes behind a relation that are scored, at the most; the paper's code thins out from 20 on."""
     scorer: Scorer = "model"
     """What scores nodes: model, or bm25 against the question. The paper's code offers both."""
-
-    def __post_init__(self) -> None:
-        WorkflowConfig.__post_init__(self)
-        if self.scorer not in get_args(Scorer):
-            raise BadOption(f"scorer is {self.scorer!r}: it must be one of {', '.join(get_args(Scorer))}")
 
 
 class Walk(NamedTuple):

@@ -5,18 +5,16 @@ After GraphSearch (002), tables 1 and 4, appendix B. It ranks nothing; what it s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from orienteer.agents.answer import ask, parted
 from orienteer.graph.store import Graph
+from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result, Sampling
 
 NOTHING = "vanilla searches nothing: its answer is what the model knows by itself, without evidence"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VanillaConfig:
+class VanillaConfig(Options):
     """The bare model's settings."""
 
     temperature: float = 0.0

@@ -6,10 +6,10 @@ Deviations:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from orienteer.errors import BadOption
+from pydantic import Field
+
 from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -23,23 +23,15 @@ from orienteer.tools.rendering import Words
 _NAMED = 8  # words that a reason names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HybridConfig(NearnessConfig):
     """How the two rankings become one."""
 
-    weight: float = WEIGHT
+    weight: float = Field(default=WEIGHT, ge=0, le=1)
     """BM25's share of a linear score; the rest is the vectors'. SAGE's is 0.6 (section 3)."""
     fusion: Literal["linear", "rrf"] = "linear"
     """Scores weighed after min-max over the whole graph, or reciprocal places added (Cormack et al. 2009)."""
-    titles: float = 0.0
+    titles: float = Field(default=0.0, ge=0, le=1)
     """Bonus of a node whose title stands in the question, as a share of the best score. Over passages 0.2 is good."""
-
-    def __post_init__(self) -> None:
-        NearnessConfig.__post_init__(self)  # a class with slots is another one than `super` was compiled for
-        if not 0 <= self.weight <= 1:
-            raise BadOption(f"weight is {self.weight}: BM25's share must be 0 to 1")
-        if not 0 <= self.titles <= 1:
-            raise BadOption(f"titles is {self.titles}: it must be 0 to 1")
 
 
 class Hybrid:

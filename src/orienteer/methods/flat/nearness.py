@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import Field
+
 from orienteer.agents.hits import present
-from orienteer.errors import BadOption, BudgetExhausted
+from orienteer.errors import BudgetExhausted
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Searcher
+from orienteer.options import Options
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
 
@@ -19,18 +21,13 @@ Explain = Callable[[str, Rows], list[str]]
 """Says for each of some rows why it fits a query."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearnessConfig:
+class NearnessConfig(Options):
     """What is ranked, and how a node's vectors make one score."""
 
     pooling: Literal["max", "mean", "top"] = "max"
     """Of a node with several vectors its best one, the mean of all, or that of its best few. STaRK, section 4."""
-    top: int = 3
+    top: int = Field(default=3, ge=1)
     """How many of a node's vectors `pooling=top` takes."""
-
-    def __post_init__(self) -> None:
-        if self.top < 1:
-            raise BadOption(f"top is {self.top}: at least one vector of a node must count")
 
     @property
     def best(self) -> int:
@@ -46,8 +43,12 @@ def nearest_nodes(
     try:
         spent = embedded(graph, question.text, run)
     except BudgetExhausted as error:
-        note = f"the question could not be embedded: {error}"
-        return Result(question=question.text, method=method, stopped_by=error.limit, notes=(note,))
+        return Result(
+            question=question.text,
+            method=method,
+            stopped_by=error.limit,  # type: ignore[arg-type]  # its limits are endings
+            notes=(f"the question could not be embedded: {error}",),
+        )
     mask = graph.mask(question.node_types or graph.text_types or None, question.where)
     found = searcher.search(question.text, question.k, mask=mask)
     return Result(

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, Self, TypeAlias
+
+from pydantic import Field, field_validator, model_validator
 
 from orienteer.cypher.view import View
 from orienteer.errors import BadOption
-from orienteer.index.searchers import Mode, ranking_of
+from orienteer.index.searchers import Mode
+from orienteer.options import Options
+from orienteer.retrieval.query import AUTO, checked_mode_or_auto
 from orienteer.sandbox.tiers import Choice
 from orienteer.tools.code.config import CodeConfig
 
 Tools: TypeAlias = Literal["all", "no-code"]
 Calls: TypeAlias = Literal["text", "tools"]
-AUTO, OFF, TYPES_ONLY = "auto", "off", "types"
+OFF, TYPES_ONLY = "off", "types"
 MOST_CALLS = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphScoutConfig:
+class GraphScoutConfig(Options):
     """GraphScout's settings."""
 
     temperature: float = 0.0
@@ -26,7 +28,7 @@ class GraphScoutConfig:
     mode: Mode = AUTO
     """How node_id_retriever ranks what no name answers to: lexical, dense, hybrid, hybrid:0.6 or rrf; auto is dense
     where the graph has vectors, as in the paper (3.2.2), else lexical."""
-    max_calls: int = 10
+    max_calls: int = Field(default=10, ge=1, le=MOST_CALLS)
     """Tool calls, up to 100; a reply without a sound one counts as one. The paper's T, of its quizzer (3.3.3)."""
     tools: Tools = "all"
     """all: both tools; no-code: node_id_retriever alone, the ablation of table 2."""
@@ -42,23 +44,18 @@ class GraphScoutConfig:
     such a view without a label; off for the graph's own ids and types."""
     directed: tuple[str, ...] = ()
     """Edge types of a view whose arrow keeps its meaning: GENE_REGULATES_GENE, for GRBench's hetionet."""
-    context_tokens: int = 24_000
+    context_tokens: int = Field(default=24_000, ge=1)
     """Size of a request; beyond it the oldest observations are left out."""
 
-    def __post_init__(self) -> None:
-        if self.mode != AUTO:
-            ranking_of(self.mode)
-        for name, kind in (("tools", Tools), ("calls", Calls), ("tier", Choice)):
-            if getattr(self, name) not in get_args(kind):
-                raise BadOption(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(get_args(kind))}")
-        if not 1 <= self.max_calls <= MOST_CALLS:
-            raise BadOption(f"max_calls is {self.max_calls}: it must be 1 to {MOST_CALLS}")
+    _check_mode = field_validator("mode")(checked_mode_or_auto)
+
+    @model_validator(mode="after")
+    def _check_view(self) -> Self:
         if not self.view.strip():
             raise BadOption("view is empty: it must be off, types, or a domain label")
         if self.directed and self.view == OFF:
             raise BadOption("directed is for a view: without one every arrow keeps its meaning")
-        if self.context_tokens < 1:
-            raise BadOption(f"context_tokens is {self.context_tokens}: it must be 1 or more")
+        return self
 
     @property
     def has_code(self) -> bool:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, Self, TypeAlias, get_args
+
+from pydantic import Field, field_validator, model_validator
 
 from orienteer.errors import BadOption
-from orienteer.index.searchers import Mode, ranking_of
-from orienteer.retrieval.query import AUTO, Part
+from orienteer.index.searchers import Mode
+from orienteer.options import Options
+from orienteer.retrieval.query import AUTO, Part, checked_mode_or_auto
 from orienteer.tools.arguments import LARGEST_K
 
 Channel: TypeAlias = Literal["semantic", "relational"]
 Channels: TypeAlias = Literal["both", "semantic", "relational"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 _SOURCES: tuple[Part, ...] = ("text", "graph")
-_COUNTS = ("rounds", "sub_queries", "new_queries")
-"""Options that may be 100 at the most: a sub-query takes threads and calls."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphSearchConfig:
+class GraphSearchConfig(Options):
     """GraphSearch's settings, the paper's values where it gives them."""
 
     faithful: bool = False
@@ -42,17 +41,17 @@ class GraphSearchConfig:
     """Evidence verification; without it nothing is rejected; table 3."""
     expansion: bool = True
     """Query expansion on Reject; without it the verdict is recorded and nothing comes of it; table 3."""
-    rounds: int = 2
+    rounds: int = Field(default=2, ge=1, le=LARGEST_K)
     """Rounds of expansion at the most, each verified again; the paper states no number."""
-    sub_queries: int = 8
+    sub_queries: int = Field(default=8, ge=1, le=LARGEST_K)
     """Sub-queries of a decomposition at the most; the number is ours."""
-    new_queries: int = 4
+    new_queries: int = Field(default=4, ge=1, le=LARGEST_K)
     """Sub-queries of one expansion at the most; the number is ours."""
-    passages: int = 30
+    passages: int = Field(default=30, ge=1)
     """What the retriever is asked for by each sub-query: Top-K; section 4.1, varied from 10 to 50 in figure 6a."""
-    evidence_tokens: int = 12_000
+    evidence_tokens: int = Field(default=12_000, ge=1)
     """Size of the evidence that one sub-query reads: 30 passages of 400 tokens."""
-    history_tokens: int = 24_000
+    history_tokens: int = Field(default=24_000, ge=1)
     """Size of all sub-queries' contexts in one prompt; beyond it each is cut to its share."""
     temperature: float = 0.0
     """Temperature of every call; 0, so that runs repeat as far as the model lets them."""
@@ -60,26 +59,17 @@ class GraphSearchConfig:
     """How texts are ranked: lexical, dense, hybrid, hybrid:WEIGHT, rrf; auto is hybrid where there are vectors. A
     retriever that is named, as in `graphsearch:light`, keeps its own."""
 
-    def __post_init__(self) -> None:
-        self._check_channels()
-        if self.mode != AUTO:
-            ranking_of(self.mode)
-        for one in fields(self):
-            value, most = getattr(self, one.name), LARGEST_K if one.name in _COUNTS else None
-            if type(value) is int and (value < 1 or (most and value > most)):
-                raise BadOption(f"{one.name} is {value}: it must be 1 {f'to {most}' if most else 'or more'}")
+    _check_mode = field_validator("mode")(checked_mode_or_auto)
 
-    def _check_channels(self) -> None:
-        known = {"channels": Channels, "semantic_source": Part, "relational_source": Part}
-        for name, options in known.items():
-            if (value := getattr(self, name)) not in get_args(options):
-                raise BadOption(f"{name} is {value!r}: it must be one of {', '.join(get_args(options))}")
+    @model_validator(mode="after")
+    def _check_channels(self) -> Self:
         for channel, own in zip(CHANNELS, _SOURCES, strict=True):
             if channel not in self.searched and (source := self.source(channel)) != own:
                 raise BadOption(
                     f"{channel}_source is {source!r} and channels is {self.channels!r}: nothing reads that source; "
                     "leave one of the two out"
                 )
+        return self
 
     @property
     def searched(self) -> tuple[Channel, ...]:

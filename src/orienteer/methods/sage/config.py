@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
-from orienteer.errors import BadOption
+from pydantic import Field
+
 from orienteer.index.searchers import WEIGHT
+from orienteer.options import Options
 
 PAPER_WEIGHT = 0.6
 """BM25's share of the hybrid score. SAGE, appendix E."""
@@ -21,8 +22,7 @@ def seeds_of(total: int) -> int:
     return max(1, total // 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SageConfig:
+class SageConfig(Options):
     """Where seeds come from, which neighbours stay, and in what order."""
 
     seeds: str = "auto"
@@ -38,41 +38,31 @@ class SageConfig:
     authors' code; or both in one list by score (joint)."""
     edge_types: tuple[str, ...] = ()
     """Walk edges of these edge types only."""
-    weight: float = WEIGHT
+    weight: float = Field(default=WEIGHT, ge=0, le=1)
     """BM25's share of the hybrid score; the rest is the vectors'. SAGE's is 0.6 (appendix E)."""
-    sharpness: float = 4.0
+    sharpness: float = Field(default=4.0, ge=0, le=64)
     """Power of a seed's score in what its edges bring: the higher, the more the best seeds have to say."""
-    trust: float | None = None
+    trust: float | None = Field(default=None, ge=0, le=64)
     """Power of the edges' weight in a neighbour's score; 0 leaves the hybrid score. None: 0.3 in a graph of documents,
     1 elsewhere, where a node is little more than a name and what counts is the edge."""
-    titles: float | None = None
+    titles: float | None = Field(default=None, ge=0, le=1)
     """Bonus of a node whose title stands in the question when seeds are chosen, as a share of the best score. None: 0.2
     in a graph of documents, 0 elsewhere."""
-    rows: float = 10.0
+    rows: float = Field(default=10.0, ge=0, le=64)
     """How much more a mention counts for the row of a table it stands in: times 1 + rows * (0.1 + the share of the
     question that the row holds)."""
-    backwards: float = 0.5
+    backwards: float = Field(default=0.5, ge=0, le=1)
     """What a mention or a hyperlink counts for, walked from what is mentioned to what mentions it."""
-    unweighted: float = 0.2
+    unweighted: float = Field(default=0.2, ge=0, le=1)
     """What an edge of a type without weights counts for beside the strongest of a type with weights."""
-    similar: float = 0.01
+    similar: float = Field(default=0.01, ge=0, le=1)
     """What the strongest edge of similarity counts for beside the strongest of another type: what is alike in meaning
     is near the question already, so that at 1 these edges drown those of names."""
     faithful: bool = False
     """The paper's recipe and nothing else: 0.6 BM25, no edges of names, pruned and ordered by hybrid score alone."""
 
-    def __post_init__(self) -> None:
-        for names, most in (
-            (("weight", "backwards", "unweighted", "similar", "titles"), 1),
-            (("sharpness", "trust", "rows"), 64),
-        ):
-            for name in names:
-                value = getattr(self, name)
-                if value is not None and not 0 <= value <= most:
-                    raise BadOption(f"{name} is {value}: it must be 0 to {most}")
-
     def settled(self) -> SageConfig:
         """Return what counts: under `faithful` the paper's values, whatever else is set."""
         if not self.faithful:
             return self
-        return replace(self, weight=PAPER_WEIGHT, titles=0.0, pruning="hybrid", order="joint")
+        return self.model_copy(update={"weight": PAPER_WEIGHT, "titles": 0.0, "pruning": "hybrid", "order": "joint"})

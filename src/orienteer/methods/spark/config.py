@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic import Field, field_validator
 
 from orienteer.agents.workflow import WorkflowConfig
-from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
+from orienteer.options import Options
+from orienteer.retrieval.query import checked_mode_or_auto
 
 _LEAST_TOKENS = 1_500
 _LONGEST_STEP = 600.0  # seconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SparkConfig:
+class SparkConfig(Options):
     """SPARK's settings."""
 
     temperature: float = 0.0
@@ -23,11 +23,11 @@ class SparkConfig:
     """How the answer and the fallback are ranked: auto is hybrid where the graph has vectors, else lexical."""
     cypher: bool = True
     """Offer Cypher steps, where the extra of that name is installed; the first makes a copy of the graph."""
-    prompt_tokens: int = 4_000
+    prompt_tokens: int = Field(default=4_000, ge=_LEAST_TOKENS)
     """Size of the prompt before the question, 1,500 or more: what does not fit of the schema is left out."""
     samples: bool = True
     """Show a few values of nodes in the prompt. The paper's planner sees the schema only (ethical statement)."""
-    seconds: float = 10.0
+    seconds: float = Field(default=10.0, gt=0, le=_LONGEST_STEP)
     """Time that a step of the plan may take; Cypher has a limit of its own, 10 seconds in the engine."""
     cut: bool = False
     """Cut a vector search of 25 nodes at its first wide gap, as the paper's code does."""
@@ -36,12 +36,7 @@ class SparkConfig:
     faithful: bool = False
     """The paper's course: an invalid plan is not repaired, no values are shown, nothing is filled up."""
 
-    def __post_init__(self) -> None:
-        WorkflowConfig(temperature=self.temperature, mode="lexical" if self.mode == "auto" else self.mode)
-        if self.prompt_tokens < _LEAST_TOKENS:
-            raise BadOption(f"prompt_tokens is {self.prompt_tokens}: it must be {_LEAST_TOKENS:,} or more")
-        if not 0 < self.seconds <= _LONGEST_STEP:
-            raise BadOption(f"seconds is {self.seconds:g}: it must be above 0, up to {_LONGEST_STEP:g}")
+    _check_mode = field_validator("mode")(checked_mode_or_auto)
 
     @property
     def shows_values(self) -> bool:

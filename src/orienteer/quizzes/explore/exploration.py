@@ -21,13 +21,16 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Literal
 
+from pydantic import Field
+
 from orienteer.cypher.session import Cypher
-from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, ModelRefused
+from orienteer.errors import BudgetExhausted, Error, ModelError, ModelRefused
 from orienteer.evaluation.grid import Cell
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.replies import KeepingModel
 from orienteer.graph.store import Graph
+from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.checks import Ledger
 from orienteer.quizzes.explore.episodes import Conditions, Done, Episodes, held_episodes
@@ -43,15 +46,14 @@ WORKERS = 8
 """Episodes at once: all their waiting is on the model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploreConfig:
+class ExploreConfig(Options):
     """How a model writes a quiz."""
 
     quizzer: Literal["model", "random-walk"] = "model"
     """`model` explores with tools; `random-walk` writes from a walk's text in one call: table 2's ablation."""
-    max_calls: int = MAX_CALLS
+    max_calls: int = Field(default=MAX_CALLS, ge=1)
     """Calls of tools in an episode at the most. The paper's T."""
-    workers: int = WORKERS
+    workers: int = Field(default=WORKERS, ge=1)
     """Episodes at once."""
     temperature: float = 0.7
     """Temperature of exploring and writing; ours."""
@@ -61,10 +63,6 @@ class ExploreConfig:
     """Run code again in `cpython` where `monty` lacks something that it asks for."""
     probe: bool = True
     """Drop what the model answers rightly without tools and graph."""
-
-    def __post_init__(self) -> None:
-        if self.max_calls < 1 or self.workers < 1:
-            raise BadOption(f"max_calls is {self.max_calls} and workers {self.workers}: both must be 1 or more")
 
 
 def explore(

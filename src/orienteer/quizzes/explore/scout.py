@@ -11,7 +11,6 @@ Ours besides:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from string import Template
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from orienteer.llm.exchange import ask, begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
+from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.explore.orders import QuizOrder, in_words
 from orienteer.quizzes.explore.report import SCHEMA, CheckedReport, QuizReport, is_answered, report_of
@@ -50,8 +50,7 @@ _ANSWERS = {
 Check = Callable[[QuizReport], CheckedReport]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoutConfig:
+class ScoutConfig(Options):
     """How one episode goes."""
 
     max_calls: int = MAX_CALLS

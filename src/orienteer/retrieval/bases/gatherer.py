@@ -67,7 +67,7 @@ class Gatherer(ABC, Generic[_C]):
 
     @cached_property
     def _by_words(self) -> Gatherer[_C]:
-        return self._again(replace(self.config, mode="lexical"))
+        return self._again(self.config.model_copy(update={"mode": "lexical"}))
 
     @abstractmethod
     def _again(self, config: _C) -> Gatherer[_C]:

@@ -23,12 +23,12 @@ No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from orienteer.errors import BadOption
 from orienteer.graph.names.titles import TitleFinder
@@ -57,57 +57,44 @@ _EDGES = 30
 """Edges in the evidence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HippoConfig(GatherConfig):
     """Where walks begin, how far they go, and what they begin from. Constants were chosen on MuSiQue and 2Wiki."""
 
-    titles: float = 0.2
+    titles: float = Field(default=0.2, ge=0, le=1)
     """Bonus of a passage whose title stands in the question, as a share of the best score. SAGE's, as `sage` has it."""
-    depth: int = 200
+    depth: int = Field(default=200, ge=1)
     """Passages that a walk begins from. HippoRAG 2 begins from all; 200 rank the same."""
-    sharpness: float = 16.0
+    sharpness: float = Field(default=16.0, ge=0, le=64)
     """Power of a passage's score in the restart. 8 to 32 differ by a point or two; at 1 the walk drowns."""
-    names: float = 0.5
+    names: float = Field(default=0.5, ge=0, le=1)
     """Share of the restart that the names of the question have, where one of them is an entity or titles a passage."""
-    others: float = 0.15
+    others: float = Field(default=0.15, ge=0, le=1)
     """The same where none does: what merely stands in passages says less of them."""
-    tau: float = 0.7
+    tau: float = Field(default=0.7, ge=0, le=1)
     """Share of a name's steps that lead to the passages that it titles; the rest leads to those that hold it."""
-    fit: float = 2.0
+    fit: float = Field(default=2.0, ge=0, le=64)
     """Power of a passage's score in how often a name leads to it; 0 for all alike."""
-    damping: float = 0.65
+    damping: float = Field(default=0.65, ge=0, lt=1)
     """How often the walk over names goes on instead of beginning anew."""
-    rounds: int = 4
+    rounds: int = Field(default=4, ge=1)
     """Rounds of the walk over names, from passages to names and back. 12 rank the same but for a few passages."""
     facts: Literal["auto", "always", "never"] = "auto"
     """Begin from facts where the graph has any, else walk over passages and names; auto where somebody stated them, for
     those of statistics cost ten points of MuSiQue's first five."""
-    fact_k: int = 5
+    fact_k: int = Field(default=5, ge=1)
     """Facts that a question begins from. HippoRAG 2's `linking_top_k`."""
-    phrases: int = 5
+    phrases: int = Field(default=5, ge=1)
     """Entities of those facts that a walk begins from. HippoRAG 2's code."""
     filter: bool = False
     """Have a model choose among the facts: one call a question."""
-    passage_weight: float = 0.05
+    passage_weight: float = Field(default=0.05, ge=0, le=1)
     """What a passage's score counts beside a fact's in the restart. HippoRAG 2's `passage_node_weight`."""
-    graph_damping: float = 0.5
+    graph_damping: float = Field(default=0.5, ge=0, lt=1)
     """How often a walk over a graph's edges goes on. HippoRAG 2's `damping`."""
-    graph_rounds: int = 10
+    graph_rounds: int = Field(default=10, ge=1)
     """Rounds of it; less than a thousandth of all is still on its way after them."""
-    entities: int = 10
+    entities: int = Field(default=10, ge=1)
     """Entities in the evidence, those that the walk is at most often."""
-
-    def __post_init__(self) -> None:
-        GatherConfig.__post_init__(self)  # a class with slots is another one than `super` was compiled for
-        for name, most in (
-            *((one, 1) for one in ("titles", "names", "others", "tau", "passage_weight")),
-            *((one, 64) for one in ("sharpness", "fit")),
-        ):
-            if not 0 <= getattr(self, name) <= most:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be 0 to {most}")
-        for name in ("damping", "graph_damping"):
-            if not 0 <= getattr(self, name) < 1:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be 0 or more, and less than 1")
 
 
 class _Begun(NamedTuple):

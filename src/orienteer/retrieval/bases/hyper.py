@@ -20,13 +20,12 @@ Deviations from HyperGraphRAG's public code:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from orienteer.errors import BadOption
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
@@ -54,25 +53,19 @@ _BETWEEN = 20  # answers whose edges to one another are evidence, where no fact 
 _MOST_EDGES = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HyperConfig(AnalyzedConfig):
     """What every retriever lets choose, and how much is expanded."""
 
-    entities: int = 60
+    entities: int = Field(default=60, ge=1)
     """Entities by name and search. HyperGraphRAG's top_k."""
-    facts: int = 60
+    facts: int = Field(default=60, ge=1)
     """Facts by search, and facts of the evidence. HyperGraphRAG's top_k."""
-    names: float = 0.3
+    names: float = Field(default=0.3, ge=0, le=1)
     """Share of the entities that the query names, beside those that its facts tie together; .3 and .5 are alike."""
-    tokens: int = 4_000
+    tokens: int = Field(default=4_000, ge=1)
     """Room for entities, and for facts. HyperGraphRAG."""
     titles: float = TITLES
     """Bonus of a passage or an entity whose name stands in the query, as a share of the best search score."""
-
-    def __post_init__(self) -> None:
-        AnalyzedConfig.__post_init__(self)
-        if not 0 <= self.names <= 1:
-            raise BadOption(f"names is {self.names}: the share of the query's names must be 0 to 1")
 
 
 class Hyper(Gatherer[HyperConfig]):

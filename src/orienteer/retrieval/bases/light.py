@@ -22,10 +22,10 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
-from orienteer.errors import BadOption
+from pydantic import Field
+
 from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.retrieval.analysis import AnalyzedConfig
@@ -42,22 +42,16 @@ from orienteer.retrieval.turns import first_of, in_turns
 Level = Literal["local", "global", "hybrid", "mix"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LightConfig(AnalyzedConfig):
     """LightRAG's settings."""
 
     level: Level = "hybrid"
     """What is looked for: local, global, both (hybrid), or both and passages (mix), LightRAG's own default.
     GraphSearch takes hybrid (002, section 4.1)."""
-    entities: int = SEEDS
+    entities: int = Field(default=SEEDS, ge=1)
     """Entities that are picked at the most. LightRAG's top_k."""
-    relations: int = SEEDS
+    relations: int = Field(default=SEEDS, ge=1)
     """Relations that are picked at the most. LightRAG's top_k."""
-
-    def __post_init__(self) -> None:
-        super(LightConfig, self).__post_init__()
-        if self.level not in get_args(Level):
-            raise BadOption(f"level is {self.level!r}: it must be one of {', '.join(get_args(Level))}")
 
 
 class Picked(NamedTuple):

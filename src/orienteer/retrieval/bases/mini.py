@@ -22,11 +22,11 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from orienteer.graph.adjacency import Entries
 from orienteer.graph.store import Graph
@@ -53,11 +53,10 @@ FIRST, DENSE = 2.0, 10.0
 """What a passage counts for that the first name's entities hold, and that the search gives too. MiniRAG's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MiniConfig(AnalyzedConfig):
     """MiniRAG's settings."""
 
-    entities: int = 60
+    entities: int = Field(default=60, ge=1)
     """Entities that a name may mean, relations that count as fitting, and nodes that vote. MiniRAG's top_k."""
 
 

@@ -21,12 +21,12 @@ Deviations:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
+from pydantic import Field
 
-from orienteer.errors import BadOption, BudgetExhausted, MissingExtra, ModelError
+from orienteer.errors import BudgetExhausted, MissingExtra, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import ScoredRows
 from orienteer.llm.exchange import recorded_by
@@ -57,25 +57,19 @@ _NOTHING = "nothing in the graph is named in the query or like its names"
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MsGraphConfig(AnalyzedConfig):
     """The settings of Microsoft's local search."""
 
-    entities: int = 10
+    entities: int = Field(default=10, ge=1)
     """Entities that are picked. Microsoft's top_k_entities."""
-    relations: int = 10
+    relations: int = Field(default=10, ge=1)
     """Relations for each entity that is picked, in all. Microsoft's top_k_relationships."""
-    levels: int = 3
+    levels: int = Field(default=3, ge=1)
     """Levels of communities that are read, the coarsest first. Microsoft's community_level 2, counted from 1."""
     reports: Literal["list", "model"] = "list"
     """What a report is where the graph holds none: a list of members and relations, or what a model writes of it."""
-    tokens: int = 12_000
+    tokens: int = Field(default=12_000, ge=1)
     """What all evidence may take of a prompt. Microsoft's max_context_tokens."""
-
-    def __post_init__(self) -> None:
-        super(MsGraphConfig, self).__post_init__()
-        if self.reports not in get_args(Literal["list", "model"]):
-            raise BadOption(f"reports is {self.reports!r}: it must be list or model")
 
 
 class _Told(NamedTuple):

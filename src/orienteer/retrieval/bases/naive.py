@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from orienteer.graph.store import Graph
 from orienteer.protocols import Run
@@ -13,7 +12,6 @@ from orienteer.retrieval.query import Analyzer, GatherConfig, Query
 from orienteer.retrieval.spaces import Spaces
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NaiveConfig(GatherConfig):
     """What every retriever lets choose; nothing else."""
 

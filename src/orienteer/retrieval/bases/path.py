@@ -21,11 +21,10 @@ Deviations from PathRAG's public code; those of the flow itself stand in `flow`:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
-from orienteer.errors import BadOption
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
@@ -50,29 +49,21 @@ _SYNONYM = "synonym"  # joins entities, and states nothing of them
 _NOTHING = "nothing in the graph shares a word with the query"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PathsConfig(AnalyzedConfig):
     """What every retriever lets choose, and how paths are found."""
 
-    seeds: int = SEEDS
+    seeds: int = Field(default=SEEDS, ge=1)
     """Nodes among which paths are looked for. PathRAG's top_k."""
-    facts: int = SEEDS
+    facts: int = Field(default=SEEDS, ge=1)
     """Facts that the themes of the query find. PathRAG's top_k."""
-    paths: int = 15
+    paths: int = Field(default=15, ge=1)
     """Paths that are kept. PathRAG."""
-    alpha: float = flow.ALPHA
+    alpha: float = Field(default=flow.ALPHA, gt=0, le=1)
     """What is left of a flow at each further edge. PathRAG."""
-    theta: float = flow.THETA
+    theta: float = Field(default=flow.THETA, ge=0, lt=1)
     """Nothing flows on from where this or less has come to. PathRAG."""
     titles: float = TITLES
     """Bonus of a passage or an entity whose name stands in the query, as a share of the best search score."""
-
-    def __post_init__(self) -> None:
-        AnalyzedConfig.__post_init__(self)
-        if not (0 < self.alpha <= 1 and 0 <= self.theta < 1):
-            raise BadOption(
-                f"alpha is {self.alpha}, theta {self.theta}: alpha must be above 0 and at most 1, theta 0 to below 1"
-            )
 
 
 class Paths(Gatherer[PathsConfig]):

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadOption, nearest
 from orienteer.graph.store import Graph
@@ -33,14 +30,6 @@ def open_base(name: str, graph: Graph, options: Mapping[str, Any] | None = None)
         raise BadOption(f"There is no retriever {name!r}.{hint} There are: {', '.join(BASES)}.")
     module, _, kind = BASES[name].partition(":")
     found = importlib.import_module(module)
-    configuration, given = getattr(found, f"{kind}Config"), dict(options or {})
-    known = [one.name for one in fields(configuration)]
-    if strange := sorted(set(given).difference(known)):
-        raise BadOption(f"{name} has no option {', '.join(strange)}. It has: {', '.join(known)}.")
-    try:
-        config = TypeAdapter(configuration).validate_python(given)
-    except ValidationError as error:
-        said = error.errors()[0]
-        raise BadOption(f"{name}: {'.'.join(map(str, said['loc']))} is {said['input']!r}: {said['msg']}") from error
+    config = getattr(found, f"{kind}Config").read(options or {}, where=f"{name}.")
     base: KnowledgeBase = getattr(found, kind)(graph, config)
     return base

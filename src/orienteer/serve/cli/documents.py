@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -93,10 +91,10 @@ def build(
     set_options: SetOptions = None,
 ) -> None:
     """Make a graph of documents and tables: chunks, joined by order, links, titles and names, and what they say."""
-    from orienteer.ingest.documents.config import BuildConfig
+    from orienteer.ingest.documents.config import EXTRACTING, BuildConfig
     from orienteer.ingest.documents.previous import Previous
     from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
-    from orienteer.options import check, pairs_of
+    from orienteer.options import pairs_of
 
     if not sources and not update:
         raise UsageError("nothing to read: name a folder of documents, or a document")
@@ -104,11 +102,10 @@ def build(
         raise UsageError("nowhere to write: say where the graph is to be with -o DIR")
     if metadata and model is None:
         raise UsageError("--metadata is written by a model: name one with --model")
-    values = check(BuildConfig, pairs_of(set_options or ()))
-    by_tokens = extract is not None and chunks != "semantic"
-    make: Callable[..., BuildConfig] = BuildConfig.extracting if by_tokens else BuildConfig
+    values = pairs_of(set_options or ())
+    usual: Mapping[str, Any] = EXTRACTING if extract is not None and chunks != "semantic" else {}  # Any: of any field
     if update and target is not None:
-        make = partial(replace, Previous(target).config)
+        usual = Previous(target).config.chosen
     options = BuildOptions(
         force=force,
         strict=strict,
@@ -117,7 +114,7 @@ def build(
         extract=extract,
         metadata=metadata,
         plots=plots,
-        config=make(**values) if values else None,
+        config=BuildConfig.read({**usual, **values}) if values else None,
     )
     configured = settings().with_flags(base_url=base_url)
     shared: dict[str, Any] = {  # Any: what both take
@@ -177,9 +174,9 @@ def link(
 ) -> None:
     """Join the nodes of a graph whose texts are alike, as a layer beside its own edges that can be made again."""
     from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
-    from orienteer.options import check, pairs_of
+    from orienteer.options import pairs_of
 
-    config = LinkConfig(**check(LinkConfig, pairs_of(set_options or ())))
+    config = LinkConfig.read(pairs_of(set_options or ()))
     graph = open_graph(directory, out)
     with file_trouble("check the path and its permissions"):
         about = link_graph(graph, config, progress=out.progress)

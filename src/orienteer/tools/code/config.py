@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from pydantic import Field
 
 from orienteer.cypher.table import MOST_ROWS
 from orienteer.cypher.view import View
-from orienteer.errors import BadOption
+from orienteer.options import Options
 from orienteer.sandbox.interpreter import Limits
 from orienteer.sandbox.tiers import Choice
 
@@ -15,8 +16,7 @@ _MOST_SECONDS = 3_600
 _LIMITS = ("seconds", "memory_mb", "output_characters", "calls", "rows")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeConfig:
+class CodeConfig(Options):
     """How a model's code is run."""
 
     tier: Choice = "auto"
@@ -24,28 +24,18 @@ class CodeConfig:
     or `auto`, the first of them that is installed and starts."""
     retry_cpython: bool = False
     """Run code again in `cpython` where `monty` lacks something that it asks for; later code stays there."""
-    seconds: float = 20.0
+    seconds: float = Field(default=20.0, gt=0, le=_MOST_SECONDS)
     """Wall time of one call, its queries included."""
-    memory_mb: int = 256
+    memory_mb: int = Field(default=256, ge=1)
     """Memory of the code."""
-    output_characters: int = 8_000
+    output_characters: int = Field(default=8_000, ge=1)
     """Characters of printed text that come back, the first and the last."""
-    calls: int = 500
+    calls: int = Field(default=500, ge=1)
     """Queries that one call of the tool may run."""
-    rows: int = 10_000
+    rows: int = Field(default=10_000, ge=1, le=MOST_ROWS)
     """Rows that one query returns at the most."""
     view: View | None = None
     """A graph named as in paper 003; None: by its own ids and types."""
-
-    def __post_init__(self) -> None:
-        """Raises `BadOption` for a bound that cannot be."""
-        if not 0 < self.seconds <= _MOST_SECONDS:
-            raise BadOption(f"seconds is {self.seconds:g}: it must be above 0, up to {_MOST_SECONDS:,}")
-        if not 1 <= self.rows <= MOST_ROWS:
-            raise BadOption(f"rows is {self.rows}: it must be 1 to {MOST_ROWS:,}")
-        for name in ("memory_mb", "output_characters", "calls"):
-            if getattr(self, name) < 1:
-                raise BadOption(f"{name} is {getattr(self, name)}: it must be 1 or more")
 
     @property
     def limits(self) -> Limits:
@@ -70,4 +60,4 @@ def lowered(config: CodeConfig) -> Lowered:
     own = CodeConfig()
     high = {name: getattr(config, name) for name in _LIMITS if getattr(config, name) > getattr(own, name)}
     notes = (f"{name} is {high[name]:,} in the trace: replayed with {getattr(own, name):,}" for name in high)
-    return Lowered(replace(config, **{name: getattr(own, name) for name in high}), tuple(notes))
+    return Lowered(config.model_copy(update={name: getattr(own, name) for name in high}), tuple(notes))

@@ -4,42 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
-from orienteer.errors import BadInput, BadOption
+from orienteer.errors import BadInput
 from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, publish_layer
 from orienteer.graph.pieces.vectors import open_vectors
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.ingest.documents.join.similarity import candidates, cosines, nearest, percentile_table
 from orienteer.ingest.documents.stamps import is_chunk_graph
+from orienteer.options import Options
 from orienteer.text.tokenizer import Tokenizer
 
 Progress = Callable[[str, int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkConfig:
+class LinkConfig(Options):
     """Which nodes of a graph are joined by how they are described."""
 
-    percentile: float = 95.0
+    percentile: float = Field(default=95.0, gt=0, lt=100)
     """Candidates above this percentile of all of them are joined. SAGE, section 2.1.B."""
     threshold: float | None = None
     """A fixed cosine in place of the percentile."""
-    near: int = 50
+    near: int = Field(default=50, ge=1)
     """Nearest nodes that each node has as candidates."""
     least_words: int = 20
     """Words of text that a node needs to be joined by it: names alone say too little. SAGE, section 3."""
     node_types: tuple[str, ...] = ()
     """Join nodes of these types only; of all where none is named."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.percentile < 100:
-            raise BadOption(f"percentile is {self.percentile}: it must lie between 0 and 100")
-        if self.near < 1:
-            raise BadOption(f"near is {self.near}: it must be 1 or more")
 
 
 def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Progress | None = None) -> LayerAbout:
