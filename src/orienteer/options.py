@@ -83,6 +83,34 @@ def options_of(config: type[Options] | None) -> tuple[Option, ...]:
     )
 
 
+def schema_of(config: type[Options] | None) -> dict[str, Any]:  # Any: JSON
+    """Return the JSON schema of a configuration; that of an empty object where there is none."""
+    if config is None:
+        return {"type": "object", "properties": {}, "additionalProperties": False}
+    return config.model_json_schema()
+
+
+def in_words(schema: Mapping[str, Any]) -> str:  # Any: JSON
+    """Return which values fit the JSON schema of an option: `a whole number, 1 to 100, or none`."""
+    if "anyOf" in schema:
+        return ", or ".join(map(in_words, schema["anyOf"]))
+    if "enum" in schema:
+        return f"one of {', '.join(map(str, schema['enum']))}"
+    kind = schema.get("type", "")
+    if kind == "array":
+        return f"a list, each {in_words(schema['items'])}"
+    words = {"boolean": "true or false", "string": "text", "object": "a table", "null": "none"}
+    if kind not in ("integer", "number"):
+        return words.get(kind) or str(schema.get("$ref", "")).rpartition("/")[2]
+    number = "a whole number" if kind == "integer" else "a number"
+    if "minimum" in schema and "maximum" in schema:
+        return f"{number}, {schema['minimum']:,} to {schema['maximum']:,}"
+    bounds = {"minimum": "{:,} or more", "exclusiveMinimum": "above {:,}"}
+    bounds |= {"maximum": "at most {:,}", "exclusiveMaximum": "below {:,}"}
+    limits = " and ".join(form.format(schema[bound]) for bound, form in bounds.items() if bound in schema)
+    return f"{number}, {limits}" if limits else number
+
+
 def pairs_of(texts: Iterable[str], *, form: str = "NAME=VALUE") -> dict[str, str]:
     """Return the values of `NAME=VALUE` texts by name. Raises `BadOption`."""
     pairs = {}
@@ -119,29 +147,8 @@ def _refusal(config: type[Options], values: Any, error: ValidationError, where: 
     name = str(fault["loc"][0])
     if fault["type"] == "extra_forbidden":
         return unknown_option(repr(f"{where}{name}"), name, config.model_fields)
-    must = _in_words(config.model_json_schema()["properties"][name]) or fault["msg"]
+    must = in_words(config.model_json_schema()["properties"][name]) or fault["msg"]
     if fault["type"] == "missing":
         return BadOption(f"{where}{name} is missing: it must be {must}")
     shown = f"is {values[name]!r}" if config.model_fields[name].repr else "cannot be used"
     return BadOption(f"{where}{name} {shown}: it must be {must}")
-
-
-def _in_words(schema: Mapping[str, Any]) -> str:  # Any: JSON
-    """Return what a value must be by its JSON schema: `a whole number, 1 to 100, or none`."""
-    if "anyOf" in schema:
-        return ", or ".join(map(_in_words, schema["anyOf"]))
-    if "enum" in schema:
-        return f"one of {', '.join(map(str, schema['enum']))}"
-    kind = schema.get("type", "")
-    if kind == "array":
-        return f"a list, each {_in_words(schema['items'])}"
-    words = {"boolean": "true or false", "string": "text", "object": "a table", "null": "none"}
-    if kind not in ("integer", "number"):
-        return words.get(kind) or str(schema.get("$ref", "")).rpartition("/")[2]
-    number = "a whole number" if kind == "integer" else "a number"
-    if "minimum" in schema and "maximum" in schema:
-        return f"{number}, {schema['minimum']:,} to {schema['maximum']:,}"
-    bounds = {"minimum": "{:,} or more", "exclusiveMinimum": "above {:,}"}
-    bounds |= {"maximum": "at most {:,}", "exclusiveMaximum": "below {:,}"}
-    told = " and ".join(form.format(schema[bound]) for bound, form in bounds.items() if bound in schema)
-    return f"{number}, {told}" if told else number

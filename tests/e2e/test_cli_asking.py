@@ -362,6 +362,39 @@ def test_methods_lists_options_with_defaults_and_sources(cli):
     assert steps["doc"] in " ".join(text.split())
 
 
+def test_methods_of_one_name_tells_its_options_with_a_json_schema(cli):
+    card = cli("methods", "ark", "--json").json
+    assert (card["name"], card["needs_model"], card["paper"]) == ("ark", True, "000 (DGR) and 001 (ARK)")
+    schema = card["options"]
+    assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+    agents, tools = schema["properties"]["agents"], schema["properties"]["tools"]
+    assert (agents["type"], agents["minimum"], agents["default"]) == ("integer", 1, 3)
+    assert agents["description"] == "Parallel agents. ARK, appendix A.2."
+    assert (tools["enum"][0], tools["default"]) == ("all", "all")
+    header, *rows = [line for line in cli("methods", "ark").out.splitlines()[1:] if line]
+    assert header.split() == ["option", "value", "default", "meaning"]
+    assert len(rows) == len(schema["properties"])
+    assert rows[0].split("  ")[0] == "agents"
+    assert "a whole number, 1 or more" in rows[0]
+    assert rows[0].endswith(agents["description"])
+
+
+def test_every_method_of_the_list_has_a_page_of_its_own(cli):
+    for listed in cli("methods", "--json").json:
+        card = cli("methods", listed["name"], "--json").json
+        assert list(card["options"]["properties"]) == [option["name"] for option in listed["options"]]
+        assert {**card, "options": None} == {**listed, "options": None}
+    assert "no options" in cli("methods", "bm25").out
+    assert cli("methods", "sage:ark", "--json").json["name"] == "sage:ark"
+
+
+@pytest.mark.parametrize(("name", "words"), [("arkk", "Near: ark"), ("auto", "name one of them"), ("a:b", "a:b")])
+def test_methods_of_an_unknown_name_is_refused(cli, name, words):
+    refused = cli("methods", name)
+    assert refused.code == 2
+    assert words in refused.err
+
+
 def test_cache_info_and_clear(tables, cli, home):
     assert cli("cache", "info", "--json").json["graphs"] == []
     cli("search", tables, "chess")

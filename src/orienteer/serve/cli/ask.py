@@ -29,10 +29,12 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, Stream
+    from orienteer.methods.table import MethodCard
     from orienteer.records import Result, Trajectory
     from orienteer.retriever import Retriever
 
 GROUPS: Mapping[str, str] = {}
+_AUTO = "auto: ark where a model is configured, else sage on chunks of documents and anchor on other graphs"
 _SAID = 160  # characters of what a model said beside any call
 _CALLED = 2_000  # characters of the arguments of a call: a model may write megabytes
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
@@ -139,35 +141,50 @@ def demo(out: Output) -> None:
         out.note("Name a model, and agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
 
 
-def methods(out: Output) -> None:
-    """List the methods, what each needs, and its options with their defaults."""
-    from orienteer.methods.table import cards
+def methods(
+    out: Output, name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")] = None
+) -> None:
+    """List the methods, what each needs, and its options with their defaults; of one also which values fit."""
+    from orienteer.methods.table import AUTO, cards, method_of
     from orienteer.options import options_of
 
-    rows = [(method, options_of(method.config_class())) for method in cards().values()]
-    if out.as_json:
-        out.json(
-            [
-                {
-                    "name": method.name,
-                    "needs_model": method.needs_model,
-                    "summary": method.summary,
-                    "paper": method.paper,
-                    "options": [
-                        {"name": one.name, "type": one.type, "default": one.default, "doc": one.doc} for one in options
-                    ],
-                }
-                for method, options in rows
-            ]
-        )
+    if name == AUTO:
+        raise UsageError(f"{_AUTO}: name one of them")
+    if name is not None:
+        _show_method(out, method_of(name))
         return
-    out.print("auto: ark where a model is configured, else sage on chunks of documents and anchor on other graphs")
-    for method, options in rows:
-        needs = "needs a model" if method.needs_model else "needs no model"
-        papers = f"; papers {method.paper}" if method.paper else ""
+    listed = [(method, options_of(method.config_class())) for method in cards().values()]
+    if out.as_json:
+        out.json([{**_facts(method), "options": [one._asdict() for one in options]} for method, options in listed])
+        return
+    out.print(_AUTO)
+    for method, options in listed:
         out.print()
-        out.print(f"{method.name}: {method.summary} ({needs}{papers})")
+        out.print(_headline(method))
         rendering.options(out, options)
+
+
+def _show_method(out: Output, method: MethodCard) -> None:
+    """Print a method with a row for each option; as JSON, with the JSON schema of its options."""
+    from orienteer.options import schema_of
+
+    schema = schema_of(method.config_class())
+    if out.as_json:
+        out.json({**_facts(method), "options": schema})
+        return
+    out.print(_headline(method))
+    out.print()
+    rendering.option_table(out, schema)
+
+
+def _facts(method: MethodCard) -> dict[str, object]:
+    return {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
+
+
+def _headline(method: MethodCard) -> str:
+    needs = "needs a model" if method.needs_model else "needs no model"
+    papers = f"; papers {method.paper}" if method.paper else ""
+    return f"{method.name}: {method.summary} ({needs}{papers})"
 
 
 def _demo_graph(out: Output) -> Path:

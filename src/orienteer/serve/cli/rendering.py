@@ -105,6 +105,17 @@ def options(out: Output, found: Iterable[Option]) -> None:
             out.print(f"        {line}")
 
 
+def option_table(out: Output, schema: Mapping[str, Any]) -> None:
+    """Print the options of a JSON schema, a row each."""
+    from orienteer.options import in_words
+
+    rows = [
+        [name, in_words(option), _value(option.get("default")), option.get("description", "")]
+        for name, option in schema["properties"].items()
+    ]
+    out.table(rows, header=("option", "value", "default", "meaning")) if rows else out.print("It has no options.")
+
+
 def _called(found: Schema, name: str) -> list[str]:
     label = found.label(name)
     return [label if label != name else "", ", ".join(found.also_called.get(name, ()))]
