@@ -44,7 +44,7 @@ def run(graph, tmp_path):
     """Give a function that runs methods over the questions, and returns the progress and what is on disk."""
 
     def made(*methods, asked=None, **options):
-        names = RunConfig.__dataclass_fields__
+        names = RunConfig.model_fields
         config = RunConfig(**{name: options.pop(name) for name in list(options) if name in names})
         done = evaluate(
             graph, asked or questions(), methods, tmp_path / "run", config=config, settings=Settings(), **options

@@ -11,8 +11,10 @@ import pytest
 from pydantic import Field, ValidationError
 
 from orienteer.errors import BadOption
+from orienteer.evaluation.running.runner import RunConfig
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.similar_nodes import LinkConfig
+from orienteer.ingest.documents.run import BuildOptions
 from orienteer.llm import Budget, OpenAIConfig, Price
 from orienteer.methods.table import METHODS
 from orienteer.options import Options, options_of, pairs_of
@@ -34,7 +36,7 @@ CONFIGURATIONS = {
     for config in (
         *filter(None, [card.config_class() for card in METHODS.values()]),
         *map(_config_of, BASES.values()),
-        *(BuildConfig, LinkConfig, Budget, OpenAIConfig, Price, ExploreConfig, CodeConfig),
+        *(BuildConfig, BuildOptions, LinkConfig, RunConfig, Budget, OpenAIConfig, Price, ExploreConfig, CodeConfig),
     )
 }
 

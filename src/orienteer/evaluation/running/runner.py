@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
+
+from pydantic import Field
 
 from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.evaluation.examples import Example, QuestionSet
@@ -35,6 +37,7 @@ from orienteer.evaluation.running.warm_up import NOTE
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
+from orienteer.options import Options
 from orienteer.protocols import LanguageModel
 from orienteer.records import Usage
 from orienteer.retriever import LIMITS
@@ -52,11 +55,10 @@ _FEWEST_PLACES = 8  # for calls under way at once
 Outcomes: TypeAlias = Generator[Outcome, None, None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunConfig:
+class RunConfig(Options):
     """How questions are asked."""
 
-    k: int = 20
+    k: int = Field(default=20, ge=0)
     """Hits of a ranking at the most."""
     random_seed: int = 0
     """What is random derives from it: the sample that a limit draws, and what methods draw."""
@@ -68,7 +70,7 @@ class RunConfig:
     """How many of the questions are asked, drawn with the random seed."""
     answers: bool = False
     """Ask for answers too: a further call of the model under methods that only rank."""
-    workers: int | None = None
+    workers: int | None = Field(default=None, ge=1)
     """Questions at once. None is 8 under methods that call a model and 1 under others, which are asked alone whatever
     is given here where both run: their time is their own."""
     retry_failed: bool = False
@@ -118,8 +120,6 @@ def evaluate(
     config = RunConfig() if config is None else config
     settings = read_settings() if settings is None else settings
     budget = settings.limits() if budget is None else budget
-    if config.workers is not None and config.workers < 1:
-        raise BadOption(f"there are {config.workers} workers: it must be 1 or more")
     asked = variants(methods, options=options, settings=settings)
     if not config.answers and any(one.method.name == ANSWERS_ONLY for one in asked):
         raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
