@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,12 @@ from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE, NodeMaker, explode
 from orienteer.ingest.tables.plan import Plan, Table, asks, left_over, links_out, plan, refuse_links, table_of
 from orienteer.ingest.tables.values import identifier
+from orienteer.options import Options
 
 Progress = Callable[[str, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
+class ImportOptions(Options):
     """What a person says of the sources; nothing is needed where names are known ones."""
 
     force: bool = False
@@ -43,13 +43,13 @@ class ImportOptions:
     """Tables of nodes, in place of those that are recognised."""
     edges: tuple[Path, ...] = ()
     """Tables of edges, in place of those that are recognised."""
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = {}
     """Column by role: id, name, text, aliases, type, node_type, edge_type, source, target, weight."""
     labels: Path | None = None
     """A table of codes, their labels, and further words."""
     private: tuple[str, ...] = ()
     """Columns, or keys of objects in columns, that are stored nowhere."""
-    explode: Mapping[str, str] = field(default_factory=dict)
+    explode: Mapping[str, str] = {}
     """Edge type by list column: each member becomes a node and an edge to it."""
     language: str = "en"
     """The language of names and texts, where RDF has them in several."""
