@@ -8,7 +8,7 @@ import pytest
 from clinic import EDGES, NODES
 from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.running.replies import Replies
+from orienteer.evaluation.running.replies import ReplyFolder
 from orienteer.evaluation.running.runner import FAILURES, NO_ANSWERS, RunConfig, evaluate
 from orienteer.evaluation.running.runs import REPLIES, by_method, read_run
 from orienteer.llm import Budget, ScriptedModel
@@ -267,7 +267,7 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
     """The n-th of equal requests finds the n-th reply, and the first one that was not kept is asked."""
     from threading import Event
 
-    from orienteer.evaluation.running.replies import KeepingModel
+    from orienteer.evaluation.running.replies import ResumableModel
 
     class Numbering:
         name, price, said = "numbering", None, 0
@@ -276,12 +276,12 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
             self.said += 1
             return Reply(message=Message(role="assistant", content=str(self.said)), usage=Usage(calls=1))
 
-    replies = Replies(tmp_path)
+    replies = ReplyFolder(tmp_path)
     replies.prepare()
     asked = [Message(role="user", content="?")]
     numbering = Numbering()
     for expected in (["1", "2"], ["1", "2", "3"]):
-        model = KeepingModel(numbering, stopping=Event(), served=set())
+        model = ResumableModel(numbering, stopping=Event(), served=set())
         model.begin(replies.file(("q/../1", "ark")))
         assert [model.chat(asked).message.content for _ in expected] == expected
         assert model.spent.calls == len(expected)

@@ -7,9 +7,9 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.replies import ChatRequest, RecordedModel, Recording
+from orienteer.llm.replies import ChatRequest, RecordedModel, Recording, ReplyFile
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.records import Message, Sampling, ToolSpec
+from orienteer.records import Message, Reply, Sampling, ToolSpec
 
 SEARCH = ToolSpec(name="search", description="Find.", parameters={"type": "object", "properties": {"query": {}}})
 QUESTION = (Message(role="system", content="Be brief."), Message(role="user", content="Which gene?"))
@@ -163,3 +163,50 @@ def test_a_line_is_json_with_a_version(tmp_path):
     Recording(ScriptedModel(echo), path).chat(QUESTION)
     line = json.loads(path.read_text())
     assert line.keys() == {"version", "key", "ordinal", "request", "reply"}
+
+
+# ------------------------------------------------------------------------------------------------------------- files
+
+
+def reply(text):
+    return Reply(message=Message(role="assistant", content=text))
+
+
+def test_equal_requests_have_replies_in_the_order_in_which_they_were_made(tmp_path):
+    replies = ReplyFile(tmp_path / "f")
+    assert replies.get("k") is None
+    replies.add("k", reply("second"), ordinal=1)
+    replies.add("k", reply("first"), ordinal=0)
+    assert [replies.get("k", ordinal).message.content for ordinal in range(2)] == ["first", "second"]
+    assert replies.get("k", 2) is None
+    assert [replies.count("k") for _ in range(3)] == [0, 1, 2]
+
+
+def test_lines_without_ordinals_stand_in_their_order(tmp_path):
+    """Runs of earlier versions have such lines."""
+    lines = [{"key": "k", "reply": reply(text).model_dump(mode="json")} for text in "ab"]
+    (tmp_path / "f").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    replies = ReplyFile(tmp_path / "f")
+    assert [replies.get("k", ordinal).message.content for ordinal in range(2)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("cut", [1, 20, -2])
+def test_a_line_that_was_cut_short_is_asked_for_again_and_spoils_no_other(tmp_path, cut):
+    file = tmp_path / "f"
+    ReplyFile(file).add("a", reply("a"))
+    whole = file.read_bytes()
+    ReplyFile(file).add("b", reply("b"))
+    file.write_bytes(whole + file.read_bytes()[len(whole) :][:cut])
+    replies = ReplyFile(file)
+    assert (replies.get("a").message.content, replies.get("b")) == ("a", None)
+    replies.add("b", reply("again"))
+    for read in (replies, ReplyFile(file)):
+        assert [read.get(key).message.content for key in "ab"] == ["a", "again"]
+
+
+def test_two_that_write_one_file_see_what_the_other_added(tmp_path):
+    first, second = ReplyFile(tmp_path / "f"), ReplyFile(tmp_path / "f")
+    first.add("a", reply("of the first"))
+    second.add("b", reply("of the second"))
+    assert first.get("b").message.content == "of the second"
+    assert second.get("a").message.content == "of the first"

@@ -1,23 +1,26 @@
-"""Record a model's replies in a file, and replay them without the model.
+"""Replies of models in files, found again by the whole request: a changed prompt, tool or setting misses.
 
-A cassette holds one JSON line for each reply, found again by the whole request: a changed prompt, tool or setting
-misses instead of replaying a stale reply. Requests and replies are all that is stored; keys and headers never are.
+A file holds one JSON line for each reply. A recording holds the requests too, so that it can be replayed without the
+model; requests and replies are all that is stored, keys of servers and headers never are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import threading
-from collections import Counter
+from bisect import insort
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ReplayMiss
+from orienteer.files import append_line
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Price, Record, Reply, Sampling, ToolSpec
 
@@ -56,15 +59,71 @@ class ChatRequest(Record):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-class Recorded(Record):
-    """One line of a cassette."""
+class RecordedReply(Record):
+    """A line of a file of replies."""
 
     version: Literal[1] = 1
     key: str
-    ordinal: int
+    ordinal: int = 0
     """How many times the same request had been made before."""
-    request: ChatRequest
+    request: ChatRequest | None = None
+    """None where nobody replays the file without the model: the key is enough to find a reply."""
     reply: Reply
+
+
+class ReplyFile:
+    """The replies of a file by request. Safe among threads, and among processes that add to one file.
+
+    A reply that was added outlives the process. Of equal requests the n-th has the n-th reply. A line that cannot be
+    read, such as one that a kill has cut short, counts for nothing: its request is made again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, Lock()
+        self._places: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        """The ordinals of a key's lines, and where they begin."""
+        self._end = 0
+        """Of the lines that were read so far."""
+        self._counts: Counter[str] = Counter()
+
+    def count(self, key: str) -> int:
+        """Count a request, and return how many equal ones were counted before."""
+        with self._lock:
+            self._counts[key] += 1
+            return self._counts[key] - 1
+
+    def get(self, key: str, ordinal: int = 0) -> Reply | None:
+        """Return the reply to a request that was made so many times before, None where the file has none."""
+        with self._lock:
+            self._read_on()
+            places = self._places.get(key, [])
+            if ordinal >= len(places):
+                return None
+            with self._path.open("rb") as file:
+                file.seek(places[ordinal][1])
+                return RecordedReply.model_validate_json(file.readline()).reply
+
+    def add(self, key: str, reply: Reply, *, ordinal: int = 0, request: ChatRequest | None = None) -> None:
+        """Append a reply; it is on disk, as far as this process is concerned, when this returns."""
+        line = RecordedReply(key=key, ordinal=ordinal, request=request, reply=reply).model_dump_json()
+        with self._lock:
+            self._read_on()
+            is_cut = self._path.exists() and self._path.stat().st_size > self._end
+            append_line(self._path, f"\n{line}" if is_cut else line)
+
+    def _read_on(self) -> None:
+        """Take in the lines that were added since, by whichever process."""
+        if not self._path.exists() or self._path.stat().st_size == self._end:
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._end)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                with suppress(ValidationError):
+                    recorded = RecordedReply.model_validate_json(line)
+                    insort(self._places[recorded.key], (recorded.ordinal, self._end))
+                self._end += len(line)
 
 
 class Recording:
@@ -73,10 +132,7 @@ class Recording:
     def __init__(self, model: LanguageModel, path: Path) -> None:
         if path.exists():
             raise BadOption(f"{path} exists; a recording begins anew, so remove it or name another file")
-        self._model = model
-        self._path = path
-        self._seen: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._model, self._replies = model, ReplyFile(path)
 
     @property
     def name(self) -> str:
@@ -99,11 +155,9 @@ class Recording:
     ) -> Reply:
         """Return the model's reply, once it is on disk."""
         request = ChatRequest.of(self.name, messages, tools, schema, sampling)
-        ordinal = _count(self._seen, request.key, self._lock)
+        ordinal = self._replies.count(request.key)
         reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
-        line = Recorded(key=request.key, ordinal=ordinal, request=request, reply=reply).model_dump_json() + "\n"
-        with self._lock:
-            _append(self._path, line.encode())
+        self._replies.add(request.key, reply, ordinal=ordinal, request=request)
         return reply
 
 
@@ -111,15 +165,12 @@ class RecordedModel:
     """Answers as a recording did. Raises `ReplayMiss` for a request that is not in it."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lines = tuple(_read(path))
-        self._replies = {(line.key, line.ordinal): line.reply for line in self._lines}
-        names = sorted({line.request.model for line in self._lines})
+        self._path, self._replies = path, ReplyFile(path)
+        self._requests = tuple(_requests(path))
+        names = sorted({request.model for request in self._requests})
         if len(names) != 1:
             raise BadInput(f"{path} must hold the replies of one model, holds those of {', '.join(names) or 'none'}")
         self._name = names[0]
-        self._seen: Counter[str] = Counter()
-        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -142,73 +193,48 @@ class RecordedModel:
     ) -> Reply:
         """Return the reply that was recorded for this very request; a repeated request gets the next one."""
         request = ChatRequest.of(self.name, messages, tools, schema, sampling)
-        key = request.key
-        ordinal = _count(self._seen, key, self._lock)
-        reply = self._replies.get((key, ordinal))
+        reply = self._replies.get(request.key, self._replies.count(request.key))
         if reply is None:
-            raise ReplayMiss(f"{self._path} has no reply to this request: {self._difference(request, key, ordinal)}")
+            raise ReplayMiss(f"{self._path} has no reply to this request: {self._difference(request)}")
         return reply
 
-    def _difference(self, request: ChatRequest, key: str, ordinal: int) -> str:
-        if ordinal and (key, ordinal - 1) in self._replies:
-            return f"it was recorded {ordinal} times and is now asked once more"
-        told = [(_differences(request, line.request), number) for number, line in enumerate(self._lines, 1)]
-        nearest, number = min(told, key=lambda one: (len(one[0]), one[1]))
+    def _difference(self, request: ChatRequest) -> str:
+        if count := self._requests.count(request):
+            return f"it was recorded {count} times and is now asked once more"
+        now = request.model_dump(mode="json")
+        differences = [list(_leaves(now, then.model_dump(mode="json"), "")) for then in self._requests]
+        number, nearest = min(enumerate(differences, 1), key=lambda pair: (len(pair[1]), pair[0]))
         return f"compared with the nearest, in line {number}, {'; '.join(nearest[:3])}. Record it anew."
 
 
-def _count(seen: Counter[str], key: str, lock: threading.Lock) -> int:
-    """Return how often the key was counted before."""
-    with lock:
-        seen[key] += 1
-        return seen[key] - 1
-
-
-def _append(path: Path, line: bytes) -> None:
-    """Append in a single write, so that a process that dies leaves whole lines only."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.write(descriptor, line)
-    finally:
-        os.close(descriptor)
-
-
-def _read(path: Path) -> Iterator[Recorded]:
+def _requests(path: Path) -> Iterator[ChatRequest]:
+    """Yield the requests of a recording. Raises `BadInput` for a line that is not as it was recorded."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read as a recording: {error}") from error
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         try:
-            recorded = Recorded.model_validate_json(line)
+            recorded = RecordedReply.model_validate_json(line)
         except ValidationError as error:
             raise BadInput(f"{path}, line {number}, is no line of a recording: {error.errors()[0]['msg']}") from error
-        if recorded.key != recorded.request.key:
+        if recorded.request is None or recorded.key != recorded.request.key:
             raise BadInput(f"{path}, line {number}: the request was changed after it was recorded; record it anew")
-        yield recorded
+        yield recorded.request
 
 
-def _differences(asked: ChatRequest, recorded: ChatRequest) -> list[str]:
-    """Name what differs, the smallest part of it that can be named."""
-    found: list[str] = []
-    for path, (now, then) in _leaves(asked.model_dump(mode="json"), recorded.model_dump(mode="json"), ""):
-        found.append(f"{path} is {_shown(now)}, was {_shown(then)}")
-    return found
-
-
-def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[tuple[str, tuple[JsonValue, JsonValue]]]:
+def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[str]:
+    """Say what differs, the smallest parts of it that can be named."""
     if now == then:
         return
     if isinstance(now, dict) and isinstance(then, dict):
         for name in sorted(now.keys() | then.keys()):
             yield from _leaves(now.get(name), then.get(name), f"{path}.{name}".lstrip("."))
     elif isinstance(now, list) and isinstance(then, list):
-        for place in range(max(len(now), len(then))):
-            one = now[place] if place < len(now) else None
-            other = then[place] if place < len(then) else None
-            yield from _leaves(one, other, f"{path}[{place}]")
+        for place, (left, right) in enumerate(zip_longest(now, then)):
+            yield from _leaves(left, right, f"{path}[{place}]")
     else:
-        yield path, (now, then)
+        yield f"{path} is {_shown(now)}, was {_shown(then)}"
 
 
 def _shown(value: JsonValue) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from orienteer.errors import BadOption, BudgetExhausted, Error, MissingExtra, NotAGraph
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.running.journal import Pair
-from orienteer.evaluation.running.replies import KeepingModel, Replies
+from orienteer.evaluation.running.replies import ReplyFolder, ResumableModel
 from orienteer.evaluation.running.runs import ANSWER, Line, work_of
 from orienteer.evaluation.running.sweep import Variant
 from orienteer.graph.store import Graph
@@ -50,7 +50,7 @@ class _Desk(NamedTuple):
     """Where questions are asked under one method: one at a time where there is a model, for it keeps their replies."""
 
     retriever: Retriever
-    model: KeepingModel | None
+    model: ResumableModel | None
 
 
 class Asker:
@@ -59,7 +59,7 @@ class Asker:
     def __init__(
         self,
         graph: Graph,
-        replies: Replies,
+        replies: ReplyFolder,
         *,
         model: LanguageModel | None,
         budget: Budget,
@@ -133,7 +133,7 @@ class Asker:
         if not self.uses_model(variant):
             return _Desk(self._retriever(variant, None), None)
         assert self._model is not None or variant.method.needs_model
-        model = None if self._model is None else KeepingModel(self._model, stopping=self.stopping, served=self.served)
+        model = None if self._model is None else ResumableModel(self._model, stopping=self.stopping, served=self.served)
         if variant.label in self._first and not variant.method.needs_model:
             # The method itself knows of no model, and what it has learnt of the graph is the same for everyone.
             retriever = copy.copy(self._first[variant.label].retriever)

@@ -18,7 +18,7 @@ from orienteer.evaluation.examples import Example, QuestionSet
 from orienteer.evaluation.running.asker import Asker, Outcome, Task
 from orienteer.evaluation.running.journal import Journal
 from orienteer.evaluation.running.manifest import differences, graph_hash, joined, now, prompt_hashes, versions
-from orienteer.evaluation.running.replies import Replies
+from orienteer.evaluation.running.replies import ReplyFolder
 from orienteer.evaluation.running.runs import (
     LOCK,
     MANIFEST,
@@ -126,7 +126,7 @@ def evaluate(
     examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     if model is None:
         model = _model(asked, config, settings)
-    replies = Replies(path)
+    replies = ReplyFolder(path)
     asker = Asker(
         graph,
         replies,
@@ -150,7 +150,7 @@ def evaluate(
 class _Run:
     """One attempt at a run whose folder is ours."""
 
-    def __init__(self, path: Path, manifest: Manifest, asker: Asker, replies: Replies, journal: Journal) -> None:
+    def __init__(self, path: Path, manifest: Manifest, asker: Asker, replies: ReplyFolder, journal: Journal) -> None:
         self._path, self._manifest, self._asker = path, manifest, asker
         self._replies, self._journal = replies, journal
 

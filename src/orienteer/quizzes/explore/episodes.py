@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.quiz_item import QuizItem
-from orienteer.evaluation.running.replies import Replies
+from orienteer.evaluation.running.replies import ReplyFolder
 from orienteer.evaluation.running.runs import LOCK, held
 from orienteer.files import append_line, mend, read_lines, write_whole
 from orienteer.records import Record, Trajectory
@@ -54,7 +54,7 @@ class Episodes:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.replies = Replies(folder)
+        self.replies = ReplyFolder(folder)
         """The replies of the model to the episodes in flight."""
         self.done = {done.id: done for done in _read(folder / EPISODES)}
         """Those that have ended, in the order in which they did."""

@@ -28,7 +28,7 @@ from orienteer.errors import BudgetExhausted, Error, ModelError, ModelRefused
 from orienteer.evaluation.grid import Cell
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.manifest import graph_hash
-from orienteer.evaluation.running.replies import KeepingModel
+from orienteer.evaluation.running.replies import ResumableModel
 from orienteer.graph.store import Graph
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
@@ -180,7 +180,7 @@ class _Work:
 
     def _episode(self, order: QuizOrder) -> QuizEpisode:
         """Have one question written, and put to a model that sees no graph."""
-        model = KeepingModel(self.model, stopping=self.stopping, served=set())
+        model = ResumableModel(self.model, stopping=self.stopping, served=set())
         model.begin(self.episodes.replies.file((order.id, "quiz")))
         try:
             episode = self.quizzer.explore(order, model, self.run, partial(self._check, order))
