@@ -8,7 +8,8 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
 from orienteer.graph.pieces import piece, publish_piece
-from orienteer.ingest.documents.cut.replies import Replies
+from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
+from orienteer.llm.replies import ChatRequest
 
 WORDS = WordEmbedder()
 
@@ -140,8 +141,7 @@ def test_doctor_tells_of_the_copy_that_cypher_reads(cli, clubs):
 def test_the_cache_tells_of_all_it_holds_and_keeps_what_was_paid_for(cli, tables, home, server):
     assert cli("embed", tables, "--embedder", "openai:fake").code == 0
     cache = home.parent / "cache"
-    with Replies(cache / "replies") as replies:
-        replies.put("key", "a reply")
+    ReplyCache(cache / "replies").put(ChatRequest(model="m", messages=()), "a reply")
     (cache / "vectors" / "mine").mkdir()
     found = cli("cache", "info", "--json").json
     assert [len(found[kind]) for kind in ("graphs", "vectors", "replies")] == [1, 1, 1]
@@ -171,14 +171,13 @@ def test_the_cache_tells_of_all_it_holds_and_keeps_what_was_paid_for(cli, tables
 
 def test_what_somebody_put_beside_replies_or_vectors_keeps_them(cli, home):
     cache = home.parent / "cache"
-    with Replies(cache / "replies") as replies:
-        replies.put("key", "a reply")
+    ReplyCache(cache / "replies").put(ChatRequest(model="m", messages=()), "a reply")
     (cache / "replies" / "notes.txt").write_text("mine", encoding="utf-8")
     embedder = cache / "vectors" / ("a" * 32)
     embedder.mkdir(parents=True)
     (embedder / "notes.txt").write_text("mine", encoding="utf-8")
     assert cli("cache", "clear", "--vectors", "--replies", "--json").json["removed"] == 0
-    assert (cache / "replies" / "replies.sqlite").exists()
+    assert (cache / "replies" / FILE).exists()
     assert (embedder / "notes.txt").exists()
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph.store import Graph
-from orienteer.ingest.documents.cut.metadata import CHUNK_SCHEMA, TABLE_SCHEMA, Annotator, request_of
-from orienteer.ingest.documents.cut.replies import Replies, key_of
+from orienteer.ingest.documents.cut.metadata import CHUNK_SCHEMA, TABLE_SCHEMA, Annotator, request_of, schema_of
+from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
 from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
 from orienteer.llm import Price, ScriptedModel
+from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import faults
 from orienteer.records import Message, Node, Usage
 
@@ -101,7 +102,7 @@ def test_nothing_is_paid_for_twice(folder, tmp_path):
 def test_what_was_taken_over_is_not_asked_about_even_without_its_replies(folder, tmp_path):
     scripted = Scripted()
     built(folder, tmp_path / "graph", scripted.model)
-    (tmp_path / "cache" / "replies" / "replies.sqlite").unlink()
+    (tmp_path / "cache" / "replies" / FILE).unlink()
     assert built(folder, tmp_path / "graph", scripted.model, update=True).usage.calls == 0
 
 
@@ -162,41 +163,30 @@ def test_an_estimate_asks_nothing_and_writes_nothing(folder, tmp_path):
 
 def test_the_estimate_of_tokens_and_money_is_near_what_is_sent(tmp_path):
     nodes = [Node(f"n{at}", "chunk", f"Name {at}", TEXT.format(at) * 5) for at in range(10)]
-    with Replies(tmp_path) as replies:
-        annotator = Annotator(Scripted().model, replies, lambda stage, count: None, 2)
-        found = annotator.estimate(nodes, Price(prompt=1.0, completion=2.0))
-    sent = sum(len(message.content) for node in nodes for message in request_of(node).messages)
+    annotator = Annotator(Scripted().model, ReplyCache(tmp_path), lambda stage, count: None, 2)
+    found = annotator.estimate(nodes, Price(prompt=1.0, completion=2.0))
+    sent = sum(len(message.content) for node in nodes for message in request_of(node, CHUNK_SCHEMA, model="m").messages)
     sent += len(nodes) * len(json.dumps(CHUNK_SCHEMA))
     assert found.prompt_tokens == pytest.approx(sent / 4.5, rel=0.3)  # English has four to five characters a token
     expected = (found.prompt_tokens + 2 * found.completion_tokens) / 1e6
     assert found.usd == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_key_is_of_the_whole_request():
-    base = ("m", (Message(role="system", content="s"), Message(role="user", content="u")), CHUNK_SCHEMA)
-    others = [
-        ("n", base[1], base[2]),
-        ("m", (*base[1][:1], Message(role="user", content="v")), base[2]),
-        ("m", (Message(role="system", content="t"), *base[1][1:]), base[2]),
-        ("m", base[1], TABLE_SCHEMA),
-    ]
-    assert len({key_of(*base), *(key_of(*other) for other in others)}) == 5
-
-
 def test_replies_outlive_their_process_and_are_shared(tmp_path):
-    with Replies(tmp_path) as first, Replies(tmp_path) as second:
-        first.put("a", "α")
-        assert second.get("a") == "α"
-        second.put("a", "β")
-        assert first.get("a") == "β"
-        assert first.get("b") is None
-    with Replies(tmp_path) as again:
-        assert again.get("a") == "β"
+    first, second = ReplyCache(tmp_path), ReplyCache(tmp_path)
+    asked = {name: ChatRequest.of("m", [Message(role="user", content=name)], schema=CHUNK_SCHEMA) for name in "abc"}
+    first.put(asked["a"], "α")
+    assert second.get(asked["a"]) == "α"
+    second.put(asked["b"], "β")
+    assert first.get(asked["b"]) == "β"
+    assert first.get(asked["c"]) is None
+    assert ReplyCache(tmp_path).get(asked["b"]) == "β"
+    assert ReplyCache(tmp_path).get(ChatRequest.of("m", asked["a"].messages, schema=TABLE_SCHEMA)) is None
 
 
 def test_documents_and_short_texts_are_not_asked_about():
-    assert request_of(Node("d", "document", "D", "Many words that would do very well for a chunk.")) is None
-    assert request_of(Node("c", "chunk", "C", "Too short.")) is None
+    assert schema_of(Node("d", "document", "D", "Many words that would do very well for a chunk.")) is None
+    assert schema_of(Node("c", "chunk", "C", "Too short.")) is None
 
 
 def test_a_title_that_the_model_wrote_titles_an_untitled_file(folder, tmp_path):

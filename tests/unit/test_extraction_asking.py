@@ -188,7 +188,16 @@ def test_a_cache_that_cannot_be_written_is_told(folder):
     with pytest.raises(BadOption, match="cache.*ORIENTEER_CACHE"):
         extracted(folder, lambda messages: said())
     (cache / "replies").unlink()
-    (cache / "replies").mkdir()
-    (cache / "replies" / FILE).write_text("no database, and longer than a header of one would be" * 9)
+    (cache / "replies" / FILE).mkdir(parents=True)
     with pytest.raises(BadOption, match="cache.*ORIENTEER_CACHE"):
         extracted(folder, lambda messages: said())
+
+
+def test_what_a_cache_holds_beside_replies_is_passed_over(folder):
+    file = folder.parent / "cache" / "replies" / FILE
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"no JSON\n{}\n[]\n\x00\xff\nand no end of the line")
+    asked = []
+    for _ in range(2):
+        extracted(folder, lambda messages: asked.append(messages) or said(entity("Ada Holm")))
+        assert len(asked) == 3

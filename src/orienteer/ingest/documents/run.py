@@ -17,7 +17,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
-from orienteer.ingest.documents.cut.replies import Replies
+from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.intake import Intake
 from orienteer.ingest.documents.join.weaver import Weaver
@@ -197,7 +197,7 @@ class _Build:
             intake.refuse(shelf, strict=self._options.strict)
             if self._is_described:
                 shelf = self._annotated(shelf, stack)
-            extractor = self._extractor(sources, shelf, stack)
+            extractor = self._extractor(sources, shelf)
             is_measured = self._options.plots is not None
             weaver = Weaver(builder, shelf, self._config, progress=self._progress, is_measured=is_measured)
             with self._stage("nodes"):
@@ -259,8 +259,8 @@ class _Build:
             intake.refuse(shelf, strict=self._options.strict)
             model = self._model
             price = None if model is None else model.price
-            described = self._annotates(stack).estimate(shelf, price) if self._is_described else None
-            by_model = self._asks(stack)
+            described = self._annotates().estimate(shelf, price) if self._is_described else None
+            by_model = self._asks()
             extracted = None if by_model is None else by_model.estimate(shelf, price)
         maker = self._maker
         return BuildEstimate(
@@ -298,32 +298,32 @@ class _Build:
         self._settle(previous)
         return previous
 
-    def _annotates(self, stack: ExitStack) -> Annotator:
+    def _annotates(self) -> Annotator:
         assert self._model is not None
-        return Annotator(self._model, self._replies(stack), self._progress, self._concurrency)
+        return Annotator(self._model, self._replies(), self._progress, self._concurrency)
 
-    def _asks(self, stack: ExitStack) -> ModelExtractor | None:
+    def _asks(self) -> ModelExtractor | None:
         """Return what has the model extract; None where nothing is extracted, or statistics do it."""
         if self._extract is None or self._model is None:
             return None
         reply_form = ReplyForm(self._extract, types_of(self._config.entity_types))
         return ModelExtractor(
-            reply_form, self._model, self._replies(stack), self._concurrency, self._progress, self._config.gleanings
+            reply_form, self._model, self._replies(), self._concurrency, self._progress, self._config.gleanings
         )
 
     @property
     def _concurrency(self) -> int:
         return int(getattr(self._model, "concurrency", CONCURRENCY))
 
-    def _replies(self, stack: ExitStack) -> Replies:
+    def _replies(self) -> ReplyCache:
         assert self._cache is not None  # asked for where there is a model
-        return stack.enter_context(Replies(self._cache / REPLIES))
+        return ReplyCache(self._cache / REPLIES)
 
-    def _extractor(self, sources: list[Path], shelf: Shelf, stack: ExitStack) -> Extractor | None:
+    def _extractor(self, sources: list[Path], shelf: Shelf) -> Extractor | None:
         """Return what extracts, once it is told what that would take."""
         if self._extract is None:
             return None
-        by_model = self._asks(stack)
+        by_model = self._asks()
         if by_model is not None:
             self._asked.append(by_model)
             model = by_model.model
@@ -333,7 +333,7 @@ class _Build:
 
     def _annotated(self, shelf: Shelf, stack: ExitStack) -> Shelf:
         """Return a shelf of the same nodes with what the model says of those that have none yet."""
-        annotator = self._annotates(stack)
+        annotator = self._annotates()
         self._asked.append(annotator)
         model = annotator.model
         self._progress(annotator.estimate(shelf, model.price).render(model.name), 0)

@@ -11,13 +11,14 @@ from typing import NamedTuple
 from orienteer.errors import ModelRefused
 from orienteer.graph.reserved import DOCUMENT
 from orienteer.ingest.documents.cut.metadata import SHORTEST, Estimate, batched
-from orienteer.ingest.documents.cut.replies import Replies, key_of
+from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.extraction.forms import PACKAGE, ReplyForm, is_object
 from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
 from orienteer.llm.prompts import prompt_of
+from orienteer.llm.replies import ChatRequest
 from orienteer.protocols import LanguageModel
 from orienteer.records import Message, Node, Price, Usage
 from orienteer.text.lines import CHARACTERS_A_TOKEN
@@ -50,7 +51,7 @@ class ModelExtractor:
 
     reply_form: ReplyForm
     model: LanguageModel
-    replies: Replies
+    replies: ReplyCache
     concurrency: int
     progress: Progress
     gleanings: int = 0
@@ -104,45 +105,38 @@ class ModelExtractor:
         merger.add(chunk.id, entities, statements)
 
     def _one(self, node: Node) -> _Chunk:
-        messages = self._messages(node)
+        request = self._request(node)
         replies: list[str] = []
         try:
-            replies.append(self._reply(messages))
+            replies.append(self._reply(request))
             for _ in range(self.gleanings if is_object(replies[0]) else 0):
-                messages = self._further(messages, replies[-1])
-                replies.append(self._reply(messages))
+                request = self._further(request, replies[-1])
+                replies.append(self._reply(request))
         except ModelRefused as error:
             if error.status not in _OF_CHUNK:
                 raise
             return _Chunk(node.id, tuple(replies), error)
         return _Chunk(node.id, tuple(replies))
 
-    def _reply(self, messages: tuple[Message, ...]) -> str:
-        stored = self._kept(messages)
+    def _reply(self, request: ChatRequest) -> str:
+        stored = self.replies.get(request)
         if stored is not None:
             return stored
-        content = call(self.model, messages, run=self.run, schema=self.reply_form.schema).message.content or ""
+        content = call(self.model, request.messages, run=self.run, schema=request.reply_schema).message.content or ""
         if is_object(content):
-            self.replies.put(self._key(messages), content)
+            self.replies.put(request, content)
         return content
 
-    def _kept(self, messages: tuple[Message, ...]) -> str | None:
-        return self.replies.get(self._key(messages))
-
-    def _key(self, messages: tuple[Message, ...]) -> str:
-        return key_of(self.model.name, messages, self.reply_form.schema)
-
-    def _messages(self, node: Node) -> tuple[Message, ...]:
+    def _request(self, node: Node) -> ChatRequest:
         content = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
-        return Message(role="system", content=self.reply_form.prompt), Message(role="user", content=content)
+        messages = Message(role="system", content=self.reply_form.prompt), Message(role="user", content=content)
+        return ChatRequest.of(self.model.name, messages, schema=self.reply_form.schema)
 
     @staticmethod
-    def _further(messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
-        return (
-            *messages,
-            Message(role="assistant", content=reply),
-            Message(role="user", content=prompt_of("again", PACKAGE).system),
-        )
+    def _further(request: ChatRequest, reply: str) -> ChatRequest:
+        again = prompt_of("again", PACKAGE).system
+        messages = Message(role="assistant", content=reply), Message(role="user", content=again)
+        return request.model_copy(update={"messages": (*request.messages, *messages)})
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
         """Return what `into` would take, without a call."""
@@ -151,15 +145,16 @@ class ModelExtractor:
         for node in nodes:
             if not is_read(node):
                 continue
-            messages = self._messages(node)
-            size = sum(tokens(message.content or "") for message in messages) + form
+            request = self._request(node)
+            size = sum(tokens(message.content or "") for message in request.messages) + form
             tokens_of_reply = _REPLY[self.reply_form.form] * tokens(node.text)
-            reply = self._kept(messages)
+            reply = self.replies.get(request)
             for time in range(1 + self.gleanings):
                 if time:
                     size += tokens_of_reply + tokens(prompt_of("again", PACKAGE).system)
                     tokens_of_reply *= _AGAIN
-                    reply = None if reply is None else self._kept(self._further(messages, reply))
+                    request = request if reply is None else self._further(request, reply)
+                    reply = None if reply is None else self.replies.get(request)
                 cached += reply is not None
                 calls += reply is None
                 prompted += int(size * _OVERHEAD) * (reply is None)

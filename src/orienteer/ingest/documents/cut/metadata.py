@@ -8,20 +8,21 @@ timeline, which repeats the events; our own words.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from orienteer.display import counted
 from orienteer.graph.reserved import DOCUMENT, TABLE
-from orienteer.ingest.documents.cut.replies import Replies, key_of
+from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.llm.budget import Allowance
 from orienteer.llm.calls import call
 from orienteer.llm.exchange import object_of
 from orienteer.llm.prompts import prompt_of
+from orienteer.llm.replies import ChatRequest
 from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Message, Node, Price, Record, Usage
+from orienteer.records import JsonValue, Node, Price, Record, Usage
 from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.text.sentences import tokens
 
@@ -62,13 +63,6 @@ TABLE_SCHEMA = _object(
 )
 
 
-class Request(NamedTuple):
-    """What is asked about a node."""
-
-    messages: tuple[Message, ...]
-    schema: dict[str, Any]  # Any: a JSON schema
-
-
 class Estimate(Record):
     """What asking a model would take. Tokens are counted by words, so they are off by some tenths; so is the price."""
 
@@ -96,7 +90,7 @@ class Annotator:
     """Writes metadata into nodes. Each reply is kept as it comes: a build that was killed goes on where it was."""
 
     model: LanguageModel
-    replies: Replies
+    replies: ReplyCache
     progress: Progress
     concurrency: int
     run: Allowance = field(default_factory=Allowance)
@@ -124,37 +118,34 @@ class Annotator:
             pool.shutdown(cancel_futures=True)
 
     def _one(self, node: Node) -> Node:
-        request = request_of(node)
-        if request is None:
+        schema = schema_of(node)
+        if schema is None:
             return node
-        key = key_of(self.model.name, request.messages, request.schema)
-        stored = self.replies.get(key)
-        content = self._paid(key, request) if stored is None else stored
-        reply = object_of(content, request.schema)
+        request = request_of(node, schema, model=self.model.name)
+        content = self.replies.get(request)
+        if content is None:
+            content = call(self.model, request.messages, run=self.run, schema=schema).message.content or ""
+            self.replies.put(request, content)
+        reply = object_of(content, schema)
         if reply is None:
             self.failed.append(node.id)
             return node
         return described(node, reply, model=self.model.name)
 
-    def _paid(self, key: str, request: Request) -> str:
-        reply = call(self.model, request.messages, run=self.run, schema=request.schema)
-        content = reply.message.content or ""
-        self.replies.put(key, content)
-        return content
-
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
         """Return what `annotated` would take, without a call."""
         calls = cached = prompt = completion = 0
         for node in nodes:
-            request = request_of(node)
-            if request is None:
+            schema = schema_of(node)
+            if schema is None:
                 continue
-            if self.replies.get(key_of(self.model.name, request.messages, request.schema)) is not None:
+            request = request_of(node, schema, model=self.model.name)
+            if self.replies.get(request) is not None:
                 cached += 1
                 continue
             calls += 1
             words = sum(tokens(message.content or "") for message in request.messages)
-            prompt += int((words + len(json.dumps(request.schema)) / CHARACTERS_A_TOKEN) * _OVERHEAD)
+            prompt += int((words + len(json.dumps(schema)) / CHARACTERS_A_TOKEN) * _OVERHEAD)
             base, share = _REPLY[node.type == TABLE]
             completion += base + int(share * tokens(node.text))
         usd = None
@@ -163,17 +154,20 @@ class Annotator:
         return Estimate(calls=calls, cached=cached, prompt_tokens=prompt, completion_tokens=completion, usd=usd)
 
 
-def request_of(node: Node) -> Request | None:
-    """Return what is asked about a node.
+def schema_of(node: Node) -> dict[str, Any] | None:  # Any: a JSON schema
+    """Return the schema of what a model is to write about a node.
 
-    None for a document, a text that is too short, and a node that was taken over with what was said of it before.
+    None for a document, a text that is too short, and a node that was taken over with what was written about it before.
     """
     if node.type == DOCUMENT or DESCRIBED_BY in node.properties or tokens(node.text) < SHORTEST:
         return None
-    kind = "table" if node.type == TABLE else "chunk"
-    content = f"Title: {node.name}\n\n{node.text}"
-    prompt = prompt_of(kind, "orienteer.ingest.documents.cut")
-    return Request(prompt.asking(content), TABLE_SCHEMA if kind == "table" else CHUNK_SCHEMA)
+    return TABLE_SCHEMA if node.type == TABLE else CHUNK_SCHEMA
+
+
+def request_of(node: Node, schema: Mapping[str, Any], *, model: str) -> ChatRequest:
+    """Return the request that asks a model about a node."""
+    prompt = prompt_of("table" if node.type == TABLE else "chunk", "orienteer.ingest.documents.cut")
+    return ChatRequest.of(model, prompt.asking(f"Title: {node.name}\n\n{node.text}"), schema=schema)
 
 
 def described(node: Node, reply: dict[str, Any], *, model: str) -> Node:  # Any: JSON
