@@ -13,10 +13,11 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm.exchange import ask as ask_model
+from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Result, Sampling, Trajectory
+from orienteer.records import Question, Result, Sampling
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.query import ANSWER_TOKENS
 from orienteer.retrieval.rendering import Rendered, render
@@ -100,17 +101,16 @@ def ask(
     sampling: Sampling | None = None,
 ) -> Result:
     """Return the result with what the model answers to a prompt, `prompts/NAME.md`, and the trajectory of the call."""
-    template = prompt_of(prompt)
-    trajectory = Trajectory(
+    begun = begin(
+        model,
+        prompt_of(prompt),
+        {"content": user},
         question=Question(text=result.question),
         method="answer",
-        model=model.name,
-        prompt_hash=template.sha256,
         sampling=sampling or Sampling(),
-        opening=template.asking(user),
     )
     try:
-        reply, _, done = ask_model(model, run.final(), trajectory, agent=None)
+        reply, _, done = ask_model(model, run.final(), begun, agent=None)
     except (BudgetExhausted, ModelError) as error:
         return _failed(result, error)
     found = read(" ".join(after_thinking(reply.message.content or "").split()))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 from orienteer.errors import BudgetExhausted, Error, ModelError
 from orienteer.llm.calls import Check, exchange
 from orienteer.llm.conversation import Conversation
-from orienteer.llm.prompts import Prompt, prompt_of
+from orienteer.llm.prompts import Prompt
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Reply, Sampling, StoppedBy, Trajectory
@@ -70,16 +70,12 @@ def ask(
 
 
 def ask_for(
-    model: LanguageModel, run: Run, prompt: str, schema: Mapping[str, Any], *, question: str, **values: str
+    model: LanguageModel, run: Run, prompt: Prompt, schema: Mapping[str, Any], *, question: str, **values: str
 ) -> Exchange:
-    """Return what a model gives for a prompt of `orienteer.retrieval`, asked for the sake of a question.
-
-    Raises as `ask` does.
-    """
-    text = prompt_of(prompt, "orienteer.retrieval")
+    """Return what a model gives for a prompt, asked for the sake of a question. Raises as `ask` does."""
     sampling = Sampling(temperature=0.0, random_seed=run.random_seed)
     values = {**values, "question": question}
-    begun = begin(model, text, values, question=Question(text=question), method=prompt, sampling=sampling)
+    begun = begin(model, prompt, values, question=Question(text=question), method=prompt.name, sampling=sampling)
     return ask(model, run, begun, schema=schema)
 
 

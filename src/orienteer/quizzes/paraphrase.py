@@ -74,7 +74,7 @@ class _State:
         return question.model_copy(update={"question": text, "plain": question.question})
 
     def _ask(self, text: str) -> str | None:
-        messages = prompt_of("paraphrase", PACKAGE).asking(text)
+        messages = prompt_of("paraphrase", PACKAGE).filled({"content": text})
         try:
             reply = call(self._model, messages, run=self._run, sampling=Sampling(random_seed=self._run.random_seed))
         except (BudgetExhausted, ModelError) as error:

@@ -23,6 +23,7 @@ from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Memo
 from orienteer.llm.exchange import ask_for
+from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
@@ -182,7 +183,7 @@ class ModelAnalyzer:
             _, reply, trajectory = ask_for(
                 self._model,
                 run,
-                "analysis",
+                prompt_of("analysis", "orienteer.retrieval"),
                 _schema(self._types),
                 question=text,
                 types=", ".join(self._types) or "none",

@@ -204,7 +204,7 @@ def _task(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Ta
         return None
     parts = (("Question", line.question), standard, ("Answer to be marked", line.response or ""))
     prompt = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
-    return _Task(line, score, _prompt(score).asking(prompt))
+    return _Task(line, score, _prompt(score).filled({"content": prompt}))
 
 
 def _evidence(line: Line, text_of: Callable[[Line], str] | None) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.index.arrays import Rows
 from orienteer.llm.exchange import ask_for
+from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
@@ -52,9 +53,8 @@ class Facts:
         scores = scores / scores[0] if len(scores) else scores
         if self._model is None or not len(rows):
             return self._weighed(rows, scores)
-        exchange = ask_for(
-            self._model, run, "hippo-facts", _schema(len(rows)), question=question, facts=self._numbered(rows)
-        )
+        prompt = prompt_of("hippo-facts", "orienteer.retrieval")
+        exchange = ask_for(self._model, run, prompt, _schema(len(rows)), question=question, facts=self._numbered(rows))
         if exchange.value is not None:
             places = sorted({number - 1 for number in exchange.value["kept"]})
             rows, scores = rows[places], scores[places]

@@ -15,6 +15,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Memo
 from orienteer.llm.exchange import ask_for
+from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.expansion.communities import LEVELS, open_communities
@@ -136,7 +137,8 @@ class Reports:
         listed = self._listed(row)
         if self._model is None:
             return listed
-        _, reply, trajectory = ask_for(self._model, run, "community", _SCHEMA, question=question, community=listed.text)
+        prompt = prompt_of("community", "orienteer.retrieval")
+        _, reply, trajectory = ask_for(self._model, run, prompt, _SCHEMA, question=question, community=listed.text)
         calls.append(trajectory)
         if reply is None or not reply["report"].strip():
             return listed

@@ -167,7 +167,7 @@ def schema_of(node: Node) -> dict[str, Any] | None:  # Any: a JSON schema
 def request_of(node: Node, schema: Mapping[str, Any], *, model: str) -> ChatRequest:
     """Return the request that asks a model about a node."""
     prompt = prompt_of("table" if node.type == TABLE else "chunk", "orienteer.ingest.documents.cut")
-    return ChatRequest.of(model, prompt.asking(f"Title: {node.name}\n\n{node.text}"), schema=schema)
+    return ChatRequest.of(model, prompt.filled({"content": f"Title: {node.name}\n\n{node.text}"}), schema=schema)
 
 
 def described(node: Node, reply: dict[str, Any], *, model: str) -> Node:  # Any: JSON
