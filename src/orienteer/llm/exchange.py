@@ -9,6 +9,7 @@ from orienteer.errors import BudgetExhausted, Error, ModelError
 from orienteer.llm.calls import Check, exchange
 from orienteer.llm.conversation import Conversation
 from orienteer.llm.prompts import Prompt
+from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Reply, Sampling, StoppedBy, Trajectory
@@ -41,6 +42,12 @@ def begin(
         sampling=sampling,
         opening=prompt.filled(values),
     )
+
+
+def first_request(begun: Trajectory, schema: Mapping[str, Any] | None = None) -> ChatRequest:
+    """Return the request that `ask` makes of a trajectory, before any repair: its key finds an earlier reply."""
+    assert begun.model is not None  # `begin` names it
+    return ChatRequest.of(begun.model, begun.opening, schema=schema, sampling=begun.sampling)
 
 
 def ask(

@@ -26,13 +26,11 @@ from orienteer.evaluation.examples import AnswerType
 from orienteer.evaluation.grid import Difficulty, QuizPattern
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.files import append_line, mend, read_lines
-from orienteer.llm import call
-from orienteer.llm.exchange import object_of
+from orienteer.llm.exchange import ask, begin, first_request
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import JsonSchema
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Record, Sampling
+from orienteer.records import Question, Record, Sampling, Trajectory
 from orienteer.text.sentences import tokens
 
 PACKAGE = "orienteer.quizzes"
@@ -123,48 +121,45 @@ class _Judge:
     def __init__(self, model: LanguageModel, run: Run, file: Path | None, progress: Callable[[str, int], None]) -> None:
         self._model, self._run, self._file, self._progress = model, run, file, progress
         self._verdicts = _read(file) if file is not None else {}
+        prompt = prompt_of("quiz-judge", PACKAGE)
+        self._prompt = prompt._replace(system=Template(prompt.system).substitute(categories=listed()))
         self._lock, self._done = Lock(), 0
         self.unread = 0
         self.stopped: BudgetExhausted | ModelError | None = None
 
     def sort(self, item: QuizItem) -> Verdict | None:
-        """Return what is said of one question; None where nothing is, or nothing that can be read."""
-        messages = _messages(item.question)
-        key = ChatRequest.of(self._model.name, messages, schema=_SCHEMA, sampling=_SAMPLING).key
+        """Return the verdict on one question; None where there is none, or none that can be read."""
+        begun = begin(
+            self._model,
+            self._prompt,
+            {"question": item.question},
+            question=Question(id=item.id, text=item.question),
+            method="quiz: judge",
+            sampling=_SAMPLING,
+        )
+        key = first_request(begun, _SCHEMA).key
         verdict = self._verdicts.get((item.id, key))
         if verdict is None and self.stopped is None:
-            verdict = self._ask(item.id, key, messages)
+            verdict = self._ask(begun, key)
         with self._lock:
             self._done += 1
             self._progress("questions judged", self._done)
         return verdict
 
-    def _ask(self, item_id: str, key: str, messages: Sequence[Message]) -> Verdict | None:
+    def _ask(self, begun: Trajectory, key: str) -> Verdict | None:
         try:
-            reply = call(self._model, messages, run=self._run, schema=_SCHEMA, sampling=_SAMPLING)
+            kinds = ask(self._model, self._run, begun, schema=_SCHEMA).value
         except (BudgetExhausted, ModelError) as error:
             self.stopped = self.stopped or error
             return None
-        verdict = _verdict(reply.message.content or "", item_id, self._model.name, key)
-        if verdict is None:
+        if kinds is None:
             with self._lock:
                 self.unread += 1
-        elif self._file is not None:
+            return None
+        verdict = Verdict(id=begun.question.id, model=self._model.name, request_sha256=key, **kinds)
+        if self._file is not None:
             append_line(self._file, verdict.model_dump_json())
         return verdict
-
-
-def _messages(question: str) -> tuple[Message, ...]:
-    prompt = prompt_of("quiz-judge", PACKAGE)
-    system = Template(prompt.system).substitute(categories=listed())
-    return prompt._replace(system=system).filled({"question": question})
-
-
-def _verdict(text: str, item_id: str, model: str, key: str) -> Verdict | None:
-    reply = object_of(text, _SCHEMA)
-    if reply is None:
-        return None
-    return Verdict.model_validate({"id": item_id, "model": model, "request_sha256": key, **reply})
 
 
 def _read(file: Path) -> dict[tuple[str, str], Verdict]:
