@@ -10,13 +10,13 @@ from threading import Lock
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
-from orienteer.llm import call
+from orienteer.llm.exchange import ask, begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.checks import is_leaking
 from orienteer.quizzes.kinds import PACKAGE
 from orienteer.quizzes.questions import GeneratedQuestion
-from orienteer.records import Sampling
+from orienteer.records import Question, Sampling
 
 _WORKERS = 8
 _LONGEST = 600  # characters of a question
@@ -74,9 +74,11 @@ class _State:
         return question.model_copy(update={"question": text, "plain": question.question})
 
     def _ask(self, text: str) -> str | None:
-        messages = prompt_of("paraphrase", PACKAGE).filled({"content": text})
+        prompt, sampling = prompt_of("paraphrase", PACKAGE), Sampling(random_seed=self._run.random_seed)
+        question = Question(text=text)
+        begun = begin(self._model, prompt, {"content": text}, question=question, method="paraphrase", sampling=sampling)
         try:
-            reply = call(self._model, messages, run=self._run, sampling=Sampling(random_seed=self._run.random_seed))
+            reply = ask(self._model, self._run, begun).reply
         except (BudgetExhausted, ModelError) as error:
             self.stopped = self.stopped or error
             return None
