@@ -24,11 +24,11 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput, BadOption, ModelError, Unknown
 from orienteer.evaluation.running.runs import Line, StoredRun, held
 from orienteer.files import append_line, mend, read_lines
-from orienteer.llm import Allowance, call
+from orienteer.llm import Allowance
+from orienteer.llm.exchange import ask, begin
 from orienteer.llm.prompts import Prompt, prompt_of
-from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Message, Record, Sampling, Usage
+from orienteer.records import JsonValue, Question, Record, Sampling, Trajectory, Usage
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -44,6 +44,7 @@ FULL_MARKS = 10.0
 GIVE_UP = 5  # calls that fail before any has succeeded: the server is dead, or refuses us
 EVIDENCE_NODES, EVIDENCE_CHARACTERS = 20, 2_000  # of the gold nodes, and of the text of each, a judge is shown
 _VERDICT = "verdict"
+_SHOWN = 200  # characters of a verdict that cannot be read
 
 
 class Judgement(Record):
@@ -104,7 +105,7 @@ def judge_run(
     """
     _check(run, scores, evidence)
     lines = {(line.id, line.method): line for line in run.lines}.values()  # asked again: the last counts
-    tasks = (_task(line, score, evidence) for score in dict.fromkeys(scores) for line in lines)
+    tasks = (_task(line, score, evidence, model) for score in dict.fromkeys(scores) for line in lines)
     file = run.path / JUDGED
     spends = allowance if allowance is not None else Allowance(reserve=0)
 
@@ -169,18 +170,18 @@ class _Task:
     """One answer to be judged for one score."""
 
     line: Line
-    score: str
-    messages: tuple[Message, ...]
+    begun: Trajectory
+    """Its method is the score."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
         """Say which verdict this would be."""
-        return self.score, self.request_sha256, self.line.id, self.line.method
+        return self.begun.method, self.request_sha256, self.line.id, self.line.method
 
     @property
     def request_sha256(self) -> str:
         """Hash everything that the judge is shown."""
-        return _sha256("\n".join(message.model_dump_json() for message in self.messages))
+        return _sha256("\n".join(message.model_dump_json() for message in self.begun.opening))
 
 
 def _check(run: StoredRun, scores: Sequence[str], evidence: Callable[[Line], str] | None) -> None:
@@ -191,7 +192,7 @@ def _check(run: StoredRun, scores: Sequence[str], evidence: Callable[[Line], str
         raise BadOption("the E-Score is given by the gold evidence, and none was handed over: leave out the E-Score")
 
 
-def _task(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Task | None:
+def _task(line: Line, score: str, evidence: Callable[[Line], str] | None, model: LanguageModel) -> _Task | None:
     """Return the task of judging a line; None where it has no answer to judge, or no gold to judge it by."""
     if line.error is not None or not line.answer:
         return None
@@ -203,8 +204,10 @@ def _task(line: Line, score: str, evidence: Callable[[Line], str] | None) -> _Ta
     if not standard[1]:
         return None
     parts = (("Question", line.question), standard, ("Answer to be marked", line.response or ""))
-    prompt = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
-    return _Task(line, score, _prompt(score).filled({"content": prompt}))
+    content = "\n\n".join(f"## {heading}\n{text}" for heading, text in parts)
+    question, sampling = Question(id=line.id, text=line.question), Sampling(temperature=0.0)
+    begun = begin(model, _prompt(score), {"content": content}, question=question, method=score, sampling=sampling)
+    return _Task(line, begun)
 
 
 def _evidence(line: Line, text_of: Callable[[Line], str] | None) -> str:
@@ -216,29 +219,25 @@ def _evidence(line: Line, text_of: Callable[[Line], str] | None) -> str:
 
 def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judgement:
     """Return the verdict of one call and at most one repair. Raises `BudgetExhausted`."""
-    schema = _schema(task.score)
+    score = task.begun.method
     verdict = Judgement(
         id=task.line.id,
         method=task.line.method,
-        score=task.score,
+        score=score,
         model=model.name,
-        prompt_sha256=_sha256(_prompt(task.score).system),
+        prompt_sha256=_sha256(_prompt(score).system),
         request_sha256=task.request_sha256,
         answer_sha256=_sha256(task.line.response or ""),
     )
     try:
-        reply = call(model, task.messages, run=allowance, schema=schema, sampling=Sampling(temperature=0.0))
+        reply, marks, trajectory = ask(model, allowance, task.begun, schema=_schema(score))
     except ModelError as error:
         return verdict.model_copy(update={"error": str(error), "can_retry": True})
-    verdict = verdict.model_copy(update={"usage": reply.usage})
-    try:
-        verdict_json = decode(reply.message.content or "")
-    except ValueError as error:
-        return verdict.model_copy(update={"error": f"the verdict is no JSON: {error}"})
-    errors = faults(verdict_json, schema)
-    if errors or not isinstance(verdict_json, dict):
-        return verdict.model_copy(update={"error": f"the verdict does not fit its schema: {'; '.join(errors)}"})
-    return verdict.model_copy(update=_marks(verdict_json))
+    verdict = verdict.model_copy(update={"usage": trajectory.usage})
+    if marks is None:
+        text = (reply.message.content or "")[:_SHOWN]
+        return verdict.model_copy(update={"error": f"the verdict is no JSON that fits its schema: {text!r}"})
+    return verdict.model_copy(update=_marks(marks))
 
 
 def _marks(verdict: Mapping[str, JsonValue]) -> dict[str, dict[str, float] | dict[str, str]]:
