@@ -10,7 +10,7 @@ import pytest
 
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph.store import Graph
-from orienteer.ingest.documents.cut.metadata import CHUNK_SCHEMA, TABLE_SCHEMA, Annotator, request_of, schema_of
+from orienteer.ingest.documents.cut.metadata import CHUNK_SCHEMA, TABLE_SCHEMA, Annotator, begun_of, schema_of
 from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
 from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
 from orienteer.llm import Price, ScriptedModel
@@ -163,9 +163,10 @@ def test_an_estimate_asks_nothing_and_writes_nothing(folder, tmp_path):
 
 def test_the_estimate_of_tokens_and_money_is_near_what_is_sent(tmp_path):
     nodes = [Node(f"n{at}", "chunk", f"Name {at}", TEXT.format(at) * 5) for at in range(10)]
-    annotator = Annotator(Scripted().model, ReplyCache(tmp_path), lambda stage, count: None, 2)
+    model = Scripted().model
+    annotator = Annotator(model, ReplyCache(tmp_path), lambda stage, count: None, 2)
     found = annotator.estimate(nodes, Price(prompt=1.0, completion=2.0))
-    sent = sum(len(message.content) for node in nodes for message in request_of(node, CHUNK_SCHEMA, model="m").messages)
+    sent = sum(len(message.content) for node in nodes for message in begun_of(node, model).opening)
     sent += len(nodes) * len(json.dumps(CHUNK_SCHEMA))
     assert found.prompt_tokens == pytest.approx(sent / 4.5, rel=0.3)  # English has four to five characters a token
     expected = (found.prompt_tokens + 2 * found.completion_tokens) / 1e6

@@ -8,7 +8,7 @@ timeline, which repeats the events; our own words.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,12 +17,10 @@ from orienteer.display import counted
 from orienteer.graph.reserved import DOCUMENT, TABLE
 from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.llm.budget import Allowance
-from orienteer.llm.calls import call
-from orienteer.llm.exchange import object_of
+from orienteer.llm.exchange import begin, first_request, object_of
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.replies import ChatRequest
 from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Node, Price, Record, Usage
+from orienteer.records import JsonValue, Node, Price, Question, Record, Sampling, Trajectory, Usage
 from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.text.sentences import tokens
 
@@ -121,11 +119,7 @@ class Annotator:
         schema = schema_of(node)
         if schema is None:
             return node
-        request = request_of(node, schema, model=self.model.name)
-        content = self.replies.get(request)
-        if content is None:
-            content = call(self.model, request.messages, run=self.run, schema=schema).message.content or ""
-            self.replies.put(request, content)
+        content = self.replies.ask(self.model, self.run, begun_of(node, self.model), schema)
         reply = object_of(content, schema)
         if reply is None:
             self.failed.append(node.id)
@@ -139,7 +133,7 @@ class Annotator:
             schema = schema_of(node)
             if schema is None:
                 continue
-            request = request_of(node, schema, model=self.model.name)
+            request = first_request(begun_of(node, self.model), schema)
             if self.replies.get(request) is not None:
                 cached += 1
                 continue
@@ -164,10 +158,12 @@ def schema_of(node: Node) -> dict[str, Any] | None:  # Any: a JSON schema
     return TABLE_SCHEMA if node.type == TABLE else CHUNK_SCHEMA
 
 
-def request_of(node: Node, schema: Mapping[str, Any], *, model: str) -> ChatRequest:
-    """Return the request that asks a model about a node."""
+def begun_of(node: Node, model: LanguageModel) -> Trajectory:
+    """Return what a question about a node begins with."""
     prompt = prompt_of("table" if node.type == TABLE else "chunk", "orienteer.ingest.documents.cut")
-    return ChatRequest.of(model, prompt.filled({"content": f"Title: {node.name}\n\n{node.text}"}), schema=schema)
+    content = f"Title: {node.name}\n\n{node.text}"
+    question = Question(id=node.id, text=node.name)
+    return begin(model, prompt, {"content": content}, question=question, method="metadata", sampling=Sampling())
 
 
 def described(node: Node, reply: dict[str, Any], *, model: str) -> Node:  # Any: JSON

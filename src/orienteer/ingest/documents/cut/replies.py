@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from orienteer.errors import BadOption
+from orienteer.llm.exchange import ask, first_request
 from orienteer.llm.replies import ChatRequest, ReplyFile
-from orienteer.records import Message, Reply
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Message, Reply, Trajectory
 
 FILE = "replies.jsonl"
 
@@ -41,6 +44,27 @@ class ReplyCache:
         """Keep a reply."""
         with self._trouble():
             self._file.add(request.key, Reply(message=Message(role="assistant", content=content)))
+
+    def ask(
+        self,
+        model: LanguageModel,
+        run: Run,
+        begun: Trajectory,
+        schema: Mapping[str, Any],  # Any: a JSON schema
+        *,
+        is_sound: Callable[[str], bool] = lambda content: True,
+    ) -> str:
+        """Return what a model once replied to the opening of a trajectory, else what it replies now.
+
+        A new reply is kept where it is sound. Raises as `exchange.ask` does.
+        """
+        request = first_request(begun, schema)
+        content = self.get(request)
+        if content is None:
+            content = ask(model, run, begun, schema=schema).reply.message.content or ""
+            if is_sound(content):
+                self.put(request, content)
+        return content
 
     @contextmanager
     def _trouble(self) -> Iterator[None]:
