@@ -16,11 +16,10 @@ from orienteer.ingest.extraction.forms import PACKAGE, ReplyForm, is_object
 from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement
 from orienteer.llm.budget import Allowance
-from orienteer.llm.calls import call
+from orienteer.llm.exchange import begin, first_request
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.replies import ChatRequest
 from orienteer.protocols import LanguageModel
-from orienteer.records import Message, Node, Price, Usage
+from orienteer.records import Message, Node, Price, Question, Sampling, Trajectory, Usage
 from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.text.sentences import tokens
 
@@ -105,38 +104,35 @@ class ModelExtractor:
         merger.add(chunk.id, entities, statements)
 
     def _one(self, node: Node) -> _Chunk:
-        request = self._request(node)
-        replies: list[str] = []
+        begun, replies = self._begun(node), list[str]()
         try:
-            replies.append(self._reply(request))
+            replies.append(self._reply(begun))
             for _ in range(self.gleanings if is_object(replies[0]) else 0):
-                request = self._further(request, replies[-1])
-                replies.append(self._reply(request))
+                begun = _further(begun, replies[-1])
+                replies.append(self._reply(begun))
         except ModelRefused as error:
             if error.status not in _OF_CHUNK:
                 raise
             return _Chunk(node.id, tuple(replies), error)
         return _Chunk(node.id, tuple(replies))
 
-    def _reply(self, request: ChatRequest) -> str:
-        stored = self.replies.get(request)
-        if stored is not None:
-            return stored
-        content = call(self.model, request.messages, run=self.run, schema=request.reply_schema).message.content or ""
-        if is_object(content):
-            self.replies.put(request, content)
-        return content
-
-    def _request(self, node: Node) -> ChatRequest:
+    def _begun(self, node: Node) -> Trajectory:
         content = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
-        messages = Message(role="system", content=self.reply_form.prompt), Message(role="user", content=content)
-        return ChatRequest.of(self.model.name, messages, schema=self.reply_form.schema)
+        question = Question(id=node.id, text=node.name)
+        return begin(
+            self.model,
+            self.reply_form.prompt,
+            {"content": content},
+            question=question,
+            method="extraction",
+            sampling=Sampling(),
+        )
 
-    @staticmethod
-    def _further(request: ChatRequest, reply: str) -> ChatRequest:
-        again = prompt_of("again", PACKAGE).system
-        messages = Message(role="assistant", content=reply), Message(role="user", content=again)
-        return request.model_copy(update={"messages": (*request.messages, *messages)})
+    def _reply(self, begun: Trajectory) -> str:
+        return self.replies.ask(self.model, self.run, begun, self.reply_form.schema, is_sound=is_object)
+
+    def _stored(self, begun: Trajectory) -> str | None:
+        return self.replies.get(first_request(begun, self.reply_form.schema))
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
         """Return what `into` would take, without a call."""
@@ -145,16 +141,15 @@ class ModelExtractor:
         for node in nodes:
             if not is_read(node):
                 continue
-            request = self._request(node)
-            size = sum(tokens(message.content or "") for message in request.messages) + form
+            begun = self._begun(node)
+            size = sum(tokens(message.content or "") for message in begun.opening) + form
             tokens_of_reply = _REPLY[self.reply_form.form] * tokens(node.text)
-            reply = self.replies.get(request)
+            reply = self._stored(begun)
             for time in range(1 + self.gleanings):
                 if time:
                     size += tokens_of_reply + tokens(prompt_of("again", PACKAGE).system)
                     tokens_of_reply *= _AGAIN
-                    request = request if reply is None else self._further(request, reply)
-                    reply = None if reply is None else self.replies.get(request)
+                    reply = None if reply is None else self._stored(_further(begun, reply))
                 cached += reply is not None
                 calls += reply is None
                 prompted += int(size * _OVERHEAD) * (reply is None)
@@ -168,3 +163,9 @@ class ModelExtractor:
 def is_read(node: Node) -> bool:
     """Tell whether a model reads a node: a chunk or a table that is more than a few words."""
     return node.type != DOCUMENT and tokens(node.text) >= SHORTEST
+
+
+def _further(begun: Trajectory, reply: str) -> Trajectory:
+    """Return what a second question begins with, which asks for what the reply to the first one lacks."""
+    again = Message(role="user", content=prompt_of("again", PACKAGE).system)
+    return begun.model_copy(update={"opening": (*begun.opening, Message(role="assistant", content=reply), again)})

@@ -17,7 +17,7 @@ from orienteer.ingest.extraction.records import (
     triple,
 )
 from orienteer.ingest.extraction.rejects import Rejects
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.records import JsonValue
 
@@ -64,10 +64,11 @@ class ReplyForm:
     types: tuple[str, ...] = ()
 
     @property
-    def prompt(self) -> str:
+    def prompt(self) -> Prompt:
         """What the model is told."""
         wanted = f"one of {', '.join(self.types)}; leave out what is none of these" if self.types else ANY_TYPE
-        return prompt_of(self.form, PACKAGE).system.replace("{types}", wanted)
+        prompt = prompt_of(self.form, PACKAGE)
+        return prompt._replace(system=prompt.system.replace("{types}", wanted))
 
     @property
     def schema(self) -> dict[str, Any]:  # Any: a JSON schema
