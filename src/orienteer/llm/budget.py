@@ -18,17 +18,20 @@ from orienteer.records import Price, Ranked, Step, Trajectory, Usage
 Event: TypeAlias = Step | Ranked | str | Trajectory
 
 
-class Budget(Options):
+class Budget(Options, use_attribute_docstrings=False):  # every question loads it, and reading them takes 12 ms
     """Limits for one question. None is no limit."""
 
-    calls: int | None = Field(default=None, ge=1, strict=True)
-    """Calls of a model, repair turns and the last turn included."""
-    tokens: int | None = Field(default=None, ge=1, strict=True)
-    """Prompt and completion tokens together."""
-    seconds: float | None = Field(default=None, gt=0)
-    """Time from the start of the question. No call begins after it; one of a model that has begun is cut off."""
-    usd: float | None = Field(default=None, gt=0)
-    """Money. Needs a model whose price is known."""
+    calls: int | None = Field(
+        default=None, ge=1, strict=True, description="Calls of a model, repair turns and the last turn included."
+    )
+    tokens: int | None = Field(default=None, ge=1, strict=True, description="Prompt and completion tokens together.")
+    seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="Time from the start of the question. No call begins after it; one of a model that has begun is "
+        "cut off.",
+    )
+    usd: float | None = Field(default=None, gt=0, description="Money. Needs a model whose price is known.")
 
     def require_price(self, model: str, price: Price | None) -> None:
         """Raise `BadOption` where money is limited and the price of the model is not known."""
