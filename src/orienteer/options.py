@@ -15,7 +15,16 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+)
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import with_info_wrap_validator_function
 
 from orienteer.errors import BadOption, nearest
 
@@ -55,16 +64,20 @@ class Options(BaseModel):
         """The options that were set, by name; those that keep their defaults are left out."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _refuse(cls, values: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
-        """Raise `BadOption` in place of pydantic's error, whose message also quotes keys and passwords."""
-        try:
-            return handler(values)
-        except ValidationError as error:
-            where = f"{cls.__name__}." if info.context is None else info.context
-            refusal = _refusal(cls, values, error, where)
-        raise refusal
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # Any: pydantic's
+        """Wrap pydantic's checks, so that `BadOption` is raised in place of its error, which quotes keys too."""
+
+        def check(
+            values: Any, check_fields: ValidatorFunctionWrapHandler, info: ValidationInfo
+        ) -> Any:  # Any: as above
+            try:
+                return check_fields(values)
+            except ValidationError as error:
+                refusal = _refusal(cls, values, error, f"{cls.__name__}." if info.context is None else info.context)
+            raise refusal
+
+        return with_info_wrap_validator_function(check, handler(source))
 
 
 # Only subclasses have docstrings to read, and the first reading looks up the file of every loaded module: 12 ms.
@@ -148,8 +161,10 @@ def _refusal(config: type[Options], values: Any, error: ValidationError, where: 
     if not isinstance(values, Mapping):
         return BadOption(f"{where.rstrip('. ')} is {values!r}: it must be a table of options")
     fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    if fault["type"] == "value_error":  # in the words of somebody's own validator, of one option or of several
+        return BadOption(f"{where}{'.'.join(map(str, fault['loc']))}".rstrip(". ") + f": {fault['ctx']['error']}")
     name = str(fault["loc"][0])
-    if fault["type"] == "extra_forbidden":
+    if name not in config.model_fields:
         return unknown_option(repr(f"{where}{name}"), name, config.model_fields)
     must = in_words(config.model_json_schema()["properties"][name]) or fault["msg"]
     if fault["type"] == "missing":

@@ -8,7 +8,7 @@ import pickle
 from typing import Literal, TypeAlias
 
 import pytest
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.running.runner import RunConfig
@@ -147,6 +147,31 @@ class Required(Options):
     share: float = Field(gt=0, lt=1)
 
 
+class Part(BaseModel, extra="forbid"):
+    size: int
+
+
+class Checked(Options):
+    """With rules of its own, as a package's method may have."""
+
+    low: int = 1
+    high: int = 2
+    part: Part | None = None
+
+    @field_validator("low")
+    @classmethod
+    def _is_odd(cls, low):
+        if low % 2:
+            return low
+        raise ValueError("an odd number is wanted")
+
+    @model_validator(mode="after")
+    def _is_in_order(self):
+        if self.low > self.high:
+            raise ValueError("low is above high")
+        return self
+
+
 def test_options_have_name_type_default_and_the_string_beneath():
     options = {option.name: option for option in options_of(Config)}
     assert list(options) == ["steps", "undocumented", "names", "mode", "level", "limit", "fast", "own", "key"]
@@ -212,6 +237,21 @@ def test_a_refusal_says_what_the_value_must_be_in_place_of_a_type_of_python(pair
 def test_python_is_told_the_class(values, message):
     with pytest.raises(BadOption) as raised:
         Required(**values)
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"low": 2}, "mine.low: an odd number is wanted"),
+        ({"low": 3}, "mine: low is above high"),
+        ({"part": {"size": "x"}}, "mine.part is {'size': 'x'}: it must be Part, or none"),
+        ({"part": {"size": 1, "sizes": 2}}, "mine.part is {'size': 1, 'sizes': 2}: it must be Part, or none"),
+    ],
+)
+def test_rules_of_ones_own_and_records_within_are_told_too(values, message):
+    with pytest.raises(BadOption) as raised:
+        Checked.read(values, where="mine.")
     assert str(raised.value) == message
 
 
