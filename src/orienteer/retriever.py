@@ -13,7 +13,8 @@ from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
-from orienteer.methods.table import AUTO, METHODS, MethodCard, chosen, method_of_settings, options_by_method, over
+from orienteer.methods.card import MethodCard
+from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method
 from orienteer.records import Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings

@@ -17,7 +17,8 @@ from orienteer.agents.agent import Agent, ByFinish
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest.documents.run import build_graph
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
-from orienteer.methods.table import METHODS, MethodCard, method_of
+from orienteer.methods.card import MethodCard
+from orienteer.methods.table import METHODS, method_of
 from orienteer.options import Options, options_of
 from orienteer.records import Question, Ranked, Result, Trajectory, Usage
 from orienteer.retriever import Retriever

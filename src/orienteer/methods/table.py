@@ -2,105 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from orienteer.errors import BadOption, nearest
-from orienteer.options import Options
+from orienteer.methods.card import MethodCard, import_at
 from orienteer.plugins import load, refused, registered
-from orienteer.protocols import LanguageModel, Method
 from orienteer.settings import FILE, Settings
 
-if TYPE_CHECKING:
-    from orienteer.graph.store import Graph
-    from orienteer.methods.ark import Reranker
-
 AUTO = "auto"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodCard:
-    """What there is to know of a method before it is made: its class, what it needs, what it may stand on."""
-
-    name: str
-    """Its one lower-case name."""
-    target: str
-    """Where its class is: `package.module:Class`. It is called with `graph`, and with what this card names."""
-    config: str | None = None
-    """Where the class of its options is, given as `config`; None where there is nothing to choose."""
-    model: Literal["no", "optional", "required"] = "no"
-    """Whether its class takes a `model`, and whether it can do without."""
-    needs_vectors: bool = False
-    """Whether the graph must be embedded, unless its options say otherwise."""
-    slot: Literal["seeds", "base"] | None = None
-    """What its class calls a method that it can start from: hits to begin with, or the base of its searches."""
-    takes_reranker: bool = False
-    """Whether its class takes a `rerank`, a function that has the last word on the order."""
-    last_turns: int | str = 0
-    """Calls of the model that a budget keeps back for its agents' last turns, or the option that says how many."""
-    summary: str = ""
-    paper: str | None = None
-    over: MethodCard | None = None
-    """The method that it starts from, where it is written over another: `sage:spark`."""
-
-    @property
-    def needs_model(self) -> bool:
-        """Whether nothing can be asked without a model, the method that it starts from included."""
-        return self.model == "required" or (self.over is not None and self.over.needs_model)
-
-    def load(self) -> Callable[..., Method]:
-        """Return the class. Raises `BadOption` where it cannot be imported."""
-        made: Callable[..., Method] = _imported(self.target)
-        return made
-
-    def config_class(self) -> type[Options] | None:
-        """Return the class of its options, None where it has none. Raises `BadOption` where it cannot be imported."""
-        kind = None if self.config is None else _imported(self.config)
-        if kind is not None and not (isinstance(kind, type) and issubclass(kind, Options)):
-            raise BadOption(
-                f"the options of {self.name!r}, {self.config}, must be a class of orienteer.options.Options"
-            )
-        return kind
-
-    def make(
-        self,
-        graph: Graph,
-        *,
-        model: LanguageModel | None = None,
-        options: Mapping[str, Any] | None = None,  # Any: an option's value
-        rerank: Reranker | None = None,
-        inner: Method | None = None,
-    ) -> Method:
-        """Return the method on a graph, with checked options, over another where there is one. Raises `BadOption`."""
-        if rerank is not None and not self.takes_reranker:
-            raise BadOption(f"the method {self.name!r} takes no reranker: leave rerank out, or take ark")
-        given: dict[str, Any] = {} if self.model == "no" else {"model": model}
-        if (config := self.config_class()) is not None:
-            given["config"] = config(**(options or {}))
-        if self.slot is not None and inner is not None:
-            given[self.slot] = inner
-        if rerank is not None:
-            given["rerank"] = rerank
-        return self.load()(graph=graph, **given)
-
-    def turns_kept(self, options: Mapping[str, Any]) -> int:
-        """Return how many last turns a budget keeps back where these options are set."""
-        if not isinstance(self.last_turns, str):
-            return self.last_turns
-        config = self.config_class()
-        assert config is not None, f"the card of {self.name} names an option, {self.last_turns}, and no class of them"
-        return int(getattr(config(**options), self.last_turns))
-
-
-def _imported(path: str) -> Any:  # Any: whatever stands there
-    module, _, name = path.partition(":")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise BadOption(f"no method {path!r}: {error}. Write package.module:CARD, of a module on PYTHONPATH") from error
-
 
 _TABLE = (
     MethodCard(
@@ -410,7 +321,7 @@ def method_of(name: str) -> MethodCard:
     if colon and (own := _card_of(outer)) is not None:
         return over(own, method_of(inner))
     if colon:
-        card = _imported(name)
+        card = import_at(name)
         if not isinstance(card, MethodCard):
             raise BadOption(f"{name!r} is no MethodCard, but {card!r}: write a card beside the class, and name that")
         return card
@@ -455,9 +366,9 @@ def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> MethodCard:
 
 
 def options_by_method(settings: Settings) -> Mapping[str, Mapping[str, Any]]:
-    """Return the settings' options. Raises `BadOption` for those of a method that there is not."""
+    """Return the settings' options. Raises `BadOption` for those of an unknown method."""
     for name, options in settings.methods.items():
-        if ":" not in name:  # somebody's own is looked up when it is asked for
+        if ":" not in name:  # somebody's own method is looked up when it is asked for
             method_of(name)
         if settings.origins.get("methods") == FILE:
             _refuse_import(name, "--method")

@@ -12,7 +12,8 @@ from itertools import product
 from typing import Any
 
 from orienteer.errors import BadOption
-from orienteer.methods.table import AUTO, MethodCard, method_of, options_by_method
+from orienteer.methods.card import MethodCard
+from orienteer.methods.table import AUTO, method_of, options_by_method
 from orienteer.options import options_of, pairs_of, unknown_option
 from orienteer.settings import Settings
 

@@ -29,7 +29,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, Stream
-    from orienteer.methods.table import MethodCard
+    from orienteer.methods.card import MethodCard
     from orienteer.records import Result, Trajectory
     from orienteer.retriever import Retriever
 
