@@ -1,8 +1,8 @@
-"""What a person has set: flags beat the environment, the environment beats one TOML file. Read here, nowhere else.
+"""What a person has set: flags beat the environment, the environment beats one TOML file. It is read nowhere else.
 
-The file is `orienteer.toml` in the user's configuration folder. One in the working directory may be anyone's: it names
-servers of this machine, what they serve, and methods of the table, in place of what the user's own says of these;
-anything else in it is refused, and comes from the user's own.
+The file is `orienteer.toml` in the user's configuration folder. One in the working directory may be anyone's: it may
+name servers of this machine, what they serve, and methods of the table, and then replaces what the user's own file says
+of these. Anything else in it is refused; only the user's own file can set that.
 
     model = "gpt-5.2"                       as its server spells it; without one, nothing is ever spent
     base_url = "http://localhost:8000/v1"
@@ -18,7 +18,8 @@ anything else in it is refused, and comes from the user's own.
     [price]                                 US dollars for a million tokens: prompt, completion, cached
     [methods.ark]                           options of a method
 
-`OPENAI_API_KEY` and `OPENAI_BASE_URL` say where a model is and who asks, never that one may be asked.
+`OPENAI_API_KEY` and `OPENAI_BASE_URL` say where a model is and who asks. They never name a model, so they alone never
+cause a call.
 """
 
 from __future__ import annotations
@@ -51,27 +52,27 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "cache": ("ORIENTEER_CACHE",),
     "offline": (OFFLINE,),
 }
-"""The variables of a setting, the one that wins first."""
+"""The environment variables of each setting; the first one that is set wins."""
 _OF_A_FOLDER = ("base_url", "embedder", "embedder_url", "method", "methods", "model")
 """What a file of the working directory may set: servers of this machine, what they serve, and methods of the table."""
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
-"""How an address is named for one run."""
+"""How a person names each address for a single run."""
 _OWN_RETRIES = 3
-"""Of a server on this machine, where nothing else is set: that it does not run is then known within 4 seconds."""
+"""Retries of a server on this machine, unless set otherwise: a server that is not running is reported in 4 seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that is set, checked; `origins` tells where each value comes from."""
+    """Everything that is set. `origins` tells where each value comes from."""
 
     model: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     method: str = "auto"
     embedder: str = "minilm"
-    """What embeds a graph where nothing else is named."""
+    """What embeds a graph unless another embedder is named."""
     embedder_url: str | None = None
-    """Where `openai:NAME` is served; without it, at `base_url`."""
+    """Where `openai:NAME` is served; `base_url` where this is None."""
     cache: Path = field(default_factory=lambda: _user_cache())
     offline: bool = False
     """No address but this machine's own is ever contacted."""
@@ -81,36 +82,38 @@ class Settings:
     methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Options by method."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of whichever method runs; the command line sets these, no file does."""
+    """Options of whichever method runs. Only the command line sets these."""
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def with_flags(self, **flags: Any) -> Settings:
-        """Return these settings with those flags in place that were given: None is a flag that was not."""
-        given = {name: value for name, value in flags.items() if value is not None}
-        return replace(self, **given, origins={**self.origins, **dict.fromkeys(given, "command line")})
+        """Return these settings with the flags in their place, except those that are None."""
+        flags = {name: value for name, value in flags.items() if value is not None}
+        return replace(self, **flags, origins={**self.origins, **dict.fromkeys(flags, "command line")})
 
     def limits(self, **flags: float | None) -> Budget:
-        """Return the budget of a question, flags first. Raises `BadOption`."""
+        """Return the budget of a question; flags that are not None win. Raises `BadOption`."""
         from orienteer.llm.budget import Budget
 
-        given = {name: value for name, value in flags.items() if value is not None}
-        return Budget.read({**self.budget, **given}, where="[budget] ")
+        flags = {name: value for name, value in flags.items() if value is not None}
+        return Budget.read({**self.budget, **flags}, where="[budget] ")
 
     def open_model(self, name: str | None = None) -> OpenAIModel:
-        """Return a model by its name, else the one that is set, at the address and with the key that are set.
+        """Return the model of this name, else the one that is set, at the address and with the key that are set.
 
-        Raises `BadOption`.
+        Raises `BadOption` where no model is named, and where the address may not be used.
         """
         from orienteer.llm import OpenAIModel
+        from orienteer.records import Price
 
         if name is None and self.model is None:
             raise BadOption("no model is named: name one with --model or in ORIENTEER_MODEL")
         named_by = "--model" if name is None and self.origins.get("model") == FILE else None
         name = name or self.model or ""
-        return OpenAIModel(name, self._served(name, "base_url", named_by, price=self._price()))
+        price = Price.read(self.price, where="[price] ") if self.price else None
+        return OpenAIModel(name, self._server_config(name, "base_url", named_by, price=price))
 
     def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
-        """Return an embedder by its name, a served one at the address and with the key that are set.
+        """Return the embedder of this name; a served one at the address and with the key that are set.
 
         Raises `BadOption`, `BadInput`, `MissingExtra`.
         """
@@ -120,40 +123,35 @@ class Settings:
             return open_embedder(name, threads=threads)
         named_by = "--embedder" if name == self.embedder and self.origins.get("embedder") == FILE else None
         setting = "embedder_url" if self.embedder_url else "base_url"
-        return open_embedder(name, config=self._served(name, setting, named_by))
+        return open_embedder(name, config=self._server_config(name, setting, named_by))
 
-    def _served(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
-        """Return where and how patiently a model is asked whose address is this setting. Raises `BadOption`.
+    def _server_config(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
+        """Return the configuration of a server whose address this setting holds. Raises `BadOption`.
 
-        With a flag only a file of the working directory names the model, and it may be anyone's: of a folder that was
-        downloaded, for one. It is then asked on this machine or nowhere.
+        `flag` is given where only a file of the working directory names the model. That file may be anyone's (the
+        folder may have been downloaded), so the model is then asked on this machine or nowhere.
         """
         from orienteer.llm.openai import OpenAIConfig
 
         url: str | None = getattr(self, setting)
-        for one in self.server:
-            if one not in _SERVER:
-                raise unknown_option(repr(f"[server] {one}"), one, _SERVER)
+        for key in self.server:
+            if key not in _SERVER:
+                raise unknown_option(repr(f"[server] {key}"), key, _SERVER)
         server = OpenAIConfig.read(self.server, where="[server] ").chosen
         config = OpenAIConfig(base_url=url, api_key=self.api_key, price=price, **server)
         if url is not None and is_loopback(url):
             return config if "retries" in self.server else config.model_copy(update={"retries": _OWN_RETRIES})
         if self.offline:
             raise BadOption(
-                f"the model {name!r} is at {_shown(url)}, and {OFFLINE} allows this machine only: "
+                f"the model {name!r} is at {_show_address(url)}, and {OFFLINE} allows this machine only: "
                 f"unset it, or name a local server with {_FLAGS[setting]}"
             )
         if flag is not None:
             raise BadOption(
-                f"{FILE} of the working directory alone names {name!r}, which would be asked at {_shown(url)}, not on "
+                f"{FILE} of the working directory alone names {name!r}, which would be asked at {_show_address(url)}, not on "
                 f"this machine: name it with {flag}, or in {_user_folder() / FILE}"
             )
         return config
-
-    def _price(self) -> Price | None:
-        from orienteer.records import Price
-
-        return Price.read(self.price, where="[price] ") if self.price else None
 
 
 def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequence[Path] | None = None) -> Settings:
@@ -168,12 +166,12 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
         _check_folder_file(values)
         origins = dict.fromkeys(values, str(files.pop(0)))
     for file in files[:1]:
-        # Of what a file of the working directory may set, the user's own sets nothing beside it: they do not mix.
+        # What a file of the working directory may set is taken from one file alone: the two never mix.
         own = {name: value for name, value in _read_file(file).items() if not origins or name not in _OF_A_FOLDER}
         values |= own
         origins |= dict.fromkeys(own, str(file))
     for name, variables in _VARIABLES.items():
-        variable = next((one for one in variables if environment.get(one)), None)
+        variable = next(filter(environment.get, variables), None)
         if variable is not None:
             values[name] = is_offline(environment) if name == "offline" else environment[variable]
             origins[name] = variable
@@ -181,16 +179,19 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
         try:
             values["cache"] = Path(values["cache"]).expanduser()
         except RuntimeError as error:
-            raise BadOption(f"{origins['cache']} names {values['cache']!r}, a home that there is not") from error
+            raise BadOption(
+                f"{origins['cache']} names {values['cache']!r}, a home folder that does not exist"
+            ) from error
     return Settings(origins=origins, **values)
 
 
 def _read_file(file: Path) -> dict[str, Any]:
-    values = _loaded(file)
-    known = [one.name for one in fields(Settings) if one.name not in ("origins", "options")]
+    """Return the settings of a file, checked but for the options of its tables. Raises `BadOption`."""
+    values = _parse(file)
+    names = [field.name for field in fields(Settings) if field.name not in ("origins", "options")]
     for name, value in values.items():
-        if name not in known:
-            raise unknown_option(f"{name!r} in {file}", name, known)
+        if name not in names:
+            raise unknown_option(f"{name!r} in {file}", name, names)
         if name in _TABLES and not isinstance(value, dict):
             raise BadOption(f"{name} in {file} must be a table: write [{name}]")
         for method, options in value.items() if name == "methods" else ():
@@ -203,7 +204,8 @@ def _read_file(file: Path) -> dict[str, Any]:
     return values
 
 
-def _loaded(file: Path) -> dict[str, Any]:
+def _parse(file: Path) -> dict[str, Any]:  # Any: what TOML holds
+    """Return what a TOML file holds. Raises `BadOption` for one that is too large or cannot be read."""
     import tomllib
 
     try:
@@ -221,7 +223,7 @@ def _loaded(file: Path) -> dict[str, Any]:
 def _check_folder_file(values: Mapping[str, Any]) -> None:
     """Raise `BadOption` for what a file of the working directory may not set: it may be anyone's.
 
-    It may name servers of this machine, and what is asked of them; `methods` checks the names of methods.
+    It may name servers of this machine and what is asked of them. `methods.table` checks the names of methods.
     """
     user_file = _user_folder() / FILE
     for name in ("base_url", "embedder_url"):
@@ -241,7 +243,7 @@ def _check_folder_file(values: Mapping[str, Any]) -> None:
         )
 
 
-def _shown(url: str | None) -> str:
+def _show_address(url: str | None) -> str:
     from orienteer.llm.openai import OPENAI_URL
 
     return show(url or OPENAI_URL)
