@@ -4,12 +4,12 @@ Error                    catch this at a boundary; anything else is a bug
 ├── UsageError           the request was wrong: exit code 2
 │   ├── BadInput         a source file cannot be read as a graph
 │   │   └── DuplicateNode
-│   ├── BadOption        an option, a setting or a model's argument has a value that cannot be
+│   ├── BadOption        an option, a setting or a model's argument has a wrong name or value
 │   ├── BadQuery         a Cypher statement is not allowed, or not understood
 │   ├── MissingExtra     an optional dependency is not installed
 │   ├── NotAGraph        the path is no graph directory, or one that cannot be opened
-│   ├── UnsafeSandbox    nothing on this machine can hold a model's code as asked for
-│   └── Unknown          a name that the graph does not hold; lists the nearest ones
+│   ├── UnsafeSandbox    nothing on this machine can confine a model's code as it was asked to
+│   └── Unknown          the graph does not have this name; lists the nearest ones
 │       ├── UnknownNode
 │       ├── AmbiguousNode
 │       ├── UnknownType
@@ -17,7 +17,7 @@ Error                    catch this at a boundary; anything else is a bug
 ├── QueryStopped         a Cypher statement took too long, or too much: exit code 1
 ├── GraphBusy            another process is publishing into the same directory: exit code 1
 ├── ModelError           the language model failed for good: exit code 1
-│   ├── ModelLate        the seconds that its caller could wait were over before it answered
+│   ├── ModelLate        it did not answer within the seconds that its caller could wait
 │   ├── ModelRefused     the server refused the request (bad key, unknown model, bad request)
 │   └── ReplayMiss       a recorded model was asked something that was never recorded
 └── BudgetExhausted      calls, tokens, seconds or money ran out
@@ -33,7 +33,7 @@ class Error(Exception):
     """Base of all errors that are caught at a boundary."""
 
     trajectories: tuple[object, ...] = ()
-    """Of the calls of a model that led to it, where no result holds them."""
+    """The trajectories of the model calls that led to the error, where no result holds them."""
 
 
 class UsageError(Error):
@@ -49,7 +49,7 @@ class DuplicateNode(BadInput):
 
 
 class BadOption(UsageError):
-    """An option, a setting or an argument has a value that cannot be."""
+    """An option, a setting or an argument has a wrong name or value; the message says what it must be."""
 
 
 class BadQuery(UsageError):
@@ -69,11 +69,11 @@ class NotAGraph(UsageError):
 
 
 class UnsafeSandbox(UsageError):
-    """Nothing on this machine can hold a model's code as asked for; the message says what would."""
+    """Nothing on this machine can confine a model's code as it was asked to; the message says what would."""
 
 
 class Unknown(UsageError):
-    """A name that the graph does not hold."""
+    """The graph does not have this name; `near` holds the nearest ones."""
 
     def __init__(self, message: str, near: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -108,9 +108,9 @@ class ModelError(Error):
     """The language model failed for good, after retries."""
 
     sent: tuple[tuple[str, ...], ...] = ()
-    """What each request lacked that was sent before it failed, as a `Reply` keeps it."""
+    """What each of the requests that failed lacked, as in `Reply.refused`."""
     wanted_tokens: bool = False
-    """Whether they asked for token ids."""
+    """Whether the requests asked for token ids."""
 
 
 class ModelLate(ModelError):
@@ -123,7 +123,7 @@ class ModelRefused(ModelError):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
-        """What the server answered with where that is of this one request, as 400 and 413 are; else None."""
+        """The HTTP status where it is about this very request, as 400 and 413 are; else None."""
 
 
 class ReplayMiss(ModelError):
@@ -138,12 +138,12 @@ class BudgetExhausted(Error):
         self.limit = limit
 
 
-def nearest(word: str, known: Iterable[str], *, most: int = 5) -> list[str]:
-    """Return the known words that look most like this one, case aside, best first."""
+def nearest(word: str, names: Iterable[str], *, most: int = 5) -> list[str]:
+    """Return the names that look most like a word, case aside, best first; those that contain it come last."""
     folded: dict[str, str] = {}
-    for one in known:
-        folded.setdefault(one.casefold(), one)
+    for name in names:
+        folded.setdefault(name.casefold(), name)
     word = word.casefold()
-    inside = [name for key, name in folded.items() if word and word in key][:most]
+    containing = [name for key, name in folded.items() if word and word in key][:most]
     close = [folded[key] for key in get_close_matches(word, folded, n=most, cutoff=0.6)]
-    return list(dict.fromkeys([*close, *inside]))[:most]
+    return list(dict.fromkeys([*close, *containing]))[:most]

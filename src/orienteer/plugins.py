@@ -1,7 +1,7 @@
-"""What installed packages register by entry points: methods, importers, tools, measures. Read when a name asks for it.
+"""What installed packages register by entry points: methods, importers, tools, measures.
 
-A package names what it has in its `pyproject.toml`, as docs/extending.md shows. Nothing of a package is imported before
-its name is asked for. A name that Orienteer has itself is refused, and so is one that two packages register.
+A package names what it has in its `pyproject.toml`, as docs/extending.md shows. Nothing of a package is imported until
+somebody uses one of its names. A name of Orienteer's own is refused, and so is one that two packages register.
 """
 
 from __future__ import annotations
@@ -17,26 +17,28 @@ Group: TypeAlias = Literal["methods", "importers", "tools", "measures"]
 
 
 def registered(group: Group, taken: Collection[str] = ()) -> Mapping[str, EntryPoint]:
-    """Return what installed packages register of a kind, by name; `taken` are the names that are Orienteer's own.
+    """Return the entry points of a group by name; `taken` are the names of Orienteer's own.
 
-    Raises `BadOption` for a name that is taken, or registered twice, with the package.
+    Raises `BadOption`, which names the package, for a name that is taken or registered twice.
     """
     points = _points(group)
     by_name: dict[str, EntryPoint] = {}
     for point in points:
         if point.name in taken:
-            raise BadOption(f"{_said(point, group)}, which is Orienteer's own name: uninstall it, or have it renamed")
+            raise BadOption(
+                f"{_registration(point, group)}, which is Orienteer's own name: uninstall it, or have it renamed"
+            )
         if point.name in by_name:
             other = _package(by_name[point.name])
-            raise BadOption(f"{_said(point, group)}, as the package {other!r} does: uninstall one of the two")
+            raise BadOption(f"{_registration(point, group)}, as the package {other!r} does: uninstall one of the two")
         by_name[point.name] = point
     return by_name
 
 
 def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: what the group's caller checks
-    """Return what a package registers under a name, None where none does.
+    """Return what a package registers under a name, None where no package does.
 
-    Raises `BadOption` where it cannot be loaded, with the package.
+    Raises `BadOption`, which names the package, where it cannot be loaded.
     """
     point = registered(group, taken).get(name)
     if point is None:
@@ -45,26 +47,27 @@ def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: w
         return point.load()
     except Exception as error:  # somebody's code may fail in any way, and is named
         raise BadOption(
-            f"{_said(point, group)}, and {point.value} cannot be loaded ({type(error).__name__}: {error}): upgrade or "
+            f"{_registration(point, group)}, and {point.value} cannot be loaded ({type(error).__name__}: {error}): upgrade or "
             "uninstall that package"
         ) from error
 
 
 def refused(group: Group, name: str, why: str) -> BadOption:
-    """Return the error for what a package registers under a name and cannot be used."""
-    return BadOption(f"{_said(registered(group)[name], group)}, and {why}: upgrade or uninstall that package")
+    """Return the error for a registration that cannot be used; `why` says what is wrong with it."""
+    return BadOption(f"{_registration(registered(group)[name], group)}, and {why}: upgrade or uninstall that package")
 
 
 @cache
 def _points(group: Group) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a kind; a package that lies twice on the path is found once."""
-    found = {(_package(point), point.name, point.value): point for point in entry_points(group=f"orienteer.{group}")}
-    return tuple(found.values())
+    """Return the entry points of a group, once each, also where a package lies twice on the path."""
+    points = {(_package(point), point.name, point.value): point for point in entry_points(group=f"orienteer.{group}")}
+    return tuple(points.values())
 
 
 def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else "unknown"
 
 
-def _said(point: EntryPoint, group: Group) -> str:
+def _registration(point: EntryPoint, group: Group) -> str:
+    """Return how an error begins that is about an entry point: `the package 'pets' registers the method 'shout'`."""
     return f"the package {_package(point)!r} registers the {group.removesuffix('s')} {point.name!r}"
