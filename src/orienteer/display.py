@@ -35,7 +35,7 @@ def escape_json(text: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, of which there may be one."""
+    """Return a number with its noun: `1 hit`, `1,200 hits`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -45,10 +45,10 @@ def cut(text: str, length: int) -> str:
 
 
 def result_html(title: str, paragraphs: Iterable[str], rows: Sequence[Sequence[str]], lines: Iterable[str]) -> str:
-    """Return a result as HTML: its question, its answer, a row of texts for each hit, and what is to be known of it.
+    """Return a result as HTML: its question, its answer, a row for each hit, and lines about how it was found.
 
     A row has a text for each of `COLUMNS`. Names and texts are other people's, so everything is escaped. Colours are
-    left to the page, which may be dark. Styles stand where they hold, for many a page takes no others.
+    left to the page, which may be dark. Styles are inline, for many pages drop all others.
     """
     parts = [f"<p><b>{_escaped(title)}</b></p>"]
     if answer := "\n\n".join(paragraphs):

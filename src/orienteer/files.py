@@ -18,10 +18,10 @@ _BLOCK = 1 << 16  # bytes that are read at once
 
 @contextmanager
 def whole(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
-    """Give a text file to write, which stands at the path once all is written; what stood there stays till then.
+    """Yield a text file to write, which replaces the one at the path when all is written, and not before.
 
-    A link is followed. What is no ordinary file, such as a pipe or a device, is written straight into: another file in
-    its place would be no pipe. Raises `OSError`.
+    A link is followed. A pipe or a device is written into directly: a file in its place would be no pipe. Raises
+    `OSError`.
     """
     target = path.resolve() if path.is_symlink() else path
     if target.exists() and not target.is_file():
@@ -44,11 +44,11 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append a line in one write: a process that dies leaves whole lines, except perhaps for the last."""
-    data = f"{line}\n".encode()
+    """Append a line in one write, so that a process that dies leaves whole lines, except perhaps the last."""
+    content = f"{line}\n".encode()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        if os.write(descriptor, data) < len(data):
+        if os.write(descriptor, content) < len(content):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
     finally:
         os.close(descriptor)
@@ -86,17 +86,17 @@ def mend(path: Path) -> None:
 
 
 def check_ordinary(path: Path) -> None:
-    """Raise `BadInput` for a pipe, a device and their like: who reads them may wait, or read, for ever."""
+    """Raise `BadInput` for a pipe, a device and the like: reading one may never end."""
     if path.exists() and not path.is_file():
         raise BadInput(f"{path} is no ordinary file, so it is not read: remove it, or name another folder")
 
 
 @contextmanager
 def locked(file: Path, *, busy: str) -> Iterator[None]:
-    """Hold a lock that the system lets go when the process ends, however it ends.
+    """Hold a lock that the system releases when the process ends, however it ends.
 
-    Raises `GraphBusy`, with these words, where another process holds it, or has just given up and taken away the
-    folder that it had made; `BadInput` where a link stands in the file's place, through which nothing is made.
+    Raises `GraphBusy`, with the message `busy`, where another process holds it, or has just removed the folder that it
+    had made; `BadInput` where the file is a link, for nothing is made through one.
     """
     if file.is_symlink():
         raise BadInput(f"{file} is a link: remove it")
@@ -114,7 +114,7 @@ def locked(file: Path, *, busy: str) -> Iterator[None]:
                 import fcntl
 
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:  # Windows has no narrower one
+        except OSError as error:  # Windows raises no narrower error
             if not isinstance(error, BlockingIOError) and sys.platform != "win32":
                 raise
             raise GraphBusy(busy) from error

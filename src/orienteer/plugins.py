@@ -47,8 +47,8 @@ def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: w
         return point.load()
     except Exception as error:  # somebody's code may fail in any way, and is named
         raise BadOption(
-            f"{_registration(point, group)}, and {point.value} cannot be loaded ({type(error).__name__}: {error}): upgrade or "
-            "uninstall that package"
+            f"{_registration(point, group)}, and {point.value} cannot be loaded ({type(error).__name__}: {error}): "
+            "upgrade or uninstall that package"
         ) from error
 
 

@@ -148,8 +148,8 @@ class Settings:
             )
         if flag is not None:
             raise BadOption(
-                f"{FILE} of the working directory alone names {name!r}, which would be asked at {_show_address(url)}, not "
-                f"on this machine: name it with {flag}, or in {_user_folder() / FILE}"
+                f"{FILE} of the working directory alone names {name!r}, which would be asked at {_show_address(url)}, "
+                f"not on this machine: name it with {flag}, or in {_user_folder() / FILE}"
             )
         return config
 

@@ -219,7 +219,7 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
 
 
 def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
-    """Draw how many things hold none, one, two ... of something; the bar at `most` has all above it."""
+    """Draw how many have none, one, two ... of something; the bar at `most` also counts those with more."""
     across = LinearAxis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end, finest=1)
     up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
     axis = f"{name} in one, {most} or more at the end" if len(counts) > most else f"{name} in one"
@@ -309,7 +309,7 @@ def _percentiles(values: Mapping[str, float], across: LinearAxis) -> Iterator[Ma
 
 
 def _frontier(points: Sequence[Point], places: Mapping[str, tuple[float, float]]) -> Markup:
-    """Return a line through the points than which no cheaper one is as good."""
+    """Return a line through the points for which no cheaper point is as good."""
     best = -math.inf
     corners = []
     for point in sorted(points, key=lambda point: (point.x, -point.y)):

@@ -1,4 +1,4 @@
-"""Pages out of templates: whatever a template is filled with is text, unless it is markup of ours."""
+"""Pages made from templates: every value is escaped as text, unless it is markup of ours."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _TOGETHER = 200  # parts of a template that are written as one piece
 def pieces(
     package: str, template: str, *, style: str, script: str | None = None, **values: Any
 ) -> Iterator[str]:  # Any: what the template shows
-    """Return a page in the order in which it reads, each piece made when it is asked for.
+    """Yield the pieces of a page in order, each made when it is asked for.
 
-    Templates, style and script are files of the package. Texts are escaped where they meet the template; every piece is
-    then rid of what would steer a reader's terminal or direction, wherever it came from. The page loads nothing and
-    runs no script but this one.
+    Templates, style and script are files of the package. Texts are escaped where they enter the template. Characters
+    that would steer a reader's terminal or the direction of text are then removed from every piece, wherever they came
+    from. The page loads nothing and runs no script but this one.
     """
     values["style"] = Markup(_read(package, style))
     values["script"] = None if script is None else Markup(_read(package, script))
@@ -39,7 +39,7 @@ def pieces(
 
 @cache
 def _environment(package: str) -> Environment:
-    """Return what fills the templates of a package; they may build on those of this one."""
+    """Return the jinja environment of a package's templates, which may build on those of `orienteer.page`."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # here: most commands make no page
 
     environment = Environment(
