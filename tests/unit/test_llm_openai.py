@@ -533,6 +533,7 @@ def test_a_server_of_ones_own_is_free_when_one_says_so(served):
         ({"base_url": "http://a:b/v1"}, "base URL"),
         ({"api_key": "sk-…"}, "copied whole"),
         ({"api_key": "sk-a\n"}, "copied whole"),
+        ({"api_key": 4711}, "^OpenAIConfig.api_key cannot be used: it must be text, or none$"),
         ({"timeout_seconds": 0}, "timeout_seconds"),
         ({"timeout_seconds": float("nan")}, "timeout_seconds"),
         ({"retries": -1}, "retries"),

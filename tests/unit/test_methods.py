@@ -88,6 +88,11 @@ def test_every_option_of_every_method_is_documented():
         assert [one.name for one in options if not one.doc] == []
 
 
+def test_options_of_a_card_are_a_configuration():
+    with pytest.raises(BadOption, match=r"options of 'mine' must be an orienteer\.options\.Options, not builtins:dict"):
+        MethodCard(name="mine", target="test_methods:Echo", config="builtins:dict").config_class()
+
+
 def test_an_unknown_method_is_answered_with_near_ones():
     with pytest.raises(BadOption, match="Near: anchor"):
         method_of("ancor")
