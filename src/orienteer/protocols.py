@@ -38,7 +38,7 @@ class LanguageModel(Protocol):
 
     @property
     def price(self) -> Price | None:
-        """What it costs; None where that is not known, which is never taken for nothing."""
+        """What it costs; None where that is unknown, which never counts as free."""
 
     def chat(
         self,
@@ -51,7 +51,7 @@ class LanguageModel(Protocol):
     ) -> Reply:
         """Return the model's next message: a call of one of the tools, an object of the schema, or prose.
 
-        `seconds` is how long the caller can wait, None without end. Raises `ModelLate` after that, where it counts.
+        `seconds` is how long the caller can wait, None for any time; a model that counts them raises `ModelLate` then.
         """
 
 
@@ -64,7 +64,7 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Another one wherever the vectors would be others: what caches are keyed by."""
+        """A key for caches, which differs wherever the vectors would."""
 
     @property
     def usage(self) -> Usage:
@@ -78,7 +78,7 @@ class Embedder(Protocol):
         """Return a vector of length 1 for each text, of as much of it as the model reads. Raises `ModelError`."""
 
     def parts(self, text: str) -> tuple[str, ...]:
-        """Return a text in parts that the model reads whole; the text itself where it does."""
+        """Return a text in parts, each short enough for the model to read whole; a short text is its only part."""
 
 
 OpenEmbedder: TypeAlias = Callable[[str], Embedder]
@@ -86,7 +86,7 @@ OpenEmbedder: TypeAlias = Callable[[str], Embedder]
 
 
 class Embedded(NamedTuple):
-    """What one call of an embedder gave and took."""
+    """The vectors of one call of an embedder, and what it spent."""
 
     vectors: Vectors
     usage: Usage
@@ -94,12 +94,12 @@ class Embedded(NamedTuple):
 
 @runtime_checkable
 class Metered(Protocol):
-    """An embedder whose calls are paid: it says of each what it has spent, whatever other threads ask of it."""
+    """An embedder whose calls cost money: it tells what each spent, also while other threads call it."""
 
     def embed_metered(
         self, texts: Sequence[str], *, kind: Literal["query", "document"], seconds: float | None = None
     ) -> Embedded:
-        """Return what `embed` does, and what that has spent. Raises `ModelError`, `ModelLate` after these seconds."""
+        """Return what `embed` does and what it spent. Raises `ModelError`, and `ModelLate` after these seconds."""
 
 
 class Tool(Protocol):
@@ -110,15 +110,15 @@ class Tool(Protocol):
         """Name, description and JSON schema of the arguments."""
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Run the tool. Raises `Error` for arguments that cannot be met, with a message for the model."""
+        """Run the tool. Raises `Error` for arguments that it cannot serve, with a message for the model."""
 
 
 @runtime_checkable
 class Closing(Protocol):
-    """What keeps something running from call to call, as a tool may."""
+    """Something that keeps a resource from call to call, as a tool may keep a process."""
 
     def close(self) -> None:
-        """End it. Closing twice is no fault."""
+        """Let the resource go. Closing twice does no harm."""
 
 
 class Run(Protocol):
@@ -131,7 +131,7 @@ class Run(Protocol):
     def check(self) -> None:
         """Claim one model call. Raises `BudgetExhausted` when no further one is allowed.
 
-        `ModelError` where the budget cannot be kept, for the server does not say what calls use.
+        Raises `ModelError` where the budget cannot be kept because the server does not say what calls use.
         """
 
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
@@ -144,7 +144,7 @@ class Run(Protocol):
         """Return what has been spent so far; its seconds are those since the start."""
 
     def seconds_left(self) -> float | None:
-        """Return how long whatever begins now may take; None where nothing limits it."""
+        """Return how many seconds a call that begins now may take; None where nothing limits it."""
 
     def final(self) -> Run:
         """Return this run as its last turn sees it: one call of the reserve may be claimed."""
@@ -164,7 +164,7 @@ class Method(Protocol):
         """The method's one lower-case name."""
 
     def retrieve(self, question: Question, run: Run) -> Result:
-        """Find the evidence. Never sees gold."""
+        """Return the evidence. A method never sees gold answers."""
 
 
 class Reranked(NamedTuple):

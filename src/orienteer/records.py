@@ -86,7 +86,7 @@ class Schema:
     symmetric: frozenset[str] = frozenset()
     """Edge types without a direction: each edge is stored once."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Readable label of a type that is given as a code; both are accepted wherever a type is."""
+    """Readable label of a type whose name is a code; both are accepted wherever a type is."""
     also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Further words for a node type or an edge type."""
 
@@ -136,11 +136,11 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """A node that touches several given ones."""
+    """A node that touches several of the nodes asked about."""
 
     id: str
     members: int
-    """How many of the given nodes it touches."""
+    """How many of these nodes it touches."""
     edges: tuple[Edge, ...]
 
 
@@ -259,8 +259,9 @@ class Raw(Record):
     """Its native tool calls as they came: a list, as JSON in ASCII. None where it made none."""
     finish_reason: str | None = None
     prompt_token_ids: tuple[int, ...] | None = None
-    """Of the request, as the server's chat template wrote it. These and the next two: where the server gives them."""
+    """Token ids of the request, as the server's chat template wrote it; None where the server gives none."""
     token_ids: tuple[int, ...] | None = None
+    """Token ids of the reply."""
     logprobs: tuple[float, ...] | None = None
     """Natural logarithm of each token's probability, in the order of the tokens."""
 
@@ -291,12 +292,12 @@ class Reply(Record):
     raw: Raw | None = None
     """What it was read from."""
     lacks: tuple[str, ...] = ()
-    """Parameters that the request was sent without, for the server does not take them: tools and schema then stand in
-    words (`llm.wire.body_of`)."""
+    """Parameters that the request was sent without, because the server does not take them; tools and schema are then
+    written in words (`llm.wire.body_of`)."""
     wanted_tokens: bool = False
     """The request asked for token ids and log-probabilities, too."""
     refused: tuple[tuple[str, ...], ...] = ()
-    """What the same request lacked each time that the server refused it before."""
+    """What the same request lacked each time that the server had refused it."""
     usage: Usage = Usage()
     truncated: bool = False
     """The server cut the reply at its length limit."""
@@ -305,7 +306,7 @@ class Reply(Record):
     calls_left_out: int = 0
     """Calls of the message beyond those that one turn may make: they are not in it, and were not run."""
     model: str | None = None
-    """The model as the server names it in this reply: of an alias, what stands behind it. None where it does not."""
+    """The model's name in the server's reply, where an alias is resolved; None where the server gives none."""
 
 
 class Step(Record):
@@ -314,11 +315,11 @@ class Step(Record):
     reply: Reply
     """An empty message where the request failed."""
     error: str | None = None
-    """Why the request failed. What follows goes on from before it: neither notice nor reply became part of the talk."""
+    """Why the request failed. Neither its notice nor its reply became part of the conversation."""
     offers_tools: bool = True
     """Whether the trajectory's tools were offered."""
     reply_schema: dict[str, Any] | None = None  # Any: a JSON schema
-    """What the reply was to be an object of; None for words and calls."""
+    """The schema of the object that was asked for; None where words or calls were."""
     observations: tuple[Observed, ...] = ()
     elided: tuple[str, ...] = ()
     """Ids of earlier calls whose observation was left out of this request, to fit the context."""
@@ -363,11 +364,11 @@ class Trajectory(Record):
     dialect: Dialect = "native"
     """How calls and what they give are written to the model."""
     toolbox: ToolboxSpec | None = None
-    """What its calls were run by; None where there are none."""
+    """The toolbox that ran its calls; None where it made none."""
     tools: tuple[ToolSpec, ...] = ()
     opening: tuple[Message, ...] = ()
     elision: str = ""
-    """What stands in a request for an observation that was left out."""
+    """What a request holds in place of an observation that was left out."""
     steps: tuple[Step, ...] = ()
     selected: tuple[str, ...] = ()
     answer: str | None = None
@@ -379,7 +380,7 @@ class Trajectory(Record):
     marks: tuple[str, ...] = ()
     """What a program can tell of the course, in fixed words of its method; those of `spark` stand in its docs."""
     embedding: Usage = Usage()
-    """What a server took to embed what was searched for."""
+    """What the searches spent on a server that embeds."""
 
     @model_validator(mode="before")
     @classmethod
@@ -435,7 +436,7 @@ class Result(Record):
     hits: tuple[Ranked, ...] = ()
     answer: str | None = None
     long_answer: str | None = None
-    """How the answer follows, step by step, with citations; of methods that say so."""
+    """How the answer follows, step by step, with citations; None for methods that do not write it."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Usage()
     stopped_by: StoppedBy = "finish"
