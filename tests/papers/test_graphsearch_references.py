@@ -23,10 +23,8 @@ from fakes.deep_search import (
 )
 from orienteer.agents.answer import NOT_THERE
 from orienteer.llm import Allowance, Budget
-from orienteer.methods.graphsearch import plan
-from orienteer.methods.graphsearch.queries import SubQuery
-from orienteer.methods.graphsearch.replies import sub_answer_of, words_of
-from orienteer.methods.graphsearch.turns import Gathered, Turn, written
+from orienteer.methods.graphsearch.queries import SubQuery, plan_faults, triples_of
+from orienteer.methods.graphsearch.sub_answers import Findings, SubAnswer, history, sub_answer_of, words_of
 from orienteer.retrieval.evidence import Evidence
 
 
@@ -86,14 +84,14 @@ def test_an_unknown_of_triples_is_one_however_it_is_written(graph, unknown):
     )
     ask(graph, script, channels="relational", faithful=True)
     assert script.calls["ground-relational"] == 1
-    assert "父亲" not in unknown or SubQuery("1", triples=plan.triples_of(queries[1]["triples"])).query.low == (
+    assert "父亲" not in unknown or SubQuery("1", triples=triples_of(queries[1]["triples"])).query.low == (
         "父亲",
         "Venice",
     )
 
 
 def test_a_name_that_begins_with_a_number_sign_is_a_name():
-    query = SubQuery("1", triples=plan.triples_of([{"s": "#MeToo", "p": "began in", "o": "Entity#1"}])).query
+    query = SubQuery("1", triples=triples_of([{"s": "#MeToo", "p": "began in", "o": "Entity#1"}])).query
     assert (query.text, query.low) == ("#MeToo began in", ("#MeToo",))
 
 
@@ -112,7 +110,7 @@ def test_a_number_of_thousands_of_digits_is_no_reference(graph, is_faithful):
 
 def test_an_id_that_no_reference_can_be_told_by_is_a_fault():
     said = planned(("q-1", "who?", [], []), ("二", "where?", [], []), ("b2", "when?", [], []), ("٣", "how?", [], []))
-    assert plan.faults(said) == ["the id 'q-1' must be a number", "the id '二' must be a number"]
+    assert plan_faults(said) == ["the id 'q-1' must be a number", "the id '二' must be a number"]
 
 
 # -------------------------------------------------------------------------------------------- what a plan leaves unsaid
@@ -269,8 +267,8 @@ def test_evidence_that_has_no_room_is_said_and_is_not_that_there_is_none(graph):
 
 
 def test_of_a_context_of_one_long_line_what_fits_is_shown():
-    turn = Turn("S1", SubQuery("1", "who?"), Gathered(), "word " * 1000)
-    [line] = [one for one in written([turn], 100).splitlines() if "word" in one]
+    answer = SubAnswer("S1", SubQuery("1", "who?"), Findings(), "word " * 1000)
+    [line] = [line for line in history([answer], 100).splitlines() if "word" in line]
     assert 50 <= line.count("word") <= 200
 
 

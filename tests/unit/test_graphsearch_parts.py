@@ -11,12 +11,11 @@ from orienteer.agents.workflow import Workflow
 from orienteer.errors import BadOption, ModelError
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphsearch import plan
-from orienteer.methods.graphsearch.concurrency import Task, side_by_side
 from orienteer.methods.graphsearch.config import GraphSearchConfig
+from orienteer.methods.graphsearch.inquiry import Stage, side_by_side
 from orienteer.methods.graphsearch.method import GraphSearch
-from orienteer.methods.graphsearch.queries import SubQuery
-from orienteer.methods.graphsearch.turns import Gathered, Turn, labels_in, written
+from orienteer.methods.graphsearch.queries import SubQuery, plan_faults, read_plan
+from orienteer.methods.graphsearch.sub_answers import Findings, SubAnswer, history, labels_in
 from orienteer.methods.table import method_of
 from orienteer.records import Message, Question, Reply, Result, Step
 from orienteer.retrieval.rendering import render
@@ -224,8 +223,8 @@ def test_parts_are_joined_in_the_order_of_the_caller_and_waits_are_kept(graph):
         return run
 
     free = threading.Event()
-    tasks = [Task(work("a", waits=free)), Task(work("b", frees=free)), Task(work("c"), (0, 1))]
-    assert side_by_side(flow, tasks) == [["a"], ["b"], [["a"], ["b"], "c"]]
+    stages = [Stage(work("a", waits=free)), Stage(work("b", frees=free)), Stage(work("c"), (0, 1))]
+    assert side_by_side(flow, stages) == [["a"], ["b"], [["a"], ["b"], "c"]]
     assert ended == ["b", "a", "c"]
     assert flow.notes == ["a", "b", "c"]
 
@@ -238,7 +237,7 @@ def test_what_a_failed_part_and_its_neighbours_have_done_is_joined_before_it_is_
         raise ModelError("gone")
 
     with pytest.raises(ModelError):
-        side_by_side(flow, [Task(fail), Task(lambda fork, _: fork.notes.append("done")), Task(fail, (0,))])
+        side_by_side(flow, [Stage(fail), Stage(lambda fork, _: fork.notes.append("done")), Stage(fail, (0,))])
     assert flow.notes == ["failed", "done"]
 
 
@@ -272,11 +271,11 @@ def test_labels_bear_the_prefix_of_their_search(graph):
 
 def test_a_plan_is_put_in_order_and_numbered_on():
     said = planned(("x", "of #y and #7", [("?a", "is", "#y")], ["y"]), ("y", "first", [], []))
-    first, second = plan.read(said, 4).queries
+    first, second = read_plan(said, 4).queries
     assert (first.name, first.text, first.needs) == ("4", "first", ())
     assert (second.name, second.text, second.needs) == ("5", "of #4 and #7", ("4",))
     assert second.triples[0].object == "#4"
-    assert plan.faults(said) == []
+    assert plan_faults(said) == []
 
 
 def test_references_are_put_in_whole():
@@ -285,7 +284,7 @@ def test_references_are_put_in_whole():
 
 
 def test_of_the_words_of_triples_only_unknowns_are_left_out():
-    read = plan.read(planned((1, "", [("Entity#2", "cost", "$5 (−3 %)"), ("?x", "是", "#1")], [])))
+    read = read_plan(planned((1, "", [("Entity#2", "cost", "$5 (−3 %)"), ("?x", "是", "#1")], [])))
     query = read.queries[0].query
     assert (query.text, query.low, query.high) == ("cost $5 (−3 %) 是", ("$5 (−3 %)",), ("cost", "是"))
 
@@ -296,9 +295,9 @@ def test_a_label_is_cited_whole():
 
 
 def test_contexts_are_shown_whole_where_they_fit():
-    turn = Turn("S1", SubQuery("1", "who?"), Gathered(), "one\ntwo", "he")
-    assert written([turn], 100) == "Sub-query S1: who?\n  Context:\n    one\n    two\n  Answer: he"
-    assert written([], 100) == "(no sub-query was answered)"
+    answer = SubAnswer("S1", SubQuery("1", "who?"), Findings(), "one\ntwo", "he")
+    assert history([answer], 100) == "Sub-query S1: who?\n  Context:\n    one\n    two\n  Answer: he"
+    assert history([], 100) == "(no sub-query was answered)"
 
 
 @pytest.mark.parametrize(

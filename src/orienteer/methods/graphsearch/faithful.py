@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted
-from orienteer.methods.graphsearch.concurrency import Task
 from orienteer.methods.graphsearch.config import Channel, GraphSearchConfig
-from orienteer.methods.graphsearch.queries import SubQuery, one_line
-from orienteer.methods.graphsearch.reasoning import (
+from orienteer.methods.graphsearch.inquiry import (
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
-    Outcome,
-    Reasoning,
-    Verdict,
-    letter,
+    DraftVerdict,
+    Inquiry,
+    Stage,
+    StageResult,
+    label_of,
 )
-from orienteer.methods.graphsearch.replies import (
+from orienteer.methods.graphsearch.queries import SubQuery, one_line, triples_of
+from orienteer.methods.graphsearch.sources import Sources
+from orienteer.methods.graphsearch.sub_answers import (
     EXPANSION,
     GROUNDED,
     QUERIES,
@@ -27,22 +28,18 @@ from orienteer.methods.graphsearch.replies import (
     RELATIONAL_QUERIES,
     SUB_ANSWER,
     VERDICT,
-    sub_answer_of,
-    triples_of,
-)
-from orienteer.methods.graphsearch.sources import Sources
-from orienteer.methods.graphsearch.turns import (
-    Gathered,
-    Turn,
+    Findings,
+    SubAnswer,
+    history,
     known_labels,
     labels_in,
     quoted,
+    sub_answer_of,
     without_labels,
-    written,
 )
 
 
-class ChannelReasoning(Reasoning):
+class ChannelInquiry(Inquiry):
     """One channel, from its own decomposition to its own verdict."""
 
     def __init__(self, sources: Sources, config: GraphSearchConfig, channel: Channel) -> None:
@@ -56,112 +53,106 @@ class ChannelReasoning(Reasoning):
         question = [SubQuery("1", one_line(flow.question.text))]
         if not self.config.decomposition:
             return question
-        found = flow.ask_for(
+        reply = flow.ask_for(
             f"graphsearch-decompose-{self.name}",
             RELATIONAL_QUERIES if self._is_relational else QUERIES,
             question=flow.question.text,
             references=WITH_REFERENCES if self.config.grounding else WITHOUT_REFERENCES,
         )
-        queries = self._read(found["sub_queries"]) if found is not None else []
+        queries = self._queries(reply["sub_queries"]) if reply is not None else []
         if not queries:
             flow.notes.append(f"{self.name}: no sub-queries in a form that can be read: the question is the only one")
             return question
         return self._first(flow, queries, self.config.sub_queries)
 
-    def _read(self, said: Sequence[Any]) -> list[SubQuery]:  # Any: a reply that fits its schema
+    def _queries(self, items: Sequence[Any]) -> list[SubQuery]:  # Any: a reply that fits its schema
+        """Return the sub-queries of a reply; one with a reference to an earlier one waits for all before it."""
         queries: list[SubQuery] = []
-        for place, one in enumerate(said, 1):
+        for place, item in enumerate(items, 1):
             name = str(place)
-            earlier = frozenset(map(str, range(1, place)))
-            known = frozenset(unknown for query in queries for unknown in query.unknowns)
             if self._is_relational:
-                query = SubQuery(name, triples=triples_of(one["triples"]))
-                waits = bool(query.unknowns & known)
+                query = SubQuery(name, triples=triples_of(item["triples"]))
+                waits = any(query.unknowns & earlier.unknowns for earlier in queries)
             else:
-                query = SubQuery(name, one_line(one))
-                waits = bool(query.references() & earlier)
+                query = SubQuery(name, one_line(item))
+                waits = not query.references().isdisjoint(map(str, range(1, place)))
             if query.shown:
                 queries.append(query._replace(needs=tuple(earlier.name for earlier in queries) if waits else ()))
         return queries
 
-    def _tasks(self, queries: Sequence[SubQuery]) -> Sequence[Task[Outcome]]:
+    def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[StageResult]]:
         places = {query.name: place for place, query in enumerate(queries)}
+        waits = self.config.grounding
+        return [
+            Stage(partial(self._answered, query), tuple(places[name] for name in query.needs) if waits else ())
+            for query in queries
+        ]
 
-        def task(query: SubQuery) -> Task[Outcome]:
-            needs = query.needs if self.config.grounding else ()
-            return Task(partial(self._turn, query), tuple(places[name] for name in needs))
-
-        return [task(query) for query in queries]
-
-    def _turn(self, query: SubQuery, flow: Workflow, before: Sequence[Outcome]) -> Turn:
+    def _answered(self, query: SubQuery, flow: Workflow, before: Sequence[StageResult]) -> SubAnswer:
         """Return what comes of one sub-query; what a spent budget leaves of it, where one ends it."""
-        earlier = [one for one in before if isinstance(one, Turn)]
-        label = f"{letter(self.name)}{query.name}"
-        gathered, context, refined = Gathered(), "", ""
+        earlier = [result for result in before if isinstance(result, SubAnswer)]
+        label = label_of(self.name, query)
+        findings, context, refined = Findings(), "", ""
         try:
             if earlier:
                 query = self._grounded(flow, query, earlier)
-            gathered = self.sources.gather(flow, label, query.query, self.config.source(self.name))
-            context = gathered.text
+            findings = self.sources.gather(flow, label, query.query, self.config.source(self.name))
+            context = findings.text
             if context and self.config.refinement:
-                refined = self._refined(flow, label, query, gathered)
+                refined = flow.ask(f"graphsearch-refine-{self.name}", query=query.shown, evidence=findings.text).strip()
+                if not refined:
+                    flow.notes.append(f"{label}: the evidence was not refined, and stands as it was gathered")
                 context = refined or context
-            used = labels_in(refined, gathered.labels)
+            used = labels_in(refined, findings.labels)
             if not self.config.decomposition:
-                return Turn(label, query, gathered, context, used=used, is_asked=False)
-            answer, cited = sub_answer(flow, label, query, gathered, context)
+                return SubAnswer(label, query, findings, context, used=used, is_asked=False)
+            answer, cited = sub_answer(flow, label, query, findings, context)
         except BudgetExhausted as spent:
-            return Turn(label, query, gathered, context, is_asked=self.config.decomposition, spent=spent)
-        return Turn(label, query, gathered, context, answer, tuple(dict.fromkeys((*cited, *used))))
+            return SubAnswer(label, query, findings, context, is_asked=self.config.decomposition, spent=spent)
+        return SubAnswer(label, query, findings, context, answer, tuple(dict.fromkeys((*cited, *used))))
 
-    def _grounded(self, flow: Workflow, query: SubQuery, earlier: Sequence[Turn]) -> SubQuery:
+    def _grounded(self, flow: Workflow, query: SubQuery, earlier: Sequence[SubAnswer]) -> SubQuery:
         """Return a sub-query with its references resolved; it reads all before it (equation 2)."""
-        found = flow.ask_for(
+        reply = flow.ask_for(
             f"graphsearch-ground-{self.name}",
             RELATIONAL_GROUNDED if self._is_relational else GROUNDED,
-            history=written(earlier, self.config.history_tokens),
+            history=history(earlier, self.config.history_tokens),
             query=query.shown,
         )
-        if found is not None and self._is_relational and (triples := triples_of(found["triples"])):
+        if reply is not None and self._is_relational and (triples := triples_of(reply["triples"])):
             return query._replace(triples=triples)
-        if found is not None and not self._is_relational and (text := without_labels(one_line(found["query"]))):
+        if reply is not None and not self._is_relational and (text := without_labels(one_line(reply["query"]))):
             return query._replace(text=text)
         flow.notes.append(f"{self.name}: sub-query {query.name} could not be grounded, and is asked as it is")
         return query
 
-    def _refined(self, flow: Workflow, label: str, query: SubQuery, gathered: Gathered) -> str:
-        said = flow.ask(f"graphsearch-refine-{self.name}", query=query.shown, evidence=gathered.text).strip()
-        if not said:
-            flow.notes.append(f"{label}: the evidence was not refined, and stands as it was gathered")
-        return said
-
     # ------------------------------------------------------------------------------------------- reflection routing
 
-    def _verdict(self, flow: Workflow) -> Verdict:
-        found = flow.ask_for("graphsearch-verify", VERDICT, **self._seen_with_draft(flow))
-        if found is None:
+    def _verdict(self, flow: Workflow) -> DraftVerdict:
+        reply = flow.ask_for("graphsearch-verify", VERDICT, **self._history_with_draft(flow))
+        if reply is None:
             flow.notes.append(f"{self.name}: no verdict that can be read: the draft counts as rejected")
-        return Verdict(found is not None and found["verdict"] == "Accept")
+        return DraftVerdict(reply is not None and reply["verdict"] == "Accept")
 
-    def _expanded(self, flow: Workflow, verdict: Verdict) -> Sequence[SubQuery]:
-        found: Mapping[str, Any] | None = flow.ask_for(
-            "graphsearch-expand", EXPANSION, **self._seen_with_draft(flow), most=self.config.new_queries
+    def _expanded(self, flow: Workflow, verdict: DraftVerdict) -> Sequence[SubQuery]:
+        reply = flow.ask_for(
+            "graphsearch-expand", EXPANSION, **self._history_with_draft(flow), most=self.config.new_queries
         )
-        if found is None:
+        if reply is None:
             flow.notes.append(f"{self.name}: no new sub-queries in a form that can be read")
             return []
-        said = dict.fromkeys(one_line(text) for text in found["queries"])
-        return [SubQuery(str(self._number() + place), text) for place, text in enumerate(filter(None, said), 1)]
+        texts = filter(None, dict.fromkeys(map(one_line, reply["queries"])))
+        return [SubQuery(str(number), text) for number, text in enumerate(texts, self._last_number() + 1)]
 
 
 def sub_answer(
-    flow: Workflow, label: str, query: SubQuery, gathered: Gathered, context: str
+    flow: Workflow, label: str, query: SubQuery, findings: Findings, context: str
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the answer to a sub-query and what it cites: neither, and no call for it, where nothing was found."""
+    """Return the answer to a sub-query and the labels it cites: neither, and no call, where nothing was found."""
     if not context:
         return None, ()
-    found = flow.ask_for("graphsearch-sub-answer", SUB_ANSWER, query=query.shown, context=quoted(context))
-    if found is None:
+    reply = flow.ask_for("graphsearch-sub-answer", SUB_ANSWER, query=query.shown, context=quoted(context))
+    if reply is None:
         flow.notes.append(f"{label}: no answer in a form that can be read")
         return None, ()
-    return sub_answer_of(found["answer"]), known_labels(found["used"], gathered.labels)
+    return sub_answer_of(reply["answer"]), known_labels(reply["used"], findings.labels)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from orienteer.agents.answer import NOT_THERE
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from orienteer.agents.answer import NOT_THERE, with_ids
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
-from orienteer.methods.graphsearch.conclusion import Conclusion, conclude, ranking
-from orienteer.methods.graphsearch.concurrency import Task, side_by_side
 from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.faithful import ChannelReasoning
-from orienteer.methods.graphsearch.lean import LeanReasoning
+from orienteer.methods.graphsearch.faithful import ChannelInquiry
+from orienteer.methods.graphsearch.inquiry import Inquiry, Stage, side_by_side
+from orienteer.methods.graphsearch.lean import LeanInquiry
 from orienteer.methods.graphsearch.queries import SubQuery, one_line
-from orienteer.methods.graphsearch.reasoning import Reasoning
 from orienteer.methods.graphsearch.sources import TOOLS, Sources
-from orienteer.methods.graphsearch.turns import Turn
+from orienteer.methods.graphsearch.sub_answers import (
+    ANSWER,
+    SubAnswer,
+    history,
+    known_labels,
+    quoted,
+    without_labels,
+    words_of,
+)
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
 from orienteer.retrieval.bases.ranked import RankedBase
@@ -41,11 +51,11 @@ class GraphSearch:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the ranking, without the call for the answer."""
-        return _Search(self, self._model, question, run).result()
+        return _GraphSearchCourse(self, self._model, question, run).result()
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Return the ranking and the answer, whose call may come out of the run's reserve."""
-        return _Search(self, model, question, run, has_answer=True).result()
+        return _GraphSearchCourse(self, model, question, run, has_answer=True).result()
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return what a search begins with: a trajectory without steps."""
@@ -54,22 +64,42 @@ class GraphSearch:
         toolbox = ToolboxSpec(name="gathering", options=options)
         return Trajectory(question=question, method=self.name, toolbox=toolbox, tools=TOOLS, opening=opening)
 
-    def parts(self) -> tuple[Reasoning, ...]:
+    def inquiries(self) -> tuple[Inquiry, ...]:
         """Return what is worked through side by side: the one plan of the lean form, or each channel by itself."""
         if not self.config.faithful:
-            return (LeanReasoning(self.sources, self.config),)
-        return tuple(ChannelReasoning(self.sources, self.config, one) for one in self.config.searched)
+            return (LeanInquiry(self.sources, self.config),)
+        return tuple(ChannelInquiry(self.sources, self.config, channel) for channel in self.config.searched)
 
 
-class _Search:
+def _opened(graph: Graph, base: Method | None, config: GraphSearchConfig) -> Sources:
+    """Return what finds the evidence: without a base the walk over passages and names, else over names and themes."""
+    if base is None:
+        name = "light" if PASSAGES.isdisjoint(graph.types.nodes) else "hippo"
+        return Sources(graph, open_base(name, graph, {"mode": config.mode}), config)
+    if isinstance(base, OverBase):
+        return Sources(graph, base.base, config, base.analyzer)
+    return Sources(graph, RankedBase(graph, base), config)
+
+
+class Conclusion(NamedTuple):
+    """The answer to the question."""
+
+    short: str | None = None
+    """The answer in a few words and its citations; None where the model gave none that can be read."""
+    long: str | None = None
+    cited: tuple[str, ...] = ()
+    """Ids of nodes."""
+
+
+class _GraphSearchCourse:
     """One question on its way."""
 
     def __init__(
         self, method: GraphSearch, model: LanguageModel, question: Question, run: Run, *, has_answer: bool = False
     ) -> None:
         self._config, self._sources, self._has_answer = method.config, method.sources, has_answer
-        self._parts = method.parts()
-        self._end = Conclusion()
+        self._inquiries = method.inquiries()
+        self._conclusion = Conclusion()
         graph = self._sources.graph
         self._flow = Workflow(
             graph,
@@ -82,52 +112,120 @@ class _Search:
         )
 
     def result(self) -> Result:
-        found = self._flow.follow(self._course, instead=self._ranked)
-        return found.model_copy(update={"answer": self._end.short, "long_answer": self._end.long})
+        result = self._flow.follow(self._run, instead=self._ranking)
+        return result.model_copy(update={"answer": self._conclusion.short, "long_answer": self._conclusion.long})
 
-    def _course(self) -> tuple[Ranked, ...]:
+    def _answers(self) -> list[SubAnswer]:
+        return [answer for inquiry in self._inquiries for answer in inquiry.answers]
+
+    def _run(self) -> tuple[Ranked, ...]:
         """Work through the modules, then answer; also from what there is where a budget has ended them."""
-        side_by_side(self._flow, [Task(part.run) for part in self._parts])
-        spent = next((part.spent for part in self._parts if part.spent is not None), None)
+        side_by_side(self._flow, [Stage(inquiry.run) for inquiry in self._inquiries])
+        spent = next((inquiry.spent for inquiry in self._inquiries if inquiry.spent is not None), None)
         try:
             self._look_again()
             if self._has_answer:
-                self._end = self._answered(is_cut_short=spent is not None)
+                self._conclusion = self._concluded(is_cut_short=spent is not None)
         except BudgetExhausted as refused:
             spent = spent or refused
         if spent is not None:
             raise spent
-        return self._ranked()
+        return self._ranking()
 
     def _look_again(self) -> None:
         """Gather for the question itself where no sub-query found anything, or none was ever asked."""
-        if any(turn.gathered.whole for part in self._parts for turn in part.turns):
+        if any(answer.findings.whole for answer in self._answers()):
             return
         query = SubQuery("0", one_line(self._flow.question.text))
-        gathered = self._sources.gather(self._flow, "Q", query.query, "all")
-        self._parts[0].turns.append(Turn("Q", query, gathered, gathered.text, is_asked=False))
+        findings = self._sources.gather(self._flow, "Q", query.query, "all")
+        self._inquiries[0].answers.append(SubAnswer("Q", query, findings, findings.text, is_asked=False))
 
-    def _answered(self, *, is_cut_short: bool) -> Conclusion:
+    def _concluded(self, *, is_cut_short: bool) -> Conclusion:
         """Return the answer; where nothing was read there is none, and no call is made for it."""
-        gathered = [turn.gathered for part in self._parts for turn in part.turns]
-        if not any(one.labels for one in gathered):
-            is_empty = not is_cut_short and not any(one.kept for one in gathered)
+        findings = [answer.findings for answer in self._answers()]
+        if not any(found.labels for found in findings):
+            is_empty = not is_cut_short and not any(found.read for found in findings)
             return Conclusion(NOT_THERE if is_empty else None)
         last = self._flow.fork(self._flow.run.final())
         try:
-            return conclude(last, self._parts, self._config)
+            return conclude(last, self._inquiries, self._config)
         finally:
             self._flow.join(last)
 
-    def _ranked(self) -> tuple[Ranked, ...]:
-        return ranking(self._flow, self._sources, self._parts, self._end.cited)
+    def _ranking(self) -> tuple[Ranked, ...]:
+        """Return nodes by use: cited in the answer, used by a sub-query, retrieved for one.
+
+        In a graph with passages these are passages; other nodes that are cited stand at the end.
+        """
+        graph, question = self._sources.graph, self._flow.question
+        answers = self._sources.spaces.answers(question.node_types, question.where)
+        reasons: dict[int, str] = {}
+        for node, why in _by_use(self._answers(), self._conclusion.cited):
+            if (row := graph.ids.find(node)) is not None:  # a report that was written for the question is no node
+                reasons.setdefault(row, why)
+        mask = graph.mask(question.node_types or None, question.where)
+        cited = dict.fromkeys(row for node in self._conclusion.cited if (row := graph.ids.find(node)) is not None)
+        others = [row for row in cited if not answers[row] and (mask is None or mask[row])][: question.k - 1]
+        rows = [row for row in reasons if answers[row]][: question.k - len(others)]
+        return self._flow.present({row: reasons[row] for row in (*rows, *others)})
 
 
-def _opened(graph: Graph, base: Method | None, config: GraphSearchConfig) -> Sources:
-    """Return what finds the evidence: without a base the walk over passages and names, else over names and themes."""
-    if base is None:
-        name = "hippo" if any(one in PASSAGES for one in graph.types.nodes) else "light"
-        return Sources(graph, open_base(name, graph, {"mode": config.mode}), config)
-    if isinstance(base, OverBase):
-        return Sources(graph, base.base, config, base.analyzer)
-    return Sources(graph, RankedBase(graph, base), config)
+def conclude(flow: Workflow, inquiries: Sequence[Inquiry], config: GraphSearchConfig) -> Conclusion:
+    """Return the answer from what all channels have found, in one call.
+
+    Raises `BudgetExhausted`, `ModelError`.
+    """
+    answers = [answer for inquiry in inquiries for answer in inquiry.answers]
+    labels = {label: ids for answer in answers for label, ids in answer.findings.labels.items()}
+    standing = {True: "accepted", False: "rejected", None: "not verified"}
+    drafts = [
+        f"Draft ({inquiry.name}, {standing[inquiry.is_accepted]}):\n{quoted(inquiry.draft)}"
+        for inquiry in inquiries
+        if inquiry.draft
+    ]
+    reply = flow.ask_for(
+        "graphsearch-answer",
+        ANSWER,
+        question=flow.question.text,
+        history=history(answers, config.history_tokens),
+        drafts="\n".join(drafts) or "(none)",
+    )
+    if reply is None:
+        flow.notes.append("no answer in a form that can be read")
+        return Conclusion()
+    long = with_ids(reply["explanation"].strip(), labels)
+    words = words_of(reply["answer"])
+    if words is None and (line := one_line(reply["answer"] or "")) and not without_labels(line):
+        flow.notes.append("no answer: the model gave labels alone")
+        return Conclusion(None, long.text or None, long.cited)
+    if words is None:
+        return Conclusion(NOT_THERE, long.text or None, long.cited)
+    short = with_ids(words, labels)
+    listed = [node for label in known_labels(reply["cited"], labels) for node in labels[label]]
+    foreign = [label for label in reply["cited"] if not known_labels([label], labels)]
+    if foreign:
+        flow.notes.append(f"the answer cites what is not in the evidence: {', '.join(map(repr, foreign))}")
+    cited = tuple(dict.fromkeys((*short.cited, *listed)))
+    if not cited and not long.cited:
+        flow.notes.append("the answer cites nothing of the evidence")
+    marks = "".join(f"[{node}]" for node in cited if f"[{node}]" not in short.text)
+    return Conclusion(f"{short.text} {marks}".strip(), long.text or None, tuple(dict.fromkeys((*cited, *long.cited))))
+
+
+def _by_use(answers: Sequence[SubAnswer], cited: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield ids of nodes with reasons, most used first; a node may come up again."""
+    for node in cited:
+        yield node, "cited in the answer"
+    for answer in answers:
+        for label in answer.used:
+            for node in answer.findings.labels[label]:
+                yield node, f"used for: {answer.query.shown}"
+    for why, evidence in (
+        ("found for", [answer.findings.read for answer in answers]),
+        ("found beside what was read for", [answer.findings.whole for answer in answers]),
+    ):
+        # The best of each sub-query first, then the second of each.
+        for place in zip_longest(*(found.nodes for found in evidence)):
+            for answer, scored in zip(answers, place, strict=True):
+                if scored is not None:
+                    yield scored.item.id, f"{why}: {answer.query.shown}"
