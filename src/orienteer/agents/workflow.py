@@ -150,6 +150,15 @@ class Workflow:
             notes=(*self.notes, *self.session.unpaid_notes()),
         )
 
+    def follow_and_rank(self, work: Callable[[], object], ranking: Callable[[], Iterable[Ranked]]) -> Result:
+        """Do the work and return the ranking of what it came to, also where a spent budget cuts the work short."""
+
+        def course() -> Iterable[Ranked]:
+            work()
+            return ranking()
+
+        return self.follow(course, instead=ranking)
+
     def ask(self, prompt: str, /, **values: object) -> str:
         """Return what the model says to a prompt: the file `prompts/NAME.md`, its placeholders filled.
 

@@ -92,7 +92,7 @@ class CypherAnswer:
         tools = open_grounding(graph, config.mode, offers_cypher=True)
         workflow = Workflow(graph, self._model, run, question=question, method=self.name, config=config, toolbox=tools)
         course = _Course(graph, workflow, config, self._cores)
-        return workflow.follow(course.run, instead=course.ranking), course
+        return workflow.follow_and_rank(course.run, course.ranking), course
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ class _Course:
     """What the query gave; None where none was run to its end."""
     retrieved: dict[int, str] = field(default_factory=dict)
 
-    def run(self) -> tuple[Ranked, ...]:
+    def run(self) -> None:
         """Retrieve, have a query written, run it."""
         self.retrieved = self.cores.named(self.workflow)
         for row, why in self.cores.found(self.workflow, max(self.workflow.question.k, self.config.candidates)).items():
@@ -117,11 +117,10 @@ class _Course:
         for _ in range(1 + self.config.repair):
             refusal = self._attempt(attempts)
             if refusal is None:
-                return self.ranking()
+                return
             self.workflow.notes.append(f"the model's query was refused: {refusal}")
             attempts = f"\nYou wrote:\n{self.query[:_SHOWN]}\nIt was refused: {refusal}\nWrite another one."
         self.workflow.notes.append("no query was run: there are no rows to answer from")
-        return self.ranking()
 
     def _attempt(self, attempts: str) -> str | None:
         """Have a query written and run it; return why it was refused, None where it was not."""

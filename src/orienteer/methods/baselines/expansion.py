@@ -32,13 +32,12 @@ def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_mean
     """
     written: tuple[str, ...] = ()
 
-    def course() -> Iterator[Ranked]:
+    def write() -> None:
         nonlocal written
         for texts in writing:
             written = texts
-        return _rank(workflow, written, are_means=are_means)
 
-    return workflow.follow(course, instead=lambda: _rank(workflow, written, are_means=are_means))
+    return workflow.follow_and_rank(write, lambda: _rank(workflow, written, are_means=are_means))
 
 
 def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:

@@ -24,15 +24,13 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.graph_functions import GraphFunctions
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Ranked, Result
+from orienteer.records import Question, Result
 from orienteer.tools.arguments import LARGEST_K
 
 
@@ -60,14 +58,11 @@ class GraphCot:
         config = self.config
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
         functions = GraphFunctions(self._graph, workflow, neighbors=config.neighbors)
-        answer: str | None = None
+        answer = ""
 
-        def ranking() -> Sequence[Ranked]:
-            return workflow.present(functions.reasons(answer or "") or workflow.plain())
-
-        def steps() -> Sequence[Ranked]:
+        def walk() -> None:
             nonlocal answer
-            answer = functions.walk("graph-cot", config.max_steps, config.context_tokens).answer
-            return ranking()
+            answer = functions.walk("graph-cot", config.max_steps, config.context_tokens).answer or ""
 
-        return workflow.follow(steps, instead=ranking).model_copy(update={"answer": answer or None})
+        result = workflow.follow_and_rank(walk, lambda: workflow.present(functions.reasons(answer) or workflow.plain()))
+        return result.model_copy(update={"answer": answer or None})

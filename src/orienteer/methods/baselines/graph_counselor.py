@@ -20,7 +20,6 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +29,7 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.graph_functions import GraphFunctions, Walked
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Ranked, Result
+from orienteer.records import Question, Result
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.read_node import schema_lines
 
@@ -85,15 +84,9 @@ class GraphCounselor:
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
         functions = GraphFunctions(self._graph, workflow, neighbors=config.neighbors, is_nested=True)
         course = _Course(functions, workflow, config)
-
-        def ranking() -> Sequence[Ranked]:
-            return workflow.present(functions.reasons(course.answer) or workflow.plain())
-
-        def attempts() -> Sequence[Ranked]:
-            course.run()
-            return ranking()
-
-        result = workflow.follow(attempts, instead=ranking)
+        result = workflow.follow_and_rank(
+            course.run, lambda: workflow.present(functions.reasons(course.answer) or workflow.plain())
+        )
         notes = (*result.notes, UNSOUND) if course.is_unsound else result.notes
         return result.model_copy(update={"answer": course.answer or None, "notes": notes})
 

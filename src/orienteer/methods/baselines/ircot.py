@@ -82,7 +82,7 @@ class IrCot:
         config = self._settled
         workflow = course(self._graph, self._model, run, question=question, method=self.name, config=config)
         chain = _Chain(self._graph, workflow, config)
-        result = workflow.follow(chain.run, instead=chain.ranking)
+        result = workflow.follow_and_rank(chain.run, chain.ranking)
         return _Explored(result, tuple(chain.found) if result.stopped_by != "error" else ())
 
 
@@ -97,7 +97,7 @@ class _Chain:
     found: dict[int, str] = field(default_factory=dict)
     """Rows collected, with what each was found by."""
 
-    def run(self) -> Sequence[Ranked]:
+    def run(self) -> None:
         """Write sentences and search with them until the chain ends."""
         question = self.workflow.question.text
         self._collect(question, "found by the question")
@@ -105,13 +105,12 @@ class _Chain:
             sentence = self._next(question)
             if not sentence:
                 self.workflow.notes.append(f"the model wrote no new sentence in step {number}: the chain ends there")
-                return self.ranking()
+                return
             self.sentences.append(sentence)
             if STOP in sentence.casefold():
-                return self.ranking()
+                return
             self._collect(sentence, f"found by sentence {number}: {one_line(sentence)}")
         self.workflow.notes.append(f"the chain came to no answer in {self.config.max_steps} sentences")
-        return self.ranking()
 
     def ranking(self) -> Sequence[Ranked]:
         """Return what was collected, in the order of finding."""

@@ -38,7 +38,7 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Observation, Question, Ranked, Result, Sampling
+from orienteer.records import JsonValue, Observation, Question, Result, Sampling
 from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.read_node import schema_lines
@@ -131,15 +131,8 @@ class PolyG:
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )
         course = _Course(self._graph, workflow, config)
-
-        def ranking() -> Sequence[Ranked]:
-            return workflow.present(course.reasons() or workflow.plain())
-
-        def steps() -> Sequence[Ranked]:
-            course.run()
-            return ranking()
-
-        return workflow.follow(steps, instead=ranking), course
+        result = workflow.follow_and_rank(course.run, lambda: workflow.present(course.reasons() or workflow.plain()))
+        return result, course
 
 
 class _Found(NamedTuple):

@@ -84,7 +84,7 @@ class SearchO1:
         config = self._settled
         workflow = course(self._graph, self._model, run, question=question, method=self.name, config=config)
         chain = _Chain(self._graph, workflow, config)
-        result = workflow.follow(chain.run, instead=chain.ranking)
+        result = workflow.follow_and_rank(chain.run, chain.ranking)
         return result.model_copy(update={"answer": chain.answer, "long_answer": chain.reasoning})
 
 
@@ -114,7 +114,7 @@ class _Chain:
     named: dict[int, str] = field(default_factory=dict)
     """Rows that the answer cites."""
 
-    def run(self) -> Sequence[Ranked]:
+    def run(self) -> None:
         """Take turns until the model answers or may go no further."""
         for number in range(1, self.config.max_turns + 1):
             left = self.config.max_searches - len(self.searched) if number < self.config.max_turns else 0
@@ -127,11 +127,10 @@ class _Chain:
             turn = _read(said)
             if turn.query is None:
                 self._end(turn, number)
-                return self.ranking()
+                return
             result = self._result(turn, left)
             self.turns.append(f"{turn.thought}\n<search>{turn.query}</search>\n<result>{result}</result>".lstrip())
         self.workflow.notes.append(f"no answer after {self.config.max_turns} turns")
-        return self.ranking()
 
     def ranking(self) -> Sequence[Ranked]:
         """Return the rows found: those that the answer cites, those that were drawn on, the others by place."""

@@ -36,7 +36,7 @@ from pydantic import Field
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Kind, Question, Ranked, Result
+from orienteer.records import JsonValue, Kind, Question, Result
 from orienteer.text.lines import one_line
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.rendering import arrow
@@ -124,15 +124,8 @@ class ThinkOnGraph:
         config = self.config
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
         search = _Search(self._graph, workflow, config)
-
-        def ranking() -> Sequence[Ranked]:
-            return workflow.present(search.reasons() or search.plain())
-
-        def course() -> Sequence[Ranked]:
-            search.explore()
-            return ranking()
-
-        return workflow.follow(course, instead=ranking).model_copy(update={"answer": search.answer})
+        result = workflow.follow_and_rank(search.explore, lambda: workflow.present(search.reasons() or search.plain()))
+        return result.model_copy(update={"answer": search.answer})
 
 
 @dataclass(slots=True)

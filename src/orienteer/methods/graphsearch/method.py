@@ -112,13 +112,13 @@ class _GraphSearchCourse:
         )
 
     def result(self) -> Result:
-        result = self._flow.follow(self._run, instead=self._ranking)
+        result = self._flow.follow_and_rank(self._run, self._ranking)
         return result.model_copy(update={"answer": self._conclusion.short, "long_answer": self._conclusion.long})
 
     def _answers(self) -> list[SubAnswer]:
         return [answer for inquiry in self._inquiries for answer in inquiry.answers]
 
-    def _run(self) -> tuple[Ranked, ...]:
+    def _run(self) -> None:
         """Work through the modules, then answer; also from what there is where a budget has ended them."""
         side_by_side(self._flow, [Stage(inquiry.run) for inquiry in self._inquiries])
         spent = next((inquiry.spent for inquiry in self._inquiries if inquiry.spent is not None), None)
@@ -130,7 +130,6 @@ class _GraphSearchCourse:
             spent = spent or refused
         if spent is not None:
             raise spent
-        return self._ranking()
 
     def _look_again(self) -> None:
         """Gather for the question itself where no sub-query found anything, or none was ever asked."""
