@@ -1,4 +1,4 @@
-"""A plan held against the graph's schema before any of it runs: near forms are taken, what cannot be is named."""
+"""A plan checked against the graph's schema before any of it runs: near forms are taken, impossible steps reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,18 @@ from pydantic import ValidationError
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, MissingExtra, UnknownProperty, UnknownType, nearest
 from orienteer.graph.store import Graph
-from orienteer.methods.spark.plan import KINDS, CypherStep, Filter, Find, Intersect, Match, Order, Plan, Step, reads
+from orienteer.methods.spark.plan import (
+    KINDS,
+    CypherStep,
+    FilterStep,
+    FindStep,
+    IntersectStep,
+    MatchStep,
+    OrderStep,
+    PlanStep,
+    SparkPlan,
+    reads,
+)
 from orienteer.records import Direction
 from orienteer.retrieval.linking import letter_likeness
 from orienteer.tools.arguments import LARGEST_K
@@ -29,40 +40,39 @@ _LISTED = 6
 _ALIKE = 0.75
 
 
-class Fault(NamedTuple):
+class PlanFault(NamedTuple):
     """What is wrong with a plan."""
 
     kind: ErrorKind
     text: str
 
 
-class Checked(NamedTuple):
+class CheckedPlan(NamedTuple):
     """A plan as it can run, or what is wrong with it."""
 
-    plan: Plan | None
-    faults: tuple[Fault, ...] = ()
+    plan: SparkPlan | None
+    faults: tuple[PlanFault, ...] = ()
     notes: tuple[str, ...] = ()
     """What was read otherwise than it was written."""
 
 
 class _Refused(Exception):
-    """A step cannot be."""
+    """A step that cannot run."""
 
     def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)
         self.kind = kind
 
 
-class Hop(NamedTuple):
-    """Where a step along edges leads."""
+class TypedHop(NamedTuple):
+    """A step along edges as the schema has it: which way, and the node types that it leads to."""
 
     direction: Direction | None
     types: Types
-    was_turned: bool
 
 
 def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "type", "node"] | None:
-    """Return what a step begins with: a set of the plan, before all nodes of a type, before the nodes of a name."""
+    """Return what a name means in a step: a set of the plan comes first, then a node type, then nodes of that name."""
     if name in sets:
         return "set"
     try:
@@ -71,8 +81,8 @@ def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "typ
         if name.strip() and graph.candidates(name):
             return "node"
         words = graph.schema.also_called
-        is_called = any(name.casefold() in map(str.casefold, words.get(one, ())) for one in graph.schema.node_types)
-        return "type" if is_called else None
+        aliases = (alias for node_type in graph.schema.node_types for alias in words.get(node_type, ()))
+        return "type" if name.casefold() in map(str.casefold, aliases) else None
     return "type"
 
 
@@ -89,46 +99,46 @@ def has_cypher() -> bool:
 
 def check(
     graph: Graph,
-    given: Mapping[str, Any],  # Any: JSON that fits `plan.SCHEMA`
+    plan: Mapping[str, Any],  # Any: JSON that fits `plan.SCHEMA`
     *,
     offers_cypher: bool = True,
-) -> Checked:
+) -> CheckedPlan:
     """Return the plan with its types resolved, or everything that is wrong with it."""
-    checker = _Checker(graph, {str(one["into"]) for one in given["steps"]}, offers_cypher=offers_cypher)
-    steps, faults = list[Step](), list[Fault]()
-    for number, one in enumerate(given["steps"], 1):
+    checker = _Checker(graph, {str(step["into"]) for step in plan["steps"]}, offers_cypher=offers_cypher)
+    steps, faults = list[PlanStep](), list[PlanFault]()
+    for number, step in enumerate(plan["steps"], 1):
         try:
-            steps.append(checker.step(one))
+            steps.append(checker.step(step))
         except _Refused as refused:
-            faults.append(Fault(refused.kind, f"step {number} ({one['op']}): {refused}"))
-            checker.sets.setdefault(str(one["into"]), None)  # what reads it is not at fault
-    answer = given["answer"]
+            faults.append(PlanFault(refused.kind, f"step {number} ({step['op']}): {refused}"))
+            checker.sets.setdefault(str(step["into"]), None)  # what reads it is not at fault
+    answer = plan["answer"]
     if answer not in checker.sets:
         near = nearest(answer, checker.sets, most=1)
         if not near:
-            made = ", ".join(checker.sets)
-            faults.append(Fault("plan", f"the answer {answer[:80]!r} is no set of the plan; there are {made}"))
+            sets = ", ".join(checker.sets)
+            faults.append(PlanFault("plan", f"the answer {answer[:80]!r} is no set of the plan; there are {sets}"))
         else:
             checker.notes.append(f"the answer {answer[:80]!r} is read as {near[0]!r}")
             answer = near[0]
     if faults:
-        return Checked(None, tuple(faults), tuple(checker.notes))
-    return Checked(Plan(steps=tuple(steps), answer=answer), (), tuple(checker.notes))
+        return CheckedPlan(None, tuple(faults), tuple(checker.notes))
+    return CheckedPlan(SparkPlan(steps=tuple(steps), answer=answer), (), tuple(checker.notes))
 
 
 class _Checker:
-    """One plan's steps in turn, and which node types each set may hold."""
+    """Checks one plan's steps in turn, and keeps which node types each set may hold."""
 
     def __init__(self, graph: Graph, planned: Set[str], *, offers_cypher: bool) -> None:
         self._planned = planned
         self._graph, self._session, self._offers_cypher = graph, Session(graph), offers_cypher
         self.sets: dict[str, Types | None] = {}
-        """None where nothing is known of a set's types."""
+        """Node types by set; None where they are not known."""
         self.notes: list[str] = []
 
-    def step(self, given: Mapping[str, Any]) -> Step:
+    def step(self, written: Mapping[str, Any]) -> PlanStep:
         """Return a step as it can run. Raises `_Refused`."""
-        step = _read(given)
+        step = _read(written)
         name = step.into
         if not name.strip() or len(name) > _LONGEST_SET:
             raise _Refused("plan", f"`into` must name a set in 1 to {_LONGEST_SET} characters")
@@ -145,20 +155,20 @@ class _Checker:
         self.sets[name] = types
         return step
 
-    def _checked(self, step: Step) -> tuple[Step, Types | None]:
-        starts = [self._types_of(one) for one in reads(step)]
-        if isinstance(step, Find):
+    def _checked(self, step: PlanStep) -> tuple[PlanStep, Types | None]:
+        starts = [self._types_of(name) for name in reads(step)]
+        if isinstance(step, FindStep):
             return self._find(step, starts)
         if isinstance(step, CypherStep):
-            self._cypher(step)
+            self._check_cypher(step)
             return step, None
-        if isinstance(step, Match):
+        if isinstance(step, MatchStep):
             return self._match(step, starts[0])
-        if isinstance(step, Intersect):
+        if isinstance(step, IntersectStep):
             return step, self._common(starts)
-        if isinstance(step, Filter):
+        if isinstance(step, FilterStep):
             return self._filter(step, starts[0]), starts[0]
-        if isinstance(step, Order):
+        if isinstance(step, OrderStep):
             return self._order(step, starts[0]), starts[0]
         return step, starts[0]
 
@@ -174,13 +184,13 @@ class _Checker:
             return frozenset(self._node_types([name]))
         if kind == "node":
             return frozenset(graph.type_at(row) for row in graph.candidates(name))
-        known = (*self.sets, *graph.schema.node_types)
-        near = list(dict.fromkeys([*nearest(name, known, most=3), *graph.near_names(name, most=3)]))
+        names = nearest(name, (*self.sets, *graph.schema.node_types), most=3)
+        near = list(dict.fromkeys([*names, *graph.near_names(name, most=3)]))
         hint = f" Near: {', '.join(near)}." if near else ""
-        made = f"sets made before it: {', '.join(self.sets)}" if self.sets else "no set is made before it"
-        raise _Refused("semantic", f"{name[:80]!r} is no set, node type or name of a node here; {made}.{hint}")
+        sets = f"sets made before it: {', '.join(self.sets)}" if self.sets else "no set is made before it"
+        raise _Refused("semantic", f"{name[:80]!r} is no set, node type or name of a node here; {sets}.{hint}")
 
-    def _find(self, step: Find, starts: Sequence[Types | None]) -> tuple[Step, Types | None]:
+    def _find(self, step: FindStep, starts: Sequence[Types | None]) -> tuple[PlanStep, Types | None]:
         if not step.query.strip():
             raise _Refused("plan", "the query is empty")
         if step.of is not None and step.of not in self.sets:
@@ -191,35 +201,37 @@ class _Checker:
             self.notes.append(f"k of {step.into!r} is {step.k}: read as {most}")
         return step.model_copy(update={"node_types": tuple(types or ()), "k": most}), self._common([types, *starts])
 
-    def _cypher(self, step: CypherStep) -> None:
+    def _check_cypher(self, step: CypherStep) -> None:
+        """Raise `_Refused` or `BadQuery` for a statement that cannot run."""
         from orienteer.cypher.ladybug.translation import rewrite  # as above
 
         if not self._offers_cypher and has_cypher():
             raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
         rewrite(step.query, Cypher(self._graph).names, {})
 
-    def _match(self, step: Match, starts: Types | None) -> tuple[Step, Types]:
+    def _match(self, step: MatchStep, starts: Types | None) -> tuple[PlanStep, Types]:
         edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
         hop = self._hop(starts, edges, types, step.direction)
-        found = {"edge_types": edges, "node_types": types, "direction": hop.direction}
-        return step.model_copy(update=found), hop.types
+        resolved = {"edge_types": edges, "node_types": types, "direction": hop.direction}
+        return step.model_copy(update=resolved), hop.types
 
     def _common(self, types: Sequence[Types | None]) -> Types | None:
-        known = [one for one in types if one is not None]
-        if not known:
+        """Return the types that nodes of all these may have; None where they are not known. Raises `_Refused`."""
+        bounds = [names for names in types if names is not None]
+        if not bounds:
             return None
-        common = frozenset.intersection(*known)
+        common = frozenset.intersection(*bounds)
         if not common:
-            shown = " and ".join(", ".join(sorted(one)) for one in known)
+            shown = " and ".join(", ".join(sorted(names)) for names in bounds)
             raise _Refused("structure", f"nothing is of the types {shown} at once")
         return common
 
-    def _filter(self, step: Filter, types: Types | None) -> Step:
+    def _filter(self, step: FilterStep, types: Types | None) -> PlanStep:
         if step.comparison in ORDERED and math.isnan(quantity(step.value)):
             raise _Refused("constraint", f"{step.value!r} is no number, date or price: {step.comparison} needs one")
         return step.model_copy(update={"property": self._property(step.property, types)})
 
-    def _order(self, step: Order, types: Types | None) -> Step:
+    def _order(self, step: OrderStep, types: Types | None) -> PlanStep:
         if step.aggregate is None:
             if step.property is None:
                 raise _Refused("plan", "order needs `property`, `aggregate`, or both")
@@ -231,27 +243,27 @@ class _Checker:
         edges, around = self._edge_types(step.edge_types), self._node_types(step.node_types)
         hop = self._hop(types, edges, around, step.direction)
         name = None if step.property is None else self._property(step.property, hop.types)
-        found = {"edge_types": edges, "node_types": around, "direction": hop.direction, "property": name}
-        return step.model_copy(update=found)
+        resolved = {"edge_types": edges, "node_types": around, "direction": hop.direction, "property": name}
+        return step.model_copy(update=resolved)
 
     def _property(self, name: str, types: Types | None) -> str:
         """Return a property that some of these node types have. Raises `UnknownProperty`, `_Refused`."""
         graph = self._graph
         try:
-            known = property_of(graph, name)
+            meant = property_of(graph, name)
         except UnknownProperty as error:
             if not error.near or letter_likeness(name, error.near[0]) < _ALIKE:
                 raise
-            known = error.near[0]
-        if known != name:
-            self.notes.append(f"the property {name!r} is read as {known!r}")
-        having = types_with(graph, known)
+            meant = error.near[0]
+        if meant != name:
+            self.notes.append(f"the property {name!r} is read as {meant!r}")
+        having = types_with(graph, meant)
         if types is not None and not types & having:
             raise _Refused(
                 "constraint",
-                f"no {' or '.join(sorted(types)[:_LISTED])} has {known!r}; of {', '.join(sorted(having)[:_LISTED])}",
+                f"no {' or '.join(sorted(types)[:_LISTED])} has {meant!r}; of {', '.join(sorted(having)[:_LISTED])}",
             )
-        return known
+        return meant
 
     def _node_types(self, names: Sequence[str]) -> tuple[str, ...]:
         types = self._graph.types
@@ -263,32 +275,33 @@ class _Checker:
         read = self._session.edge_types([name for name in names if name.strip()], self.notes)
         return tuple(types.edges[number] for number in types.edge_numbers(read))
 
-    def _hop(self, starts: Types | None, edges: Sequence[str], ends: Sequence[str], direction: Direction | None) -> Hop:
+    def _hop(
+        self, starts: Types | None, edges: Sequence[str], ends: Sequence[str], direction: Direction | None
+    ) -> TypedHop:
         """Return where edges lead from nodes of some types, turned where they point the other way."""
-        found = self._reached(starts, edges, ends, direction)
-        if found:
-            return Hop(direction, found, was_turned=False)
-        if direction is not None and (found := self._reached(starts, edges, ends, None)):
+        if types := self._reached(starts, edges, ends, direction):
+            return TypedHop(direction, types)
+        if direction is not None and (types := self._reached(starts, edges, ends, None)):
             self.notes.append(f"structure: {', '.join(edges) or 'edges'} ({direction}) are walked the other way")
-            return Hop(None, found, was_turned=True)
-        what = f"edge of type {', '.join(edges)}" if edges else "edge"
+            return TypedHop(None, types)
+        edge = f"edge of type {', '.join(edges)}" if edges else "edge"
         to = f" to {' or '.join(ends)}" if ends else ""
         start = " or ".join(sorted(starts)[:_LISTED]) if starts is not None else "any node"
-        raise _Refused("structure", f"no {what} leads from {start}{to}. {self._ways(starts)}")
+        raise _Refused("structure", f"no {edge} leads from {start}{to}. {self._ways(starts)}")
 
     def _reached(
         self, starts: Types | None, edges: Sequence[str], ends: Sequence[str], direction: Direction | None
     ) -> Types:
-        schema, found = self._graph.schema, set[str]()
+        schema, types = self._graph.schema, set[str]()
         for triple in schema.edges:
             if edges and triple.type not in edges:
                 continue
             either = direction is None or triple.type in schema.symmetric
             if (either or direction == "out") and (starts is None or triple.source in starts):
-                found.add(triple.target)
+                types.add(triple.target)
             if (either or direction == "in") and (starts is None or triple.target in starts):
-                found.add(triple.source)
-        return frozenset(found & set(ends)) if ends else frozenset(found)
+                types.add(triple.source)
+        return frozenset(types & set(ends)) if ends else frozenset(types)
 
     def _ways(self, starts: Types | None) -> str:
         schema, ways = self._graph.schema, dict[str, None]()
@@ -300,27 +313,27 @@ class _Checker:
 
 
 def types_with(graph: Graph, name: str) -> Types:
-    """Return the node types of which some node has a property."""
+    """Return the node types whose nodes, or some of them, have a property."""
     if name not in graph.properties.names:
         return frozenset(graph.schema.node_types)  # every node has a name and a text
     numbers = np.unique(graph.node_types[graph.properties.rows(name)])
     return frozenset(graph.types.nodes[int(number)] for number in numbers)
 
 
-def walks(step: Step) -> bool:
-    """Tell whether a step goes along edges that the plan names: what SAGE's policy without edges looks at."""
+def walks(step: PlanStep) -> bool:
+    """Tell whether a step goes along edges that the plan names: SAGE's policy `-Edge` asks this."""
     if isinstance(step, CypherStep):
         from orienteer.cypher.syntax import EdgePattern, parts  # plans without Cypher need not load it
 
         return any(parts(_statement(step.query), EdgePattern))
-    return isinstance(step, Match) or (isinstance(step, Order) and step.aggregate is not None)
+    return isinstance(step, MatchStep) or (isinstance(step, OrderStep) and step.aggregate is not None)
 
 
-def puts_in_order(step: Step) -> bool:
-    """Tell whether the order of the set that a step makes is the plan's own, not to be changed by the question."""
+def puts_in_order(step: PlanStep) -> bool:
+    """Tell whether a step puts its set in an order of the plan's own, which no ranking may change."""
     if isinstance(step, CypherStep):
         return bool(_statement(step.query).queries[-1][-1].order)
-    return isinstance(step, Order)
+    return isinstance(step, OrderStep)
 
 
 @lru_cache(maxsize=64)
@@ -330,20 +343,20 @@ def _statement(text: str) -> Any:  # Any: a statement of a part that need not be
     return parse(text)
 
 
-def _read(given: Mapping[str, Any]) -> Step:
+def _read(written: Mapping[str, Any]) -> PlanStep:
     """Return a step as its operation has it. Raises `_Refused`."""
-    kind = KINDS[given["op"]]
-    known = kind.model_fields
-    said = {name: value for name, value in given.items() if value not in (None, "", [])}
-    if strange := sorted(set(said) - set(known)):
-        takes = ", ".join(name for name in known if name not in ("op", "into"))
+    kind = KINDS[written["op"]]
+    fields = kind.model_fields
+    values = {name: value for name, value in written.items() if value not in (None, "", [])}
+    if strange := sorted(set(values) - set(fields)):
+        takes = ", ".join(name for name in fields if name not in ("op", "into"))
         raise _Refused("plan", f"{', '.join(strange)} cannot stand here: it takes {takes}")
-    if lacking := [name for name, field in known.items() if field.is_required() and name not in said]:
+    if lacking := [name for name, field in fields.items() if field.is_required() and name not in values]:
         raise _Refused("plan", f"{', '.join(lacking)} is missing")
-    if isinstance(said.get("of"), str) and kind is Intersect:
+    if isinstance(values.get("of"), str) and kind is IntersectStep:
         raise _Refused("plan", "`of` must list two sets or more")
     try:
-        return kind.model_validate(said)
+        return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         raise _Refused("plan", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

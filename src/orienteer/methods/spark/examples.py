@@ -13,7 +13,7 @@ from orienteer.errors import Error
 from orienteer.graph.store import Graph
 from orienteer.methods.spark.check import check
 from orienteer.methods.spark.execution import Execution
-from orienteer.methods.spark.plan import CypherStep, Filter, Find, Plan, Step
+from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan
 from orienteer.methods.spark.profile import PropertyUse, property_uses, triples_by_size
 from orienteer.records import JsonValue, ToolCall, Triple
 from orienteer.text.lines import one_line
@@ -27,26 +27,26 @@ _LONGEST = 60  # characters of a name in an example
 _FILTERED = ("year", "integer", "number", "date", "price", "text", "long text")
 
 
-class Example(NamedTuple):
-    """A question, a plan for it, and what of the graph's data stands in both."""
+class PlanExample(NamedTuple):
+    """A question, a plan for it, and the graph's data that stands in both."""
 
     question: str
     masked: str
-    """The question without data of the graph."""
-    plan: Plan
+    """The question, with words such as `<name of a city>` for data of the graph."""
+    plan: SparkPlan
     values: tuple[tuple[str, str], ...]
-    """Each text of the data with the words that stand for it where data is not shown."""
+    """Texts of the data, each with the words that stand for it where data is not shown."""
 
-    def without_values(self) -> Example:
+    def without_values(self) -> PlanExample:
         """Return it with words such as `<name of a city>` where data of the graph stands."""
         steps = tuple(self._without(step) for step in self.plan.steps)
-        return Example(self.masked, self.masked, self.plan.model_copy(update={"steps": steps}), ())
+        return PlanExample(self.masked, self.masked, self.plan.model_copy(update={"steps": steps}), ())
 
-    def _without(self, step: Step) -> Step:
+    def _without(self, step: PlanStep) -> PlanStep:
         words = dict(self.values)
-        if isinstance(step, Find):
+        if isinstance(step, FindStep):
             return step.model_copy(update={"query": words.get(step.query, step.query)})
-        if isinstance(step, Filter):
+        if isinstance(step, FilterStep):
             return step.model_copy(update={"value": words.get(str(step.value), "<value>")})
         if isinstance(step, CypherStep):
             query = step.query
@@ -65,26 +65,21 @@ class _Draft(NamedTuple):
     values: dict[str, str]
 
 
-def examples_of(graph: Graph, *, offers_cypher: bool) -> tuple[Example, ...]:
-    """Return up to five example plans, each of another kind and each with a result over this graph."""
-    makers: list[Callable[[Graph], Iterator[_Draft]]] = [
-        _walks,
-        _filters,
-        _meets,
-        _counts,
-    ]
+def examples_of(graph: Graph, *, offers_cypher: bool) -> tuple[PlanExample, ...]:
+    """Return up to five example plans, each of a different kind and each with a result over this graph."""
+    makers: list[Callable[[Graph], Iterator[_Draft]]] = [_walks, _filters, _meets, _counts]
     makers.append(_statements if offers_cypher else _describes)
-    found = []
+    examples = []
     for make in makers:
         for draft in make(graph):
             checked = check(graph, {"steps": draft.steps, "answer": draft.steps[-1]["into"]})
             if checked.plan is not None and _gives(graph, checked.plan, offers_cypher=offers_cypher):
-                found.append(Example(*draft.questions, checked.plan, tuple(draft.values.items())))
+                examples.append(PlanExample(*draft.questions, checked.plan, tuple(draft.values.items())))
                 break
-    return tuple(found[:MOST_EXAMPLES])
+    return tuple(examples[:MOST_EXAMPLES])
 
 
-def _gives(graph: Graph, plan: Plan, *, offers_cypher: bool) -> bool:
+def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
     """Tell whether a plan has a result."""
     toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, offers_select=True)
 
@@ -98,15 +93,15 @@ def _gives(graph: Graph, plan: Plan, *, offers_cypher: bool) -> bool:
         return False
 
 
-class _Met(NamedTuple):
-    """A node and one that an edge of a kind leads to it from."""
+class _Ending(NamedTuple):
+    """The name of a node that an edge leads to, and the row of the node that it comes from."""
 
     name: str
     source: int
 
 
-def _ends(graph: Graph, triple: Triple) -> Iterator[_Met]:
-    """Yield nodes that edges of a kind lead to, some with several such edges before those with one."""
+def _ends(graph: Graph, triple: Triple) -> Iterator[_Ending]:
+    """Yield nodes that edges of a kind lead to; nodes with 2 to 20 such edges come first."""
     rows = np.flatnonzero(np.asarray(graph.mask([triple.target])))[:_LOOKED_AT].astype(np.int32)
     entries = graph.entries(rows, [triple.source], [triple.type], "in")
     owners, first, counts = np.unique(entries.owner, return_index=True, return_counts=True)
@@ -114,14 +109,14 @@ def _ends(graph: Graph, triple: Triple) -> Iterator[_Met]:
     for at in order.tolist():
         name = graph.names[int(owners[at])]
         if name.strip() and len(name) <= _LONGEST and one_line(name) == name:
-            yield _Met(name, int(entries.neighbor[first[at]]))
+            yield _Ending(name, int(entries.neighbor[first[at]]))
 
 
-def _found(name: str, node_type: str, into: str) -> dict[str, Any]:
+def _search(name: str, node_type: str, into: str) -> dict[str, Any]:
     return {"op": "lexical_search", "query": name, "node_types": [node_type], "k": 1, "into": into}
 
 
-def _matched(start: str, triple: Triple, into: str) -> dict[str, Any]:
+def _match(start: str, triple: Triple, into: str) -> dict[str, Any]:
     return {
         "op": "match",
         "start": start,
@@ -135,45 +130,49 @@ def _word(node_type: str) -> str:
     return f"<name of a {node_type}>"
 
 
+def _asking(beginning: str, value: str, word: str, steps: list[dict[str, Any]]) -> _Draft:
+    """Return the draft of a question that ends in a text of the data, for which `word` stands where data is hidden."""
+    return _Draft((f"{beginning} {value}?", f"{beginning} {word}?"), steps, {value: word})
+
+
 def _walks(graph: Graph) -> Iterator[_Draft]:
     for triple in triples_by_size(graph)[:_TRIPLES]:
         for end in list(_ends(graph, triple))[:2]:
             label = graph.schema.label(triple.type)
-            said, word = f"Which {triple.source} has the relation {label!r} to", _word(triple.target)
-            steps = [_found(end.name, triple.target, "named"), _matched("named", triple, "found")]
-            yield _Draft((f"{said} {end.name}?", f"{said} {word}?"), steps, {end.name: word})
+            steps = [_search(end.name, triple.target, "named"), _match("named", triple, "found")]
+            yield _asking(f"Which {triple.source} has the relation {label!r} to", end.name, _word(triple.target), steps)
 
 
 def _filters(graph: Graph) -> Iterator[_Draft]:
     uses = [use for use in property_uses(graph) if use.format in _FILTERED]
-    for use in sorted(uses, key=lambda one: (one.is_code, "text" in one.format)):  # numbers are what is got wrong
-        for triple in [one for one in triples_by_size(graph) if one.source == use.node_type][:_TRIPLES]:
+    for use in sorted(uses, key=lambda use: (use.is_code, "text" in use.format)):  # models err most with numbers
+        for triple in [triple for triple in triples_by_size(graph) if triple.source == use.node_type][:_TRIPLES]:
             for end in list(_ends(graph, triple))[:20]:
-                [found] = graph.properties.values(use.name, np.array([end.source], np.int32))
-                if (value := _told(found, use.format)) is not None:
+                [stored] = graph.properties.values(use.name, np.array([end.source], np.int32))
+                if (value := _value_in_words(stored, use.format)) is not None:
                     yield _filtered(triple, end, use, value)
 
 
-def _told(value: JsonValue, shape: str) -> str | int | float | None:
-    """Return what a question would say of a value: all of it, of a long text its longest word; None for neither."""
+def _value_in_words(value: JsonValue, shape: str) -> str | int | float | None:
+    """Return a value as a question would say it, a long text by its longest word; None where nobody would say it."""
     if shape == "long text" and isinstance(value, str):
         value = max(re.findall(r"[^\W\d_]+", value), key=len, default=None)
     return value if isinstance(value, str | int | float) and 0 < len(str(value)) <= _LONGEST else None
 
 
-def _filtered(triple: Triple, end: _Met, use: PropertyUse, value: str | int | float) -> _Draft:
+def _filtered(triple: Triple, end: _Ending, use: PropertyUse, value: str | int | float) -> _Draft:
     is_part = use.format == "long text"
     condition = {"property": use.name, "comparison": "contains" if is_part else "=", "value": value}
     steps = [
-        _found(end.name, triple.target, "named"),
-        _matched("named", triple, "around"),
+        _search(end.name, triple.target, "named"),
+        _match("named", triple, "around"),
         {"op": "filter", "of": "around", **condition, "into": "found"},
     ]
     words = {end.name: _word(triple.target), str(value): f"<{use.format}>"}
-    said = "has in its {} the word" if is_part else "has the {}"
+    clause = f"has in its {use.name} the word" if is_part else f"has the {use.name}"
     shown, masked = (
-        f"Which {triple.source} around {name} {said.format(use.name)} {given}?"
-        for name, given in ((end.name, value), (_word(triple.target), f"<{use.format}>"))
+        f"Which {triple.source} around {name} {clause} {text}?"
+        for name, text in ((end.name, value), (_word(triple.target), f"<{use.format}>"))
     )
     return _Draft((shown, masked), steps, words)
 
@@ -188,17 +187,18 @@ def _meets(graph: Graph) -> Iterator[_Draft]:
                 if name == end.name or other not in graph.schema.edges or one_line(name, _LONGEST) != name:
                     continue
                 steps = [
-                    _found(end.name, triple.target, "one"),
-                    _found(name, other.target, "other"),
-                    _matched("one", triple, "around_one"),
-                    _matched("other", other, "around_other"),
+                    _search(end.name, triple.target, "one"),
+                    _search(name, other.target, "other"),
+                    _match("one", triple, "around_one"),
+                    _match("other", other, "around_other"),
                     {"op": "intersect", "of": ["around_one", "around_other"], "into": "both"},
                 ]
                 values = {end.name: _word(triple.target), name: f"<name of another {other.target}>"}
-                said = f"Which {triple.source} is joined to both"
-                yield _Draft(
-                    (f"{said} {end.name} and {name}?", f"{said} {' and '.join(values.values())}?"), steps, values
+                shown, masked = (
+                    f"Which {triple.source} is joined to both {first} and {second}?"
+                    for first, second in (values, values.values())
                 )
+                yield _Draft((shown, masked), steps, values)
 
 
 def _counts(graph: Graph) -> Iterator[_Draft]:
@@ -225,8 +225,7 @@ def _describes(graph: Graph) -> Iterator[_Draft]:
                 {"op": "match", "start": "alike", "edge_types": [triple.type], "node_types": [triple.target]},
             ]
             steps[-1]["into"] = "found"
-            said, word = f"Which {triple.target} has to do with", f"<what the {triple.source} is like>"
-            yield _Draft((f"{said} {query}?", f"{said} {word}?"), steps, {query: word})
+            yield _asking(f"Which {triple.target} has to do with", query, f"<what the {triple.source} is like>", steps)
 
 
 def _statements(graph: Graph) -> Iterator[_Draft]:
@@ -236,6 +235,5 @@ def _statements(graph: Graph) -> Iterator[_Draft]:
             value = json.dumps(end.name, ensure_ascii=False)
             query = f"MATCH (a:{source})-[:{edge}]->(b:{target} {{name: {value}}}) RETURN DISTINCT a"
             steps = [{"op": "cypher", "query": query, "into": "found"}]
-            said = f"Which {triple.source} leads by {graph.schema.label(triple.type)} to"
-            word = _word(triple.target)
-            yield _Draft((f"{said} {end.name}?", f"{said} {word}?"), steps, {end.name: word})
+            beginning = f"Which {triple.source} leads by {graph.schema.label(triple.type)} to"
+            yield _asking(beginning, end.name, _word(triple.target), steps)

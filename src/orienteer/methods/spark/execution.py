@@ -9,19 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
-from orienteer.methods.spark.check import ErrorKind, Fault, meaning, puts_in_order, walks
+from orienteer.methods.spark.check import ErrorKind, PlanFault, meaning, puts_in_order, walks
 from orienteer.methods.spark.plan import (
     CypherStep,
-    Filter,
-    Find,
-    Intersect,
-    Limit,
-    Match,
-    Order,
-    Plan,
-    Step,
+    FilterStep,
+    FindStep,
+    IntersectStep,
+    LimitStep,
+    MatchStep,
+    OrderStep,
+    PlanStep,
+    SparkPlan,
+    in_words,
     needed,
-    told,
+    reads,
 )
 from orienteer.records import JsonValue, Observation
 from orienteer.tools.comparisons import ORDERED, is_date, quantity
@@ -44,8 +45,8 @@ _ERRORS: Mapping[str, ErrorKind] = {
 }
 
 
-class Outcome(NamedTuple):
-    """What a plan came to."""
+class PlanOutcome(NamedTuple):
+    """The result of a plan."""
 
     set_name: str | None
     """The session's name of the set that answers; None where the plan gave nothing."""
@@ -55,12 +56,13 @@ class Outcome(NamedTuple):
     has_edges: bool = False
     """The plan went along edges that it names."""
     trail: str = ""
-    faults: tuple[Fault, ...] = ()
+    """Its steps in words."""
+    faults: tuple[PlanFault, ...] = ()
     set_joins: int = 0
 
 
 class _Ended(Exception):
-    """A step left nothing to go on with."""
+    """The end of a plan at a step that left nothing to go on with."""
 
     def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)
@@ -80,30 +82,26 @@ class Execution:
         self._ordered: dict[str, bool] = {}
         self._joins = 0
 
-    def run(self, plan: Plan) -> Outcome:
+    def run(self, plan: SparkPlan) -> PlanOutcome:
         """Run the steps that the answer comes from, to the end or to the first that leaves nothing."""
         steps = needed(plan)
-        has_edges, trail = any(map(walks, steps)), ", ".join(map(told, steps))
+        has_edges, trail = any(map(walks, steps)), ", ".join(map(in_words, steps))
         for step in steps:
             try:
                 self._timed(step)
             except _Ended as ended:
-                fault = Fault(ended.kind, f"step {plan.steps.index(step) + 1} ({step.op}): {ended}")
-                return Outcome(None, has_edges=has_edges, trail=trail, faults=(fault,), set_joins=self._joins)
+                fault = PlanFault(ended.kind, f"step {plan.steps.index(step) + 1} ({step.op}): {ended}")
+                return PlanOutcome(None, has_edges=has_edges, trail=trail, faults=(fault,), set_joins=self._joins)
         name = self._sets[plan.answer]
         rows = tuple(self._session.ranked(name, []))
         is_ordered = self._ordered[plan.answer]
-        # The first of an order are a selection, however many come after them.
-        faults = () if is_ordered else self._too_many(len(rows))
-        return Outcome(name, rows, is_ordered, has_edges, trail, faults, self._joins)
+        faults: tuple[PlanFault, ...] = ()
+        if len(rows) > OVER_RETRIEVAL and not is_ordered:  # the first of an order are a selection, however many follow
+            text = f"the plan's answer holds {len(rows):,} nodes, more than {OVER_RETRIEVAL}"
+            faults = (PlanFault("over-retrieval", text),)
+        return PlanOutcome(name, rows, is_ordered, has_edges, trail, faults, self._joins)
 
-    @staticmethod
-    def _too_many(count: int) -> tuple[Fault, ...]:
-        if count <= OVER_RETRIEVAL:
-            return ()
-        return (Fault("over-retrieval", f"the plan's answer holds {count:,} nodes, more than {OVER_RETRIEVAL}"),)
-
-    def _timed(self, step: Step) -> None:
+    def _timed(self, step: PlanStep) -> None:
         started = time.monotonic()
         name = self._run(step)
         spent = time.monotonic() - started
@@ -116,85 +114,78 @@ class Execution:
         if not size:
             raise _Ended(_kind_of_nothing(step), "it leaves no node")
         self._sets[step.into] = name
-        self._ordered[step.into] = puts_in_order(step) or self._keeps_order(step)
+        keeps_order = isinstance(step, FilterStep | LimitStep | IntersectStep)  # that of the first set it reads
+        self._ordered[step.into] = puts_in_order(step) or (keeps_order and self._ordered.get(reads(step)[0], False))
 
-    def _keeps_order(self, step: Step) -> bool:
-        if isinstance(step, Filter | Limit):
-            return self._ordered.get(step.of, False)
-        return isinstance(step, Intersect) and self._ordered.get(step.of[0], False)
-
-    def _run(self, step: Step) -> str:
+    def _run(self, step: PlanStep) -> str:
         """Run a step and return the session's name of what it makes. Raises `_Ended`."""
-        if isinstance(step, Find):
+        if isinstance(step, FindStep):
             return self._find(step)
         if isinstance(step, CypherStep):
             return self._call(step, "cypher", query=step.query, k=1)
-        if isinstance(step, Match):
+        if isinstance(step, MatchStep):
             return self._match(step)
-        if isinstance(step, Intersect):
+        if isinstance(step, IntersectStep):
             self._joins += len(step.of) - 1
-            return self._call(step, "select", of=[self._set(step, one) for one in step.of])
-        if isinstance(step, Filter):
+            return self._call(step, "select", of=[self._set(step, name) for name in step.of])
+        if isinstance(step, FilterStep):
             condition = {"property": step.property, "comparison": step.comparison, "value": step.value}
             return self._call(step, "select", **self._base(step.of), where=[condition])
-        if isinstance(step, Order):
-            return self._call(step, "select", **self._base(step.of), order=_order(step))
+        if isinstance(step, OrderStep):
+            order: dict[str, JsonValue] = {"descending": step.descending}
+            order |= _options(step, "property", "aggregate", "direction", "edge_types", "node_types")
+            return self._call(step, "select", **self._base(step.of), order=order)
         return self._call(step, "select", **self._base(step.of), limit=step.k)
 
-    def _find(self, step: Find) -> str:
+    def _find(self, step: FindStep) -> str:
         is_dense = step.op == "vector_search" and self._has_vectors
         wants_cut = self._cut and is_dense
-        given: dict[str, JsonValue] = {"query": step.query, "k": HNSW_CANDIDATES if wants_cut else step.k}
-        if step.node_types:
-            given["node_types"] = list(step.node_types)
+        arguments: dict[str, JsonValue] = {"query": step.query, "k": HNSW_CANDIDATES if wants_cut else step.k}
+        arguments |= _options(step, "node_types")
         if step.of is not None:
-            given["among"] = self._sets[step.of]
+            arguments["among"] = self._sets[step.of]
         if self._has_vectors:
-            given["mode"] = "dense" if is_dense else "lexical"
-        name = self._call(step, "search_in_graph", **given)
+            arguments["mode"] = "dense" if is_dense else "lexical"
+        name = self._call(step, "search_in_graph", **arguments)
         if not wants_cut or self._session.unpaid:  # without a budget to embed the query there is nothing to cut by
             return name
         rows = np.array(self._session.ranked(name, []), np.int32)
-        kept = before_jump(self._graph.searcher("dense").scores(step.query, rows).tolist())
-        return name if kept == len(rows) else self._call(step, "select", of=[name], limit=kept)
+        count = before_jump(self._graph.searcher("dense").scores(step.query, rows).tolist())
+        return name if count == len(rows) else self._call(step, "select", of=[name], limit=count)
 
-    def _match(self, step: Match) -> str:
+    def _match(self, step: MatchStep) -> str:
         start = self._set(step, step.start)
         if len(step.edge_types) > 1 or len(step.node_types) > 1:
-            given: dict[str, JsonValue] = {"node": start, "k": 1}
-            given |= {name: list(one) for name in ("edge_types", "node_types") if (one := getattr(step, name))}
-            if step.direction:
-                given["direction"] = step.direction
-            return self._call(step, "search_in_neighborhood", **given)
-        walk: dict[str, JsonValue] = {"edge": next(iter(step.edge_types), None)}
-        walk |= {"type": next(iter(step.node_types), None), "direction": step.direction}
-        taken: JsonValue = {name: one for name, one in walk.items() if one}
-        return self._call(step, "follow", start=start, steps=[taken], k=1)
+            options = _options(step, "edge_types", "node_types", "direction")
+            return self._call(step, "search_in_neighborhood", node=start, k=1, **options)
+        types = {"edge": step.edge_types, "type": step.node_types}
+        hop: dict[str, JsonValue] = {name: names[0] for name, names in types.items() if names}
+        return self._call(step, "follow", start=start, steps=[hop | _options(step, "direction")], k=1)
 
     def _base(self, name: str) -> dict[str, JsonValue]:
-        """Return what a `select` begins with."""
+        """Return the arguments with which a `select` begins."""
         kind = meaning(self._graph, name, self._sets)
         if kind == "set":
             return {"of": [self._sets[name]]}
         return {"node_types": [name]} if kind == "type" else {"named": name}
 
-    def _set(self, step: Step, name: str) -> str:
-        """Return the session's name of what a reference means, made where it is no set yet."""
+    def _set(self, step: PlanStep, name: str) -> str:
+        """Return the session's name of the set that a name means; a type or a node becomes a set here."""
         if name in self._sets:
             return self._sets[name]
-        made = self._call(step, "select", **self._base(name))
-        size = len(self._session.rows(made, []))
+        start = self._call(step, "select", **self._base(name))
+        size = len(self._session.rows(start, []))
         if size > MOST_ROWS:
             raise _Ended("over-retrieval", f"{name!r} is {size:,} nodes, more than {MOST_ROWS:,}: begin with a search")
-        return made
+        return start
 
-    def _call(self, step: Step, tool: str, **given: JsonValue) -> str:
-        """Run a tool and return the name of the set that it has kept. Raises `_Ended` where there is none."""
-        kept = len(self._session.sets)
-        found = self._use(tool, **given)
-        if found.error is not None:
-            raise _Ended(_ERRORS.get(found.error, "plan"), f"{found.text.splitlines()[0][:300]}")
-        if len(self._session.sets) == kept:
+    def _call(self, step: PlanStep, tool: str, **arguments: JsonValue) -> str:
+        """Run a tool and return the session's name of the set that it made. Raises `_Ended` where it made none."""
+        sets = len(self._session.sets)
+        observation = self._use(tool, **arguments)
+        if observation.error is not None:
+            raise _Ended(_ERRORS.get(observation.error, "plan"), f"{observation.text.splitlines()[0][:300]}")
+        if len(self._session.sets) == sets:
             raise _Ended(_kind_of_nothing(step), "it finds nothing")
         name = f"@{len(self._session.sets)}"
         if self._graph.ids.find(name) is not None:
@@ -203,9 +194,9 @@ class Execution:
 
 
 def before_jump(scores: list[float]) -> int:
-    """Return how many scores, best first, stand before the first wide gap. The paper's code: 0.01 and 95th percentile.
+    """Return how many scores, best first, stand before the first wide gap; all of them where there is none.
 
-    All where there is no such gap.
+    A gap is wide from 0.01 and from the 95th percentile of all gaps on, as in the paper's code.
     """
     gaps = -np.diff(np.array(scores))
     if not len(gaps):
@@ -214,19 +205,19 @@ def before_jump(scores: list[float]) -> int:
     return int(wide[0]) + 1 if len(wide) else len(scores)
 
 
-def _order(step: Order) -> dict[str, JsonValue]:
-    given: dict[str, JsonValue] = {"descending": step.descending}
-    given |= {name: one for name in ("property", "aggregate", "direction") if (one := getattr(step, name))}
-    return given | {name: list(one) for name in ("edge_types", "node_types") if (one := getattr(step, name))}
+def _options(step: PlanStep, *names: str) -> dict[str, JsonValue]:
+    """Return the fields of a step that are set, as a tool takes them."""
+    values = ((name, getattr(step, name)) for name in names)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values if value}
 
 
-def _kind_of_nothing(step: Step) -> ErrorKind:
-    """Return what an empty step speaks for, as far as a program can tell. After the paper's table 7."""
-    if isinstance(step, Find):
+def _kind_of_nothing(step: PlanStep) -> ErrorKind:
+    """Return the likely kind of error of a step that finds nothing. After the paper's table 7."""
+    if isinstance(step, FindStep):
         return "semantic"
-    if isinstance(step, Match):
+    if isinstance(step, MatchStep):
         return "structure"
-    if isinstance(step, Filter):
+    if isinstance(step, FilterStep):
         is_measured = step.comparison in ORDERED or not isinstance(step.value, str)
         is_measured = is_measured or is_date(step.value) or not np.isnan(quantity(step.value))
         return "constraint" if is_measured else "semantic"

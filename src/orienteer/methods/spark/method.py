@@ -30,11 +30,11 @@ from typing import Any
 
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
-from orienteer.methods.spark.check import Checked, Fault, check, has_cypher
+from orienteer.methods.spark.check import CheckedPlan, PlanFault, check, has_cypher
 from orienteer.methods.spark.config import SparkConfig
 from orienteer.methods.spark.examples import examples_of
-from orienteer.methods.spark.execution import Execution, Outcome
-from orienteer.methods.spark.plan import SCHEMA, Plan
+from orienteer.methods.spark.execution import Execution, PlanOutcome
+from orienteer.methods.spark.plan import SCHEMA, SparkPlan
 from orienteer.methods.spark.prompt import Prompt, prompt_for
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Result
@@ -70,8 +70,8 @@ class Spark:
 
         def course() -> Any:  # Any: hits
             plan = self._plan(workflow)
-            found = self._found(workflow, plan) if plan is not None else {}
-            hits = workflow.present(found)
+            reasons = self._run(workflow, plan) if plan is not None else {}
+            hits = workflow.present(reasons)
             if hits and (len(hits) == question.k or not self.config.fill or self.config.faithful):
                 return hits
             if not hits:
@@ -79,8 +79,7 @@ class Spark:
                 # A plan that failed has no edges to its credit.
                 workflow.marks = [mark for mark in workflow.marks if mark != EDGES]
                 return workflow.present(plain())
-            filled = {**found, **{row: why for row, why in workflow.plain().items() if row not in found}}
-            return workflow.present(filled)
+            return workflow.present(reasons | {row: why for row, why in workflow.plain().items() if row not in reasons})
 
         return workflow.follow(course, instead=lambda: workflow.present(plain()))
 
@@ -100,32 +99,31 @@ class Spark:
             offers_cypher=self._offers_cypher,
         )
 
-    def _plan(self, workflow: Workflow) -> Plan | None:
+    def _plan(self, workflow: Workflow) -> SparkPlan | None:
         """Return the plan that the model writes, None where it cannot be run, not even after its one repair."""
-        tried: list[Checked] = []
+        attempts: list[CheckedPlan] = []
 
-        def judge(given: JsonValue) -> list[str]:
-            assert isinstance(given, dict), "it fits the schema"
-            tried.append(self._checked(given))
-            return [fault.text for fault in tried[-1].faults]
+        def faults(reply: JsonValue) -> list[str]:
+            assert isinstance(reply, dict), "it fits the schema"
+            attempts.append(self._checked(reply))
+            return [fault.text for fault in attempts[-1].faults]
 
-        repairs = not self.config.faithful
-        prompt = self._prompt
-        given = workflow.ask_for("spark", SCHEMA, judge, repairs, **prompt._asdict(), question=workflow.question.text)
-        if given is None:
-            self._blame(workflow, (Fault("plan", "the model's reply is no plan"),))
+        values = {**self._prompt._asdict(), "question": workflow.question.text}
+        reply = workflow.ask_for("spark", SCHEMA, faults, not self.config.faithful, **values)
+        if reply is None:
+            self._blame(workflow, (PlanFault("plan", "the model's reply is no plan"),))
             return None
-        checked = self._checked(given)
-        if tried and tried[0].faults and checked.plan is not None:
-            workflow.notes.append(f"the plan was sent back once: {tried[0].faults[0].text}")
+        checked = self._checked(reply)
+        if attempts and attempts[0].faults and checked.plan is not None:
+            workflow.notes.append(f"the plan was sent back once: {attempts[0].faults[0].text}")
         workflow.notes += checked.notes
         self._blame(workflow, checked.faults)
         return checked.plan
 
-    def _checked(self, given: dict[str, Any]) -> Checked:  # Any: JSON
-        return check(self._graph, given, offers_cypher=self._offers_cypher)
+    def _checked(self, reply: dict[str, Any]) -> CheckedPlan:  # Any: JSON
+        return check(self._graph, reply, offers_cypher=self._offers_cypher)
 
-    def _found(self, workflow: Workflow, plan: Plan) -> dict[int, str]:
+    def _run(self, workflow: Workflow, plan: SparkPlan) -> dict[int, str]:
         """Return the rows that a plan finds with the reason of each, best first."""
         execution = Execution(
             self._graph,
@@ -147,8 +145,8 @@ class Spark:
         return dict.fromkeys(rows, f"by the plan ({outcome.trail}), {order}")
 
     @staticmethod
-    def _ranked(workflow: Workflow, outcome: Outcome) -> tuple[int, ...]:
-        """Return a plan's answer in the order in which the question ranks it, what it says nothing of last."""
+    def _ranked(workflow: Workflow, outcome: PlanOutcome) -> tuple[int, ...]:
+        """Return a plan's answer ranked by the question; nodes that its search does not find come last."""
         question = workflow.question
         best = workflow.search(
             question.text,
@@ -160,7 +158,7 @@ class Spark:
         return tuple(dict.fromkeys((*best, *outcome.rows)))
 
     @staticmethod
-    def _blame(workflow: Workflow, faults: tuple[Fault, ...]) -> None:
+    def _blame(workflow: Workflow, faults: tuple[PlanFault, ...]) -> None:
         """Record what went wrong: in words for a person, and as marks to be counted."""
         for fault in faults:
             workflow.notes.append(f"{fault.kind}: {fault.text}")

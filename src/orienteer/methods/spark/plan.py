@@ -14,12 +14,12 @@ from orienteer.tools.select import AGGREGATES, COMPARISONS
 MOST_STEPS = 16
 
 
-class _Step(Record):
+class _PlanStep(Record):
     into: str
-    """The set that it makes."""
+    """The name of the set that it makes."""
 
 
-class Find(_Step):
+class FindStep(_PlanStep):
     """The `k` nodes nearest to a text, by meaning or by words."""
 
     op: Literal["vector_search", "lexical_search"]
@@ -30,14 +30,14 @@ class Find(_Step):
     k: int = 20
 
 
-class CypherStep(_Step):
+class CypherStep(_PlanStep):
     """The nodes in the first column of a read-only statement that holds any."""
 
     op: Literal["cypher"]
     query: str
 
 
-class Match(_Step):
+class MatchStep(_PlanStep):
     """The nodes one edge away from a set, a node, or all nodes of a type."""
 
     op: Literal["match"]
@@ -47,15 +47,15 @@ class Match(_Step):
     direction: Direction | None = None
 
 
-class Intersect(_Step):
+class IntersectStep(_PlanStep):
     """What several sets have in common, in the order of the first."""
 
     op: Literal["intersect"]
     of: tuple[str, ...] = Field(min_length=2)
 
 
-class Filter(_Step):
-    """Those of a set whose property is as wanted."""
+class FilterStep(_PlanStep):
+    """The nodes of a set whose property compares as asked."""
 
     op: Literal["filter"]
     of: str
@@ -64,8 +64,8 @@ class Filter(_Step):
     value: bool | int | float | str
 
 
-class Order(_Step):
-    """A set in order: of a property, or of what the distinct neighbours of each node come to."""
+class OrderStep(_PlanStep):
+    """A set in order: of a property, or of an aggregate over the distinct neighbours of each node."""
 
     op: Literal["order"]
     of: str
@@ -77,7 +77,7 @@ class Order(_Step):
     descending: bool = True
 
 
-class Limit(_Step):
+class LimitStep(_PlanStep):
     """The first `k` of a set."""
 
     op: Literal["limit"]
@@ -85,64 +85,63 @@ class Limit(_Step):
     k: int = Field(ge=1)
 
 
-Step: TypeAlias = Find | CypherStep | Match | Intersect | Filter | Order | Limit
-KINDS: Mapping[str, type[Step]] = {
-    "vector_search": Find,
-    "lexical_search": Find,
+PlanStep: TypeAlias = FindStep | CypherStep | MatchStep | IntersectStep | FilterStep | OrderStep | LimitStep
+KINDS: Mapping[str, type[PlanStep]] = {
+    "vector_search": FindStep,
+    "lexical_search": FindStep,
     "cypher": CypherStep,
-    "match": Match,
-    "intersect": Intersect,
-    "filter": Filter,
-    "order": Order,
-    "limit": Limit,
+    "match": MatchStep,
+    "intersect": IntersectStep,
+    "filter": FilterStep,
+    "order": OrderStep,
+    "limit": LimitStep,
 }
 
 
-class Plan(Record):
+class SparkPlan(Record):
     """What the model writes. Systems of this kind run generated code; this is data, and cannot do more than it says."""
 
     version: Literal[1] = 1
-    steps: tuple[Annotated[Step, Field(discriminator="op")], ...]
+    steps: tuple[Annotated[PlanStep, Field(discriminator="op")], ...]
     answer: str
-    """The set whose nodes are the result: in its order where a step has put it in order, else as the question has."""
+    """The set whose nodes are the result, in its own order where a step made one, else ranked by the question."""
 
 
-def reads(step: Step) -> tuple[str, ...]:
-    """Return what a step begins with: sets, nodes or types by their names."""
+def reads(step: PlanStep) -> tuple[str, ...]:
+    """Return the names of the sets, nodes or types that a step begins with."""
     if isinstance(step, CypherStep):
         return ()
-    if isinstance(step, Match):
+    if isinstance(step, MatchStep):
         return (step.start,)
-    if isinstance(step, Intersect):
+    if isinstance(step, IntersectStep):
         return step.of
     return () if step.of is None else (step.of,)
 
 
-def needed(plan: Plan) -> tuple[Step, ...]:
+def needed(plan: SparkPlan) -> tuple[PlanStep, ...]:
     """Return the steps that the answer comes from, in order."""
-    wanted, found = {plan.answer}, list[Step]()
+    wanted, steps = {plan.answer}, list[PlanStep]()
     for step in reversed(plan.steps):
         if step.into in wanted:
-            found.append(step)
+            steps.append(step)
             wanted.update(reads(step))
-    return tuple(reversed(found))
+    return tuple(reversed(steps))
 
 
-def shown(step: Step) -> dict[str, Any]:
-    """Return a step as a prompt shows it: what is as it would be anyway left out."""
-    given = step.model_dump(mode="json", exclude_defaults=True)
-    return {"op": step.op, **{name: value for name, value in given.items() if name not in ("op", "into")}} | {
-        "into": step.into
-    }
+def shown(step: PlanStep) -> dict[str, Any]:
+    """Return a step as a prompt shows it, default values left out."""
+    values = step.model_dump(mode="json", exclude_defaults=True)
+    arguments = {name: value for name, value in values.items() if name not in ("op", "into")}
+    return {"op": step.op, **arguments, "into": step.into}
 
 
-def told(step: Step) -> str:
+def in_words(step: PlanStep) -> str:
     """Return a step in a few words, for a hit's reason."""
-    if isinstance(step, Match):
+    if isinstance(step, MatchStep):
         return f"match {', '.join(step.edge_types) or 'any edge'}"
-    if isinstance(step, Filter):
+    if isinstance(step, FilterStep):
         return f"filter {step.property} {step.comparison} {str(step.value)[:40]}"
-    if isinstance(step, Order):
+    if isinstance(step, OrderStep):
         return f"order by {' of '.join(filter(None, (step.aggregate, step.property)))}"
     return step.op
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orienteer.graph.store import Graph
 from orienteer.llm.prompts import prompt_of
-from orienteer.methods.spark.examples import Example
+from orienteer.methods.spark.examples import PlanExample
 from orienteer.methods.spark.plan import shown
 from orienteer.methods.spark.profile import property_uses, triples_by_size, types_by_size
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
@@ -49,7 +49,7 @@ class Prompt(NamedTuple):
 
 
 def prompt_for(
-    graph: Graph, examples: Sequence[Example], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
+    graph: Graph, examples: Sequence[PlanExample], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
 ) -> Prompt:
     """Return the prompt of a graph, in all at most this many tokens before the question; less room shows less."""
     operations = "\n".join(_operations(has_vectors=has_vectors, offers_cypher=offers_cypher))
@@ -67,7 +67,7 @@ def _operations(*, has_vectors: bool, offers_cypher: bool) -> Iterable[str]:
         yield _CYPHER
 
 
-def _told(examples: Sequence[Example], *, samples: bool) -> Iterable[str]:
+def _told(examples: Sequence[PlanExample], *, samples: bool) -> Iterable[str]:
     for example in examples:
         seen = example if samples else example.without_values()
         plan = {"steps": [shown(step) for step in seen.plan.steps], "answer": seen.plan.answer}
