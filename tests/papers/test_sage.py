@@ -17,7 +17,7 @@ from orienteer.graph.weights import EdgeWeights
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
-from orienteer.methods.sage.hop import Meaning, Walk
+from orienteer.methods.sage.hop import EdgeWeight, OneHop
 from orienteer.methods.sage.method import Sage
 from orienteer.methods.sage.policy import names_an_edge
 from orienteer.methods.table import METHODS, method_of
@@ -109,7 +109,7 @@ def test_one_hop_finds_all_neighbours_with_the_evidence_of_all_edges(graph):
     seeds = best(hybrid(graph), 5)
     rows = np.array([graph.row(node) for node in seeds], np.int32)
     strength = np.array([hybrid(graph)[node] ** 4 for node in seeds])
-    found = Walk(graph, SageConfig(similar=1.0)).from_(rows, strength, QUESTION)
+    found = OneHop(graph, SageConfig(similar=1.0)).from_(rows, strength, QUESTION)
     expected = weighed(graph, seeds, similar=1)
     assert [graph.ids[row] for row in found.rows] == sorted(expected)
     assert found.evidence.tolist() == pytest.approx([expected[node] for node in sorted(expected)])
@@ -122,7 +122,7 @@ def test_one_hop_finds_all_neighbours_with_the_evidence_of_all_edges(graph):
 
 def test_without_neighbours_nothing_is_reached():
     graph = Graph.from_records([Node("a", text="river"), Node("b")], [])
-    found = Walk(graph, SageConfig()).from_(np.array([0], np.int32), np.ones(1), "river")
+    found = OneHop(graph, SageConfig()).from_(np.array([0], np.int32), np.ones(1), "river")
     assert len(found.rows) == len(found.evidence) == len(found.through) == 0
     assert ids(ask(graph, "river")) == ["a"]
 
@@ -146,7 +146,7 @@ def test_weights_compare_by_the_greatest_of_their_type_and_mentions_count_half_b
         greatest={"mentions": 8.0, "shares_names": 300.0},
     )
     entries = graph.adjacency.entries(np.array([graph.row("a")], np.int32))
-    said = Meaning(graph, SageConfig(backwards=0.5, unweighted=0.2)).of(entries, "river")
+    said = EdgeWeight(graph, SageConfig(backwards=0.5, unweighted=0.2)).of(entries, "river")
     by_edge = {
         (graph.ids[row], graph.types.edges[kind >> 1]): value
         for row, kind, value in zip(entries.neighbor.tolist(), entries.kind.tolist(), said.tolist(), strict=True)

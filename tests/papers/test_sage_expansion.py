@@ -14,7 +14,7 @@ from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, open_layer,
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
 from orienteer.methods.sage.config import SageConfig
-from orienteer.methods.sage.hop import LAYER, Meaning, Walk
+from orienteer.methods.sage.hop import LAYER, EdgeWeight, OneHop
 from orienteer.methods.sage.method import Sage
 from orienteer.methods.sage.rows import LinkingRows
 from orienteer.methods.sage.union import Expander
@@ -114,7 +114,7 @@ def test_edge_types_leave_them_out(twins):
     within, beside = twins
     for kinds in (("mentions",),):
         assert ids(ask(within, edge_types=kinds)) == ids(ask(beside, edge_types=kinds))
-        assert not Walk(beside, SageConfig(edge_types=kinds)).has_layer
+        assert not OneHop(beside, SageConfig(edge_types=kinds)).has_layer
 
 
 def test_what_is_walked_is_told(twins):
@@ -137,7 +137,7 @@ def test_what_is_walked_is_told(twins):
 
 def test_what_is_reached_says_which_edge_lies_beside(twins):
     _, beside = twins
-    walk = Walk(beside, SageConfig(similar=1.0))
+    walk = OneHop(beside, SageConfig(similar=1.0))
     seeds = np.array([3, 7], np.int32)
     found = walk.from_(seeds, np.ones(2), QUESTION)
     assert found.rows.tolist() == walk.around(seeds).tolist()
@@ -193,7 +193,7 @@ QUESTIONS = ["Who is captain of the Low Tide at Rye?", "Which ship does Ada Holm
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_mention_counts_by_how_well_its_row_fits(fleet, question):
     entries = entries_of(fleet, "t#0")
-    counted = Meaning(fleet, SageConfig(rows=10.0)).of(entries, question)
+    counted = EdgeWeight(fleet, SageConfig(rows=10.0)).of(entries, question)
     by_node = {fleet.ids[row]: value for row, value in zip(entries.neighbor, counted, strict=True)}
     has_words = any(fleet.text_index.posting(term) for term in fleet.tokenizer.query(question))
     for key, rows in MENTIONS.items():
@@ -213,7 +213,7 @@ def test_it_counts_the_same_from_the_other_end(fleet):
 
 def test_without_rows_nothing_is_weighed(fleet):
     entries = entries_of(fleet, "t#0")
-    assert Meaning(fleet, SageConfig(rows=0.0)).of(entries, QUESTIONS[0]).max() == pytest.approx(0.5)
+    assert EdgeWeight(fleet, SageConfig(rows=0.0)).of(entries, QUESTIONS[0]).max() == pytest.approx(0.5)
 
 
 def test_rows_of_many_edges_are_those_of_each(fleet):
@@ -232,7 +232,7 @@ def test_rows_that_are_none_are_left_alone(rows):
     graph = Graph.from_records([Node("a", "table", text="x\ny"), Node("b")], [carried])
     entries = entries_of(graph, "a")
     assert graph.weights.rows(entries.at) == {}
-    assert Meaning(graph, SageConfig()).of(entries, "x").tolist() == [1]
+    assert EdgeWeight(graph, SageConfig()).of(entries, "x").tolist() == [1]
 
 
 @pytest.mark.parametrize("known", [{}, {"first_row": 1}, {"first_row": 1, "rows": 99}, {"first_row": "1", "rows": 1}])

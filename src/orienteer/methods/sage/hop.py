@@ -25,22 +25,22 @@ LAYER = -1
 _LEAST_SHARE = 0.1  # of the question, that any row is taken to hold
 
 
-class Reached(NamedTuple):
+class SeedNeighbors(NamedTuple):
     """The neighbours of some seeds, in row order, the seeds that are neighbours of others among them."""
 
     rows: Rows
     evidence: Floats
-    """What the seeds' edges say for each, the greatest 1."""
+    """How strongly the seeds' edges speak for each, the greatest 1."""
     through: NDArray[np.int32]
-    """The seed that says most."""
+    """The seed that speaks most for each."""
     edge: NDArray[np.int64]
     """The place of its edge in the adjacency arrays, `LAYER` for one beside the graph."""
     kind: NDArray[np.int64]
     """The kind of that edge, `LAYER` for one beside the graph."""
 
 
-class Said(NamedTuple):
-    """Edges from seeds, one entry an edge, and what each counts for."""
+class SeedEdges(NamedTuple):
+    """Edges from seeds, one entry an edge, and how much each counts."""
 
     owner: NDArray[np.int32]
     neighbor: NDArray[np.int32]
@@ -49,15 +49,15 @@ class Said(NamedTuple):
     counted: Floats
 
 
-class Meaning:
-    """What an edge counts for, 0 to 1: its weight by the greatest of its edge type, so that types compare."""
+class EdgeWeight:
+    """How much an edge counts, 0 to 1: its weight by the greatest of its edge type, so that types compare."""
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._config = graph, config
-        known: Mapping[str, float] = graph.manifest.provenance.get("greatest_weights") or {}
+        greatest: Mapping[str, float] = graph.manifest.provenance.get("greatest_weights") or {}
         names = graph.types.edges
-        self._greatest = np.array([float(known.get(name) or np.nan) for name in names])  # (edge types,)
-        self._plain = config.unweighted if known else 1.0
+        self._greatest = np.array([float(greatest.get(name) or np.nan) for name in names])  # (edge types,)
+        self._plain = config.unweighted if greatest else 1.0
         self._share = np.array([config.similar if name == SIMILAR else 1.0 for name in names])  # (edge types,)
         is_one_way = [name in ONE_WAY and graph.is_made_of_documents for name in names]
         self._backwards = np.where(is_one_way, config.backwards, 1.0)  # (edge types,)
@@ -65,17 +65,17 @@ class Meaning:
         self._rows = LinkingRows(graph)
 
     def of(self, entries: Entries, query: str) -> Floats:
-        """Return what each of these edges counts for.
+        """Return how much each of these edges counts, (edges,).
 
-        Of a type whose greatest weight the graph does not tell, the greatest of these edges is taken. A mention that
-        stands in a row of a table counts the more, the more of the question that row holds.
+        Where the graph does not tell the greatest weight of an edge type, the greatest of these edges stands for it. A
+        mention in a row of a table counts the more, the more of the question that row holds.
         """
         types = entries.kind.astype(np.int64) >> 1
         weights = self._graph.weights(entries.at).clip(min=0)
         greatest = self._greatest[types]
         scale = np.ones(len(types))
-        for one in np.unique(types[np.isnan(greatest)]).tolist():
-            here = types == one
+        for number in np.unique(types[np.isnan(greatest)]).tolist():
+            here = types == number
             most = float(weights[here].max())
             greatest[here] = most or 1.0
             scale[here] = self._plain
@@ -84,7 +84,7 @@ class Meaning:
         return np.asarray(counted * self._fit(entries, query))
 
     def _fit(self, entries: Entries, query: str) -> Floats:
-        """Return how much more each edge counts for the row it stands in: 1 where it stands in none."""
+        """Return the factor by which each edge counts more for its row, (edges,): 1 for an edge without a row."""
         fit = np.ones(len(entries.at))
         is_mention = self._is_mention[entries.kind.astype(np.int64) >> 1]
         if self._config.rows and is_mention.any():
@@ -93,18 +93,18 @@ class Meaning:
         return fit
 
 
-class Walk:
-    """One edge from seeds: over those of the graph, and over those of similarity that lie beside it."""
+class OneHop:
+    """Walks one edge from seeds: over the edges of the graph, and over those of similarity that lie beside it."""
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._similar = graph, config.similar
         wanted = config.edge_types or None
         has_layer = SIMILAR not in graph.types.edges and (wanted is None or SIMILAR in wanted)
         self._layer = open_layer(graph) if has_layer else None
-        self.edge_types = self._own(config)
+        self.edge_types = self._own_types(config)
         """The edge types of the graph that are walked; None for all."""
         self._kinds: KindMask | None = graph.kind_mask(self.edge_types, None)
-        self._meaning = Meaning(graph, config)
+        self._weight = EdgeWeight(graph, config)
         self._read = graph.mask(graph.text_types or None)
 
     @property
@@ -113,36 +113,36 @@ class Walk:
         return self._layer is not None
 
     def around(self, seeds: NDArray[np.int32]) -> Rows:
-        """Return all nodes one edge away from these seeds."""
+        """Return all nodes one edge away from these seeds, ascending."""
         rows = np.unique(seeds)
         own = self._entries(rows).neighbor
         return np.unique(own if self._layer is None else np.append(own, self._layer.around(rows).neighbor))
 
-    def from_(self, seeds: NDArray[np.int32], strength: Floats, query: str) -> Reached:
+    def from_(self, seeds: NDArray[np.int32], strength: Floats, query: str) -> SeedNeighbors:
         """Return all nodes one edge away from these seeds: SAGE, section 2.2.B.
 
-        The evidence for a neighbour is the sum over the edges that lead to it of the strength of the seed and of what
-        the edge counts for, divided by the greatest of all.
+        The evidence for a neighbour is the sum, over the edges that lead to it, of the seed's strength times what the
+        edge counts, divided by the greatest such sum. `seeds` and `strength` are aligned, in any order.
         """
         order = np.argsort(seeds, kind="stable")
         seeds, strength = seeds[order], strength[order]
         edges = self._edges(seeds, query)
-        said = strength[seeds.searchsorted(edges.owner)] * edges.counted
-        by_neighbor = np.lexsort((-edges.owner, said, edges.neighbor))
+        share = strength[seeds.searchsorted(edges.owner)] * edges.counted  # (edges,)
+        by_neighbor = np.lexsort((-edges.owner, share, edges.neighbor))
         rows, counts = runs(edges.neighbor[by_neighbor])
         ends = np.cumsum(counts)
-        total = np.add.reduceat(said[by_neighbor], ends - counts) if len(rows) else np.zeros(0)
+        total = np.add.reduceat(share[by_neighbor], ends - counts) if len(rows) else np.zeros(0)
         best = by_neighbor[ends - 1]
         most = float(total.max(initial=0.0))
         evidence = total / most if most else total
-        return Reached(rows, evidence, edges.owner[best], edges.at[best], edges.kind[best])
+        return SeedNeighbors(rows, evidence, edges.owner[best], edges.at[best], edges.kind[best])
 
     def _entries(self, rows: NDArray[np.int32]) -> Entries:
-        """Return the edges of the graph; where entities were made of what was read, those within the latter."""
+        """Return the edges of the graph; where entities were extracted from texts, those between texts alone."""
         entries = self._graph.adjacency.entries(rows, self._kinds)
         return entries if self._read is None else entries.where(self._read[entries.neighbor])
 
-    def _own(self, config: SageConfig) -> list[str] | None:
+    def _own_types(self, config: SageConfig) -> list[str] | None:
         wanted = list(config.edge_types) or None
         if wanted is not None and self._layer is not None:
             wanted = [name for name in wanted if name != SIMILAR]
@@ -150,16 +150,16 @@ class Walk:
             return wanted
         return [name for name in (self._graph.types.edges if wanted is None else wanted) if name not in NAME_EDGES]
 
-    def _edges(self, seeds: NDArray[np.int32], query: str) -> Said:
+    def _edges(self, seeds: NDArray[np.int32], query: str) -> SeedEdges:
         entries = self._entries(seeds)
-        kinds, counted = entries.kind.astype(np.int64), self._meaning.of(entries, query)
-        own = Said(entries.owner, entries.neighbor, entries.at, kinds, counted)
+        kinds, counted = entries.kind.astype(np.int64), self._weight.of(entries, query)
+        own = SeedEdges(entries.owner, entries.neighbor, entries.at, kinds, counted)
         if self._layer is None:
             return own
         alike = self._layer.around(seeds)
         beside = np.full(len(alike.owner), LAYER, np.int64)
         weights = self._similar * (alike.weight / (self._layer.greatest or 1.0)).astype(np.float64).clip(0, 1)
-        return Said(
+        return SeedEdges(
             np.concatenate([own.owner, alike.owner]),
             np.concatenate([own.neighbor, alike.neighbor]),
             np.concatenate([own.at, beside]),

@@ -37,7 +37,7 @@ from orienteer.methods.flat.nearness import embedded
 from orienteer.methods.sage.config import SageConfig, seeds_of
 from orienteer.methods.sage.hop import LAYER
 from orienteer.methods.sage.policy import names_an_edge
-from orienteer.methods.sage.union import Expander, Led
+from orienteer.methods.sage.union import Expander, LeadingEdge
 from orienteer.protocols import Method, Run
 from orienteer.records import JsonValue, Question, Ranked, Result, Usage
 from orienteer.tools.rendering import title
@@ -49,14 +49,14 @@ _NAMED_AN_EDGE = "not expanded: the search for the seeds named an edge (policy -
 _BESIDE = "similar edges beside the graph (orienteer link) were walked too; no tool shows them"
 
 
-class _Found(NamedTuple):
-    """Seeds, best first, and how to find them again."""
+class _Seeds(NamedTuple):
+    """Seeds, best first, and how a replay finds them again."""
 
     rows: list[int]
     saved: tuple[str, ...] = ()
-    """The sets of the trail that hold them, or all but some, where its own searches have found them."""
+    """The sets of the trail in which its own searches have kept them."""
     apart: tuple[int, ...] = ()
-    """Those that no set holds."""
+    """The seeds that no set holds."""
 
 
 class Sage:
@@ -65,10 +65,10 @@ class Sage:
     name = "sage"
 
     def __init__(self, graph: Graph, config: SageConfig | None = None, seeds: Method | None = None) -> None:
-        given = config if config is not None else SageConfig()
-        if seeds is None and given.seeds not in _OWN_SEEDS:
-            raise BadOption(f"seeds is {given.seeds!r}: write sage:{given.seeds}, or pass the method as seeds=")
-        self.config = given.settled()
+        config = config if config is not None else SageConfig()
+        if seeds is None and config.seeds not in _OWN_SEEDS:
+            raise BadOption(f"seeds is {config.seeds!r}: write sage:{config.seeds}, or pass the method as seeds=")
+        self.config = config.settled()
         self.seeds = seeds
         """The method that finds the seeds; None for hybrid search."""
         if seeds is not None:
@@ -79,10 +79,10 @@ class Sage:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return seeds and neighbours, best first."""
-        return _Course(self, self._graph, question, run).result()
+        return _SageCourse(self, self._graph, question, run).result()
 
 
-class _Course:
+class _SageCourse:
     """One question on its way. Not shared among threads."""
 
     def __init__(self, sage: Sage, graph: Graph, question: Question, run: Run) -> None:
@@ -93,19 +93,19 @@ class _Course:
         self._expansion = self._expander.of(question)
         self._spent = Usage()
         self._before: Result | None = None
-        self._led: dict[int, Led] = {}
+        self._edges: dict[int, LeadingEdge] = {}
         self._filling: frozenset[int] = frozenset()
 
     def result(self) -> Result:
         started = time.perf_counter()
-        found = self._flow.follow(self._ranked)
+        result = self._flow.follow(self._ranked)
         usage = self._spent.model_copy(update={"seconds": time.perf_counter() - started})
         if self._before is None:
-            return found.model_copy(update={"usage": usage})
+            return result.model_copy(update={"usage": usage})
         before = self._before
-        stopped_by = found.stopped_by if found.stopped_by != "finish" else before.stopped_by
+        stopped_by = result.stopped_by if result.stopped_by != "finish" else before.stopped_by
         spent = (usage + before.usage).model_copy(update={"seconds": usage.seconds})
-        return found.model_copy(update={"usage": spent, "stopped_by": stopped_by})
+        return result.model_copy(update={"usage": spent, "stopped_by": stopped_by})
 
     def _ranked(self) -> Iterable[Ranked]:
         config, graph = self._config, self._graph
@@ -126,55 +126,55 @@ class _Course:
             )
         self._record(seeds)
         union = self._expansion.union(seeds.rows)
-        self._led = union.led
+        self._edges = union.edges
         return self._present(self._filled(union.rows))
 
     # -------------------------------------------------------------------------------------------------------- seeds
 
-    def _seeds(self, count: int) -> _Found:
-        """Return the seeds, whichever types they are of, and with filters also the best nodes that pass them."""
+    def _seeds(self, count: int) -> _Seeds:
+        """Return the seeds, of any type; with filters, also the best nodes that pass them."""
         if self._sage.seeds is not None:
             self._before = before = self._sage.seeds.retrieve(self._question, self._run)
-            for one in before.trajectories:
-                self._flow.record(one)
+            for trajectory in before.trajectories:
+                self._flow.record(trajectory)
             self._flow.notes += before.notes
             rows = self._before_rows()[:count]
-            return _Found(rows, apart=tuple(rows))
+            return _Seeds(rows, apart=tuple(rows))
         if self._config.policy == "none":
             return self._search(count, is_filtered=True)
-        found = self._search(count, is_filtered=False)
+        seeds = self._search(count, is_filtered=False)
         if not self._expansion.has_filters:
-            return found
+            return seeds
         passing = self._search(count, is_filtered=True)
-        both, saved = dict.fromkeys([*found.rows, *passing.rows]), (*found.saved, *passing.saved)
-        return _Found(list(both), saved, tuple(dict.fromkeys([*found.apart, *passing.apart])))
+        both, saved = dict.fromkeys([*seeds.rows, *passing.rows]), (*seeds.saved, *passing.saved)
+        return _Seeds(list(both), saved, tuple(dict.fromkeys([*seeds.apart, *passing.apart])))
 
     def _before_rows(self) -> list[int]:
         assert self._before is not None
         return [self._graph.row(hit.id) for hit in self._before.hits]
 
-    def _search(self, count: int, *, is_filtered: bool) -> _Found:
-        """Return the best rows by a search of the trail, or by a direct one where the tools' is of another weight."""
+    def _search(self, count: int, *, is_filtered: bool) -> _Seeds:
+        """Return the best rows by a search of the trail, or by a direct one where the tools weigh BM25 otherwise."""
         expander, expansion = self._expander, self._expansion
         if not self._query.strip():
-            return _Found([])
+            return _Seeds([])
         if expander.mode == "hybrid" and self._config.weight != WEIGHT:
             rows = expansion.seeds(count, is_filtered=is_filtered)
-            return _Found(rows, apart=tuple(rows))
+            return _Seeds(rows, apart=tuple(rows))
         where = self._question.where if is_filtered else ()
         node_types = expansion.node_types if is_filtered else expander.units
         shown = list(self._flow.search(self._query, count, node_types=node_types, where=where))
         last = self._flow.last_set
         saved = (last,) if shown and last is not None else ()
         if expander.titled is None or not len(expander.titled.titled(self._query)):
-            return _Found(shown, saved)
+            return _Seeds(shown, saved)
         rows = expansion.seeds(count, is_filtered=is_filtered)
-        return _Found(rows, saved, tuple(row for row in rows if row not in shown))
+        return _Seeds(rows, saved, tuple(row for row in rows if row not in shown))
 
     # ---------------------------------------------------------------------------------------------------- expansion
 
-    def _record(self, seeds: _Found) -> None:
-        """Look at the neighbours through the tools, so that what is read is counted and can be read again."""
+    def _record(self, seeds: _Seeds) -> None:
+        """Look at the neighbours through the tools, so that the trail shows them and replays."""
         walk = self._expander.walk
         if walk.has_layer:
             self._flow.notes.append(_BESIDE)
@@ -192,10 +192,10 @@ class _Course:
         for start in starts:
             self._flow.use("search_in_neighborhood", node=start, **arguments)
 
-    # --------------------------------------------------------------------------------------------------- what is said
+    # ------------------------------------------------------------------------------------------------- presentation
 
     def _filled(self, rows: list[int]) -> list[int]:
-        """Return k rows, as far as the flat list has any that are missing."""
+        """Return k rows, filled up from the flat list as far as that goes."""
         k = self._k
         if len(rows) >= k:
             return rows[:k]
@@ -207,9 +207,9 @@ class _Course:
         """Say which edge brought a row in, or that it fills a place; None for a seed."""
         if row in self._filling:
             return "no neighbour left: of the flat list"
-        if row not in self._led:
+        if row not in self._edges:
             return None
-        graph, (through, kind) = self._graph, self._led[row]
+        graph, (through, kind) = self._graph, self._edges[row]
         start = title(graph, through)
         if kind == LAYER:
             return f"{start} -{SIMILAR}-"
@@ -221,10 +221,10 @@ class _Course:
     def _present(self, rows: list[int]) -> list[Ranked]:
         rows = rows[: self._k]
         scores = self._expansion.scores(np.array(rows, np.int32)) if rows else np.zeros(0)
-        said = {hit.id: hit.why for hit in self._before.hits} if self._before is not None else {}
+        reasons = {hit.id: hit.why for hit in self._before.hits} if self._before is not None else {}
         hits = []
         for place, (row, score) in enumerate(zip(rows, scores.tolist(), strict=True)):
-            found = said.get(self._graph.ids[row], "seed")
-            why = f"{self._why(row) or found or 'seed'}; score {score:.2f}"
+            reason = self._why(row) or reasons.get(self._graph.ids[row]) or "seed"
+            why = f"{reason}; score {score:.2f}"
             hits.append(present(self._graph, row, score=len(rows) - place, query=self._query, why=why))
         return hits

@@ -1,4 +1,4 @@
-"""How well the row of a table in which an edge stands fits the question: a table names many things, one row a few."""
+"""How well the table row that an edge comes from fits the question: a table names many things, one row a few."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Memo
 from orienteer.records import JsonValue
 
-"""The node type of a table, or of a segment of one: its last lines are its rows."""
 _REMEMBERED = 4096  # tables whose words are kept at hand
 
 
@@ -25,22 +24,22 @@ class LinkingRows:
         self._graph = graph
         self._number = graph.types.nodes.index(TABLE) if TABLE in graph.types.nodes else None
         self._words = lru_cache(_REMEMBERED)(self._words_of)
-        self._asked: Memo[str, _Fits] = Memo(lambda query: _Fits(self._weights(query), self._words))
+        self._fits: Memo[str, _RowFits] = Memo(lambda query: _RowFits(self._weights(query), self._words))
 
     def shares(self, query: str, entries: Entries) -> NDArray[np.float64]:
-        """Return, for each edge, which share of the question stands in its row; NaN for an edge that stands in none.
+        """Return, (edges,), the share of the question that the row of each edge holds; NaN for an edge without a row.
 
         The share is of the question's terms, each by its idf; of several rows the best one counts.
         """
-        found = np.full(len(entries.at), np.nan)
+        shares = np.full(len(entries.at), np.nan)
         if self._number is None:
-            return found
-        fits = self._asked(query)
+            return shares
+        fits = self._fits(query)
         for index, rows in self._graph.weights.rows(entries.at).items():
             table = self._table(entries, index)
             if table is not None:
-                found[index] = max(fits.of(table, row) for row in rows)
-        return found
+                shares[index] = max(fits.of(table, row) for row in rows)
+        return shares
 
     def _table(self, entries: Entries, index: int) -> int | None:
         """Return the end of an edge that is a table: where it begins, or else where it leads."""
@@ -56,28 +55,28 @@ class LinkingRows:
 
     def _words_of(self, table: int) -> dict[int, frozenset[str]]:
         """Return the terms of each row of a table, by its number in the table's file."""
-        known = self._graph.properties.of(table)
-        first, count = _whole(known.get("first_row")), _whole(known.get("rows"))
+        properties = self._graph.properties.of(table)
+        first, count = _whole(properties.get("first_row")), _whole(properties.get("rows"))
         lines = self._graph.texts[table].split("\n")
         body = lines[len(lines) - count :] if 0 < count <= len(lines) else []
         return {first + at: frozenset(self._graph.tokenizer.terms(line)) for at, line in enumerate(body)}
 
 
-class _Fits:
-    """How well rows fit one question, each looked at once. Two threads that look at one find the same."""
+class _RowFits:
+    """How well rows fit one question; each is read once. Two threads that read the same row come to the same."""
 
     def __init__(self, weights: dict[str, float], words: Callable[[int], dict[int, frozenset[str]]]) -> None:
         self._weights, self._words, self._total = weights, words, sum(weights.values())
-        self._known: dict[tuple[int, int], float] = {}
+        self._shares: dict[tuple[int, int], float] = {}
 
     def of(self, table: int, row: int) -> float:
         """Return the share of the question that a row of a table holds."""
-        found = self._known.get((table, row))
-        if found is None:
-            held = self._words(table).get(row, frozenset())
-            said = sum(weight for term, weight in self._weights.items() if term in held)
-            found = self._known[table, row] = said / self._total if self._total else 0.0
-        return found
+        share = self._shares.get((table, row))
+        if share is None:
+            words = self._words(table).get(row, frozenset())
+            weight = sum(weight for term, weight in self._weights.items() if term in words)
+            share = self._shares[table, row] = weight / self._total if self._total else 0.0
+        return share
 
 
 def _whole(value: JsonValue) -> int:

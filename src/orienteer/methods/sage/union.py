@@ -16,17 +16,16 @@ from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode, Searcher
 from orienteer.index.title_bonus import TitleBonus
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
-from orienteer.methods.sage.hop import Floats, Reached, Walk
+from orienteer.methods.sage.hop import Floats, OneHop, SeedNeighbors
 from orienteer.records import Question
 
-"""The node type of a whole document, whose text lists what its parts are called."""
 _TITLES = 0.2  # in graphs of documents: elsewhere what a question names is seldom what it asks for
 _TEXT_TRUST, _GRAPH_TRUST = 0.3, 1.0  # of documents, whose edges lead to much that is not meant; of other graphs
 _JOINT = 0.1  # evidence that a seed has of itself, in one list by score
 
 
-class Led(NamedTuple):
-    """The edge that brought a neighbour in."""
+class LeadingEdge(NamedTuple):
+    """The edge that brought a neighbour into the union."""
 
     through: int
     """The seed."""
@@ -34,30 +33,30 @@ class Led(NamedTuple):
     """As in `Reached`."""
 
 
-class Union(NamedTuple):
+class RankedUnion(NamedTuple):
     """Seeds and neighbours in their order."""
 
     rows: list[int]
-    led: dict[int, Led]
-    """For each neighbour the edge that says most for it; seeds have none."""
+    edges: dict[int, LeadingEdge]
+    """The edge that says most for each neighbour, by row; seeds have none."""
 
 
 class _Hop(NamedTuple):
     """The neighbours of the first few seeds and their scores."""
 
-    reached: Reached
+    reached: SeedNeighbors
     scores: Floats
     """What pruning goes by."""
 
 
-class _Scored(NamedTuple):
+class _ScoredRows(NamedTuple):
     """The hybrid score of rows, which are sorted."""
 
     rows: Rows
     scores: Floats
 
     def of(self, rows: NDArray[np.int32]) -> Floats:
-        """Return the scores of some of them."""
+        """Return the scores of some of these rows, in the order given."""
         return self.scores[self.rows.searchsorted(rows)]
 
 
@@ -79,9 +78,9 @@ class Expander:
         if trust is None:
             trust = _TEXT_TRUST if graph.is_made_of_documents else _GRAPH_TRUST
         self.trust = trust
-        self.walk = Walk(graph, config)
+        self.walk = OneHop(graph, config)
         self.units = _units(graph)
-        """The node types that seeds are of; empty for all. A document is found by its parts."""
+        """The node types of seeds; empty for all. A document is found by its parts."""
         self.unit_mask: Mask | None = graph.mask(self.units or None)
 
     def of(self, question: Question) -> Expansion:
@@ -96,9 +95,9 @@ class Expansion:
         self._expander, self._query, self._k = expander, question.text, question.k
         self.config, self.walk = expander.config, expander.walk
         self.node_types = question.node_types or expander.units
-        """Those that answers are of."""
+        """The node types of answers."""
         self.mask: Mask | None = expander.graph.mask(self.node_types or None, question.where)
-        """The answers that pass the filters."""
+        """Which nodes pass the filters."""
         self.has_filters = bool(question.node_types or question.where)
 
     def ranking(self) -> list[int]:
@@ -109,19 +108,19 @@ class Expansion:
         seeds = self.seeds(seeds_of(k), is_filtered=False)
         if self.has_filters:
             seeds = list(dict.fromkeys([*seeds, *self.seeds(seeds_of(k), is_filtered=True)]))
-        found = self.union(seeds).rows
-        if len(found) < k:
-            found = list(dict.fromkeys([*found, *self.seeds(k, is_filtered=True)]))
-        return found[:k]
+        rows = self.union(seeds).rows
+        if len(rows) < k:
+            rows = list(dict.fromkeys([*rows, *self.seeds(k, is_filtered=True)]))
+        return rows[:k]
 
     def seeds(self, count: int, *, is_filtered: bool) -> list[int]:
-        """Return the best rows, of those that pass the filters where that is asked."""
+        """Return the best rows, best first; with `is_filtered`, among those that pass the filters."""
         searcher = self._expander.titled or self._expander.searcher
         mask = self.mask if is_filtered else self._expander.unit_mask
         return [int(row) for row in searcher.search(self._query, count, mask=mask).rows]
 
     def scores(self, rows: NDArray[np.int32]) -> Floats:
-        """Return the hybrid score of each of these rows, in any order; BM25 where there are no vectors."""
+        """Return the hybrid score of each row, (rows,) in the order given; BM25 where there are no vectors."""
         ordered, place = np.unique(rows, return_inverse=True)
         return self._expander.searcher.scores(self._query, ordered).clip(min=0)[place]
 
@@ -129,51 +128,54 @@ class Expansion:
         """Return the rows that pass the filters."""
         return [row for row in rows if self.mask is None or self.mask[row]]
 
-    def union(self, seeds: list[int]) -> Union:
+    def union(self, seeds: list[int]) -> RankedUnion:
         """Return seeds and the neighbours that stay, in the order that is configured, at most k."""
-        led: dict[int, Led] = {}
+        edges: dict[int, LeadingEdge] = {}
         if not seeds:
-            return Union([], led)
+            return RankedUnion([], edges)
         k = self._k
         if self.config.order == "splits":
-            return Union(self._splits(seeds, led), led)
+            return RankedUnion(self._splits(seeds, edges), edges)
         hop = self._hop(seeds, self._around(seeds))
-        kept = self.passing(seeds)
-        union = [*kept, *self._pruned(hop, seeds, k - len(kept), led)][:k]
-        return Union(union if self.config.order == "seeds" else self._jointly(union, hop, led), led)
+        passing = self.passing(seeds)
+        union = [*passing, *self._pruned(hop, seeds, k - len(passing), edges)][:k]
+        return RankedUnion(union if self.config.order == "seeds" else self._jointly(union, hop, edges), edges)
 
-    def _around(self, seeds: Sequence[int]) -> _Scored:
-        """Score seeds and their neighbours, once for all hops from the first few."""
+    def _around(self, seeds: Sequence[int]) -> _ScoredRows:
+        """Return the scores of seeds and their neighbours, which serve every hop from the first few seeds."""
         rows = np.array(seeds, np.int32)
         every = np.union1d(rows, self.walk.around(rows)).astype(np.int32)
-        return _Scored(every, self.scores(every))
+        return _ScoredRows(every, self.scores(every))
 
-    def _hop(self, seeds: Sequence[int], known: _Scored) -> _Hop:
-        """Return the neighbours of these seeds and what pruning goes by. SAGE, section 2.2.B."""
+    def _hop(self, seeds: Sequence[int], around: _ScoredRows) -> _Hop:
+        """Return the neighbours of these seeds and the scores that pruning goes by. SAGE, section 2.2.B."""
         rows = np.array(seeds, np.int32)
-        own = known.of(rows)
+        own = around.of(rows)
         strength = (own / own.max()) ** self.config.sharpness if own.any() else np.ones(len(rows))
         reached = self.walk.from_(rows, strength, self._query)
-        scores = known.of(reached.rows)
+        scores = around.of(reached.rows)
         by_score = self.config.pruning == "hybrid"
         return _Hop(reached, scores if by_score else scores * reached.evidence**self._expander.trust)
 
-    def _splits(self, seeds: list[int], led: dict[int, Led]) -> list[int]:
-        """Return an order of which each beginning of a size in the paper's splits is the union of that size."""
+    def _splits(self, seeds: list[int], edges: dict[int, LeadingEdge]) -> list[int]:
+        """Order the nodes so that the first 2, 5, 10, 20 and so on (`TOTALS`) are each the union of that size."""
         union: list[int] = []
         k = self._k
-        known = self._around(seeds)
+        around = self._around(seeds)
         for total in [*(size for size in TOTALS if size < k), k]:
             some = seeds if total == k else seeds[: seeds_of(total)]
             new = [row for row in self.passing(some) if row not in union]
             union += new[: total - len(union)]
             if len(union) < total:
-                hop = self._hop(some, known)
-                union += self._pruned(hop, [*some, *union], total - len(union), led)
+                hop = self._hop(some, around)
+                union += self._pruned(hop, [*some, *union], total - len(union), edges)
         return union
 
-    def _pruned(self, hop: _Hop, but: Sequence[int], count: int, led: dict[int, Led]) -> list[int]:
-        """Return the best neighbours that pass the filters and are none of some rows. Ties go to the smaller row."""
+    def _pruned(self, hop: _Hop, but: Sequence[int], count: int, edges: dict[int, LeadingEdge]) -> list[int]:
+        """Return the best neighbours that pass the filters, without the rows `but`. Ties go to the smaller row.
+
+        The edges that lead to them are added to `edges`.
+        """
         reached = hop.reached
         rows = reached.rows
         stay = ~np.isin(rows, np.array(but, np.int32)) & (hop.scores > 0)
@@ -182,11 +184,11 @@ class Expansion:
         places = np.flatnonzero(stay)
         places = places[np.lexsort((rows[places], -hop.scores[places]))][: max(0, count)]
         for place in places.tolist():
-            led.setdefault(int(rows[place]), Led(int(reached.through[place]), int(reached.kind[place])))
+            edges.setdefault(int(rows[place]), LeadingEdge(int(reached.through[place]), int(reached.kind[place])))
         return [int(row) for row in rows[places]]
 
-    def _jointly(self, union: list[int], hop: _Hop, led: dict[int, Led]) -> list[int]:
-        """Return the rows by one score for seeds and neighbours alike."""
+    def _jointly(self, union: list[int], hop: _Hop, edges: dict[int, LeadingEdge]) -> list[int]:
+        """Return the rows ordered by one score for seeds and neighbours alike."""
         rows = np.array(union, np.int32)
         scores = self.scores(rows)
         if self.config.pruning == "weighed":
@@ -195,7 +197,7 @@ class Expansion:
             at = reached.rows.searchsorted(rows).clip(max=max(0, len(reached.rows) - 1))
             if len(reached.rows):
                 is_reached = reached.rows[at] == rows
-                floor = np.array([0.0 if row in led else _JOINT for row in union])
+                floor = np.array([0.0 if row in edges else _JOINT for row in union])
                 evidence = np.where(is_reached, np.maximum(reached.evidence[at], floor), evidence)
             scores = scores * evidence**self._expander.trust
         return [int(row) for row in rows[np.lexsort((rows, -scores))]]
