@@ -14,7 +14,7 @@ from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.baselines.cypher_pattern import read
 from orienteer.methods.baselines.focusedr import FocusedR, FocusedRConfig, widths
-from orienteer.methods.baselines.grounding import Symbol, Triplet
+from orienteer.methods.baselines.triplet_pattern import Symbol, Triplet
 from orienteer.records import Edge, Node, Question
 
 

@@ -12,7 +12,7 @@ from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.baselines.four_step_focus import FourStepFocus, FourStepFocusConfig
-from orienteer.methods.baselines.grounding import Pattern, Symbol, Triplet, ground, mixed, resolved
+from orienteer.methods.baselines.triplet_pattern import Symbol, Triplet, TripletPattern, ground, mixed, resolved
 from orienteer.records import Edge, Node, Question
 
 TYPES, KINDS = ("Stone", "Tree", "Bird"), ("near", "feeds", "shades")
@@ -129,7 +129,7 @@ def test_the_sets_that_go_in_are_left_alone_and_joins_are_two_a_triplet_and_roun
 
 def check(graph, *triplets, **symbols):
     notes = []
-    return resolved(Pattern(next(iter(symbols)), symbols, triplets), graph, notes), notes
+    return resolved(TripletPattern(next(iter(symbols)), symbols, triplets), graph, notes), notes
 
 
 def test_a_pattern_that_fits_the_schema_is_left_as_it_is(small):

@@ -19,7 +19,7 @@ from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, P
 from orienteer.cypher.token_reader import TokenReader
 from orienteer.cypher.tokens import LONGEST, CypherToken, tokenize
 from orienteer.errors import BadQuery
-from orienteer.methods.baselines.grounding import MOST_SYMBOLS, Pattern, Symbol, Triplet
+from orienteer.methods.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern
 
 _FENCED = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 _BEGIN = re.compile(r"\bmatch\b\s*(?:\w+\s*=\s*)?\(", re.IGNORECASE)
@@ -34,7 +34,7 @@ _COMPARISONS = {"=": "=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="
 _PARTS_OF_TEXT = ("CONTAINS", "STARTS WITH", "ENDS WITH")
 
 
-def read(query: str, notes: list[str]) -> Pattern:
+def read(query: str, notes: list[str]) -> TripletPattern:
     """Return the pattern of a query; `notes` takes what is left out. Raises `BadQuery` where it holds no pattern."""
     reader = _PatternReader(_statement(query), notes)
     reader.read()
@@ -46,7 +46,7 @@ def read(query: str, notes: list[str]) -> Pattern:
     target = reader.target or next((name for name, symbol in symbols.items() if not symbol.text), next(iter(symbols)))
     if not reader.target:
         notes.append(f"the query returns no node of its pattern: taken for {target}")
-    return Pattern(target, symbols, tuple(reader.triplets))
+    return TripletPattern(target, symbols, tuple(reader.triplets))
 
 
 def _statement(text: str) -> str:

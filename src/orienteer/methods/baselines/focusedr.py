@@ -4,7 +4,7 @@ Papers: Boer et al. 2025 (AF-Retriever); FocusedR in SAGE (004), appendix C.2 an
 
 1. a call writes a small Cypher query, which is read (`cypher_pattern`) and never executed;
 2. it gives the target, the triplets, and the constants, each with its best l nodes;
-3. GROUND_TRIPLETS prunes the candidates (`grounding`), with l = 1, 2, 3 until the target has k of them;
+3. GROUND_TRIPLETS prunes the candidates (`triplet_pattern`), with l = 1, 2, 3 until the target has k of them;
 4. two lists in the order of the text: grounded nodes, and free ones of the target's type; 13 of the first, then 7;
 5. a call reranks the first 20 (`listwise`).
 
@@ -30,8 +30,8 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines import cypher_pattern
-from orienteer.methods.baselines.grounding import Pattern, fitting, resolved
 from orienteer.methods.baselines.listwise import reranked
+from orienteer.methods.baselines.triplet_pattern import TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.text.lines import one_line
@@ -80,16 +80,16 @@ class FocusedR:
 
         return reranked(workflow, ranking, rerank_first=config.rerank)
 
-    def _pattern(self, workflow: Workflow) -> Pattern | None:
+    def _pattern(self, workflow: Workflow) -> TripletPattern | None:
         """Return what the model's query matches; None where it cannot be read."""
-        said = workflow.ask(
+        reply = workflow.ask(
             "focusedr",
             schema="\n".join(schema_lines(self._graph)),
             samples=self._samples,
             question=workflow.question.text,
         )
         try:
-            pattern = cypher_pattern.read(said, workflow.notes)
+            pattern = cypher_pattern.read(reply, workflow.notes)
         except BadQuery as error:
             workflow.notes.append(f"the model's query cannot be read, found by plain search: {error}")
             return None
@@ -101,7 +101,7 @@ class FocusedR:
         graph = self._graph
         counts = graph.schema.node_types
         lines = []
-        for name in sorted(counts, key=lambda one: (-counts[one], one))[:_SAMPLED]:
+        for name in sorted(counts, key=lambda name: (-counts[name], name))[:_SAMPLED]:
             rows = np.flatnonzero(graph.types.node_mask([name])[graph.node_types])
             some = rows[np.unique(np.linspace(0, len(rows) - 1, _SAMPLES).astype(np.int64))] if len(rows) else rows
             lines.append(f"{name}: {'; '.join(one_line(graph.names[int(row)], _NAME) for row in some)}")

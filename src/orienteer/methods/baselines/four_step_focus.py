@@ -3,7 +3,7 @@
 Paper: Boer et al. 2024, 4StepFocus; after SAGE (004), appendix C.1 and table 4: two calls of the model.
 
 1. a call writes triplets and the variable that answers the question;
-2. SUBSTITUTE prunes the candidates of every variable by its typed neighbours until nothing changes (`grounding`);
+2. SUBSTITUTE prunes the candidates of every variable by its typed neighbours until nothing changes (`triplet_pattern`);
 3. the candidates that are left are ordered by text, and further nodes of the wanted type follow;
 4. a call reranks the first 20 (`listwise`).
 
@@ -26,8 +26,8 @@ from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.grounding import MOST_SYMBOLS, Pattern, Symbol, Triplet, fitting, resolved
 from orienteer.methods.baselines.listwise import reranked
+from orienteer.methods.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.tools.arguments import LARGEST_K
@@ -95,26 +95,26 @@ class FourStepFocus:
 
         return reranked(workflow, ranking, rerank_first=config.rerank)
 
-    def _pattern(self, workflow: Workflow) -> Pattern | None:
+    def _pattern(self, workflow: Workflow) -> TripletPattern | None:
         """Return what the model takes the question to ask for; None where its reply cannot be read."""
         schema = "\n".join(schema_lines(self._graph))
-        found = workflow.ask_for("4stepfocus", TRIPLETS, schema=schema, question=workflow.question.text)
-        if found is None:
+        reply = workflow.ask_for("4stepfocus", TRIPLETS, schema=schema, question=workflow.question.text)
+        if reply is None:
             workflow.notes.append("the model's triplets cannot be read: found by plain search")
             return None
-        symbols = dict(_symbols(found))
-        target = found["target"].strip()
+        symbols = dict(_symbols(reply))
+        target = reply["target"].strip()
         if target not in symbols:
             workflow.notes.append(f"the target {target!r} is no variable of the triplets: found by plain search")
             return None
         triplets = tuple(
-            Triplet(one["head"].strip(), tuple(filter(None, [one["edge"].strip()])), one["tail"].strip())
-            for one in found["triplets"]
+            Triplet(item["head"].strip(), tuple(filter(None, [item["edge"].strip()])), item["tail"].strip())
+            for item in reply["triplets"]
         )
-        return resolved(Pattern(target, symbols, triplets), self._graph, workflow.notes)
+        return resolved(TripletPattern(target, symbols, triplets), self._graph, workflow.notes)
 
 
-def _symbols(found: dict[str, Any]) -> Iterator[tuple[str, Symbol]]:
-    """Yield what the triplets may join, by name; of a name that is given twice the constant counts."""
-    for one in (*found["variables"], *found["constants"]):
-        yield one["name"].strip(), Symbol(tuple(filter(None, [one["type"].strip()])), one.get("text", "").strip())
+def _symbols(reply: dict[str, Any]) -> Iterator[tuple[str, Symbol]]:
+    """Yield the ends of triplets by name, constants last, so that of a name given twice the constant counts."""
+    for item in (*reply["variables"], *reply["constants"]):
+        yield item["name"].strip(), Symbol(tuple(filter(None, [item["type"].strip()])), item.get("text", "").strip())

@@ -35,7 +35,7 @@ class Symbol:
     """An end of triplets: a constant where it has a text to be searched for, else a variable."""
 
     node_types: tuple[str, ...] = ()
-    """Any of these; all where there is none."""
+    """Alternatives; empty for any type."""
     text: str = ""
     where: tuple[str, ...] = ()
     """Conditions on properties, such as `year >= 2000`."""
@@ -47,13 +47,13 @@ class Triplet:
 
     head: str
     edge_types: tuple[str, ...]
-    """Any of these; all where there is none."""
+    """Alternatives; empty for any type."""
     tail: str
     is_directed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class TripletPattern:
     """What a question asks for: the symbol that answers it, and the triplets around."""
 
     target: str
@@ -61,25 +61,25 @@ class Pattern:
     triplets: tuple[Triplet, ...] = ()
 
 
-class Grounded(NamedTuple):
+class Grounding(NamedTuple):
     """Candidate sets that no triplet prunes any further."""
 
     candidates: Mapping[str, Rows]
     joins: int
-    """Intersections that were made."""
+    """The number of intersections made."""
     rounds: int
     """Passes over all triplets; the last one changes nothing."""
 
 
-# -------------------------------------------------------------------------------- a pattern that the graph can have
+# ----------------------------------------------------------------------------------- a pattern in the graph's types
 
 
-def resolved(pattern: Pattern, graph: Graph, notes: list[str]) -> Pattern:
-    """Return a pattern in the graph's own types, what it cannot have left out; each change is said in `notes`."""
+def resolved(pattern: TripletPattern, graph: Graph, notes: list[str]) -> TripletPattern:
+    """Return a pattern in the graph's own types, without parts that it cannot match; `notes` tells each change."""
     session = Session(graph)
-    symbols = {name: _symbol(session, one, notes) for name, one in pattern.symbols.items()}
-    triplets = (_triplet(session, one, symbols, notes) for one in pattern.triplets)
-    return Pattern(pattern.target, symbols, tuple(dict.fromkeys(one for one in triplets if one is not None)))
+    symbols = {name: _symbol(session, symbol, notes) for name, symbol in pattern.symbols.items()}
+    triplets = (_triplet(session, triplet, symbols, notes) for triplet in pattern.triplets)
+    return TripletPattern(pattern.target, symbols, tuple(dict.fromkeys(filter(None, triplets))))
 
 
 def _symbol(session: Session, symbol: Symbol, notes: list[str]) -> Symbol:
@@ -89,27 +89,27 @@ def _symbol(session: Session, symbol: Symbol, notes: list[str]) -> Symbol:
             types += session.node_types([name], notes)
         except UnknownType as error:
             notes.append(f"any node type is taken: {error}")
-    kept, text = [], symbol.text
+    conditions, text = [], symbol.text
     for condition in symbol.where:
         try:
             session.graph.mask(None, [condition])
-            kept.append(condition)
+            conditions.append(condition)
         except UnknownProperty as error:
-            asked = Condition.parse(condition)
-            if asked.comparison == "=" and not text:
-                text = asked.value  # a value of what is no property may be the name or a word of the text
+            parsed = Condition.parse(condition)
+            if parsed.comparison == "=" and not text:
+                text = parsed.value  # where there is no such property, the value may be the name or a word of the text
                 notes.append(f"{condition!r} is read as a search for {text!r}, for there is no such property")
             else:
                 notes.append(f"the condition {condition!r} is left out: {error}")
         except BadOption as error:
             notes.append(f"the condition {condition!r} is left out: {error}")
-    return Symbol(tuple(types), text, tuple(kept))
+    return Symbol(tuple(types), text, tuple(conditions))
 
 
 def _triplet(session: Session, triplet: Triplet, symbols: Mapping[str, Symbol], notes: list[str]) -> Triplet | None:
-    """Return a triplet as the schema has it, turned or without its edge type if need be; None where it has none."""
+    """Return a triplet as the schema allows it, turned or without its edge type if need be; None where it cannot be."""
     if triplet.head == triplet.tail or not {triplet.head, triplet.tail} <= set(symbols):
-        notes.append(f"left out: {_told(triplet)} joins no two nodes of the pattern")
+        notes.append(f"left out: {_in_words(triplet)} joins no two nodes of the pattern")
         return None
     types: list[str] = []
     for name in triplet.edge_types:
@@ -123,13 +123,13 @@ def _triplet(session: Session, triplet: Triplet, symbols: Mapping[str, Symbol], 
     if joins(triplet) or (not triplet.is_directed and joins(turned)):
         return triplet
     if joins(turned):
-        notes.append(f"turned round, as the graph has it: {_told(triplet)}")
+        notes.append(f"turned round, as the graph has it: {_in_words(triplet)}")
         return turned
     free = replace(triplet, edge_types=(), is_directed=False)
     if types and (joins(free) or joins(replace(free, head=free.tail, tail=free.head))):
-        notes.append(f"any edge is taken, for the graph has none such between these types: {_told(triplet)}")
+        notes.append(f"any edge is taken, for the graph has none such between these types: {_in_words(triplet)}")
         return free
-    notes.append(f"left out, for no edge joins these types: {_told(triplet)}")
+    notes.append(f"left out, for no edge joins these types: {_in_words(triplet)}")
     return None
 
 
@@ -144,13 +144,13 @@ def _are_joined(graph: Graph, symbols: Mapping[str, Symbol], triplet: Triplet) -
         return (not heads or ends[0] in heads) and (not tails or ends[1] in tails)
 
     return any(
-        fits(one.source, one.target) or (one.type in graph.schema.symmetric and fits(one.target, one.source))
-        for one in graph.schema.edges
-        if not edges or types.edge_numbers([one.type])[0] in edges
+        fits(edge.source, edge.target) or (edge.type in graph.schema.symmetric and fits(edge.target, edge.source))
+        for edge in graph.schema.edges
+        if not edges or types.edge_numbers([edge.type])[0] in edges
     )
 
 
-def _told(triplet: Triplet) -> str:
+def _in_words(triplet: Triplet) -> str:
     edge = " or ".join(triplet.edge_types) or "any edge"
     return f"{triplet.head} -{edge}-{'>' if triplet.is_directed else ''} {triplet.tail}"
 
@@ -158,10 +158,10 @@ def _told(triplet: Triplet) -> str:
 # ------------------------------------------------------------------------------------------------ the paper's loop
 
 
-def ground(graph: Graph, triplets: Sequence[Triplet], candidates: Mapping[str, Rows]) -> Grounded:
+def ground(graph: Graph, triplets: Sequence[Triplet], candidates: Mapping[str, Rows]) -> Grounding:
     """Intersect each end's candidates with the typed neighbours of the other's until nothing changes.
 
-    GROUND_TRIPLETS and the loop of SUBSTITUTE; SAGE, appendices C.2 and C.1. Rows go in and come out sorted.
+    GROUND_TRIPLETS and the loop of SUBSTITUTE; SAGE, appendices C.2 and C.1. Rows go in and come out ascending.
     """
     sets = dict(candidates)
     joins = rounds = 0
@@ -169,25 +169,26 @@ def ground(graph: Graph, triplets: Sequence[Triplet], candidates: Mapping[str, R
     while is_changed:
         is_changed, rounds = False, rounds + 1
         # Small sets first: what they prune is not walked from.
-        for one in sorted(triplets, key=lambda one: min(len(sets[one.head]), len(sets[one.tail]))):
-            out, back = _kinds(graph, one)
-            for end, other, kinds, returning in ((one.head, one.tail, out, back), (one.tail, one.head, back, out)):
-                kept = _joined(graph, sets[end], sets[other], kinds, returning)
-                is_changed = is_changed or len(kept) < len(sets[end])
-                sets[end] = kept
+        for triplet in sorted(triplets, key=lambda triplet: min(len(sets[triplet.head]), len(sets[triplet.tail]))):
+            head, tail = triplet.head, triplet.tail
+            out, back = _kinds(graph, triplet)
+            for end, other, kinds, returning in ((head, tail, out, back), (tail, head, back, out)):
+                rows = _joined(graph, sets[end], sets[other], kinds, returning)
+                is_changed = is_changed or len(rows) < len(sets[end])
+                sets[end] = rows
                 joins += 1
-    return Grounded(sets, joins, rounds)
+    return Grounding(sets, joins, rounds)
 
 
 def _kinds(graph: Graph, triplet: Triplet) -> tuple[KindMask | None, KindMask | None]:
-    """Return the kinds of edge that a triplet is, as seen from its head and from its tail."""
+    """Return the kinds of edge that match a triplet, as seen from its head and from its tail."""
     directions: tuple[Direction | None, Direction | None] = ("out", "in") if triplet.is_directed else (None, None)
     head, tail = (graph.kind_mask(triplet.edge_types or None, direction) for direction in directions)
     return head, tail
 
 
 def _joined(graph: Graph, rows: Rows, others: Rows, kinds: KindMask | None, returning: KindMask | None) -> Rows:
-    """Return those of some rows that have an edge to any of the others, walked from the side with fewer edges."""
+    """Return the rows that have an edge to any of the others, ascending; walked from the side with fewer edges."""
     adjacency = graph.adjacency
     if not len(rows) or not len(others):
         return rows[:0]
@@ -203,25 +204,27 @@ def _joined(graph: Graph, rows: Rows, others: Rows, kinds: KindMask | None, retu
 # --------------------------------------------------------------------------------------- the first sets, and widening
 
 
-def grounded(workflow: Workflow, pattern: Pattern, *, widths: Sequence[int], enough: int = 1) -> Mapping[str, Rows]:
+def grounded(
+    workflow: Workflow, pattern: TripletPattern, *, widths: Sequence[int], enough: int = 1
+) -> Mapping[str, Rows]:
     """Return the candidates of every symbol, for the least width at which the target has enough, else for the last.
 
-    A constant may be each of the best `width` nodes that a search for its text finds among its types, those of just
-    this name first. One that no node answers to is left out with its triplets, for nothing would be left; so it is
-    said in the workflow's notes.
+    A constant may be each of the best `width` nodes that a search for its text finds among its types, nodes of exactly
+    this name first. A constant that no node matches is left out with its triplets, for nothing would be left; the
+    workflow's notes say so.
     """
     graph, question = workflow.graph, workflow.question
-    found = {name: _found(workflow, one, widths[-1]) for name, one in pattern.symbols.items() if one.text}
-    missing = {name for name, rows in found.items() if not rows}
+    constants = {name: _named(workflow, symbol, widths[-1]) for name, symbol in pattern.symbols.items() if symbol.text}
+    missing = {name for name, rows in constants.items() if not rows}
     workflow.notes += [f"not found, so left out: {pattern.symbols[name].text!r}" for name in sorted(missing)]
-    triplets = [one for one in pattern.triplets if not missing & {one.head, one.tail}]
-    sets = {name: _members(graph, one) for name, one in pattern.symbols.items()}
+    triplets = [triplet for triplet in pattern.triplets if not missing & {triplet.head, triplet.tail}]
+    sets = {name: _members(graph, symbol) for name, symbol in pattern.symbols.items()}
     answers = graph.mask(question.node_types or None, question.where)
     if answers is not None:
         sets[pattern.target] = sets[pattern.target][answers[sets[pattern.target]]]
-    result = Grounded(sets, 0, 0)
+    result = Grounding(sets, 0, 0)
     for width in widths:
-        chosen = {name: np.unique(np.array(rows[:width], np.int32)) for name, rows in found.items() if rows}
+        chosen = {name: np.unique(np.array(rows[:width], np.int32)) for name, rows in constants.items() if rows}
         first = {name: np.intersect1d(rows, chosen[name]) if name in chosen else rows for name, rows in sets.items()}
         result = ground(graph, triplets, first)
         workflow.set_joins += result.joins
@@ -233,26 +236,26 @@ def grounded(workflow: Workflow, pattern: Pattern, *, widths: Sequence[int], eno
 
 
 def _members(graph: Graph, symbol: Symbol) -> Rows:
-    """Return every node that a symbol may be by its types and conditions alone."""
+    """Return every node that a symbol may be by its types and conditions alone, ascending."""
     mask = graph.mask(symbol.node_types or None, symbol.where)
     return np.arange(len(graph), dtype=np.int32) if mask is None else np.flatnonzero(mask).astype(np.int32)
 
 
-def _found(workflow: Workflow, symbol: Symbol, width: int) -> tuple[int, ...]:
-    """Return the nodes that a constant may be, best first: of this name exactly, then as searches rank its text."""
+def _named(workflow: Workflow, symbol: Symbol, width: int) -> tuple[int, ...]:
+    """Return the nodes that a constant may be: nodes of exactly this name, then those that a search for it finds."""
     graph = workflow.graph
     mask = graph.mask(symbol.node_types or None, symbol.where)
     named = [row for row in graph.candidates(symbol.text) if mask is None or mask[row]]
-    found = workflow.search(symbol.text, width, node_types=symbol.node_types, where=symbol.where)
-    return tuple(dict.fromkeys((*named, *found)))
+    hits = workflow.search(symbol.text, width, node_types=symbol.node_types, where=symbol.where)
+    return tuple(dict.fromkeys((*named, *hits)))
 
 
-# -------------------------------------------------------------------------------------------------- what comes of it
+# ------------------------------------------------------------------------------------------------------- the ranking
 
 
 def fitting(
     workflow: Workflow,
-    pattern: Pattern | None,
+    pattern: TripletPattern | None,
     *,
     widths: Sequence[int],
     first: int,
@@ -266,25 +269,25 @@ def fitting(
         return workflow.plain()
     question = workflow.question
     sets = grounded(workflow, pattern, widths=widths, enough=enough)
-    kept = ordered(workflow, pattern, sets, question.k)
+    ranked = ordered(workflow, pattern, sets, question.k)
     types = question.node_types or pattern.symbols[pattern.target].node_types
     free = workflow.search(question.text, question.k, node_types=types, where=question.where)
-    return mixed(kept, free, first=first, k=question.k)
+    return mixed(ranked, free, first=first, k=question.k)
 
 
-def ordered(workflow: Workflow, pattern: Pattern, candidates: Mapping[str, Rows], k: int) -> dict[int, str]:
+def ordered(workflow: Workflow, pattern: TripletPattern, candidates: Mapping[str, Rows], k: int) -> dict[int, str]:
     """Return the `k` candidates of the target that match the question best, each with the edges that fit."""
     rows, _ = workflow.rank(candidates[pattern.target], k)
     return {row: _evidence(workflow.graph, pattern, candidates, row) for row in rows.tolist()}
 
 
-def _evidence(graph: Graph, pattern: Pattern, candidates: Mapping[str, Rows], row: int) -> str:
+def _evidence(graph: Graph, pattern: TripletPattern, candidates: Mapping[str, Rows], row: int) -> str:
     parts = []
-    for one in pattern.triplets:
-        if pattern.target not in (one.head, one.tail):
+    for triplet in pattern.triplets:
+        if pattern.target not in (triplet.head, triplet.tail):
             continue
-        out, back = _kinds(graph, one)
-        other, kinds = (one.tail, out) if one.head == pattern.target else (one.head, back)
+        out, back = _kinds(graph, triplet)
+        other, kinds = (triplet.tail, out) if triplet.head == pattern.target else (triplet.head, back)
         entries = graph.adjacency.entries(np.array([row], np.int32), kinds)
         near = distinct(entries.neighbor[np.isin(entries.neighbor, candidates[other])])[:_NAMED].tolist()
         if near:
@@ -294,7 +297,7 @@ def _evidence(graph: Graph, pattern: Pattern, candidates: Mapping[str, Rows], ro
 
 
 def mixed(grounded: Mapping[int, str], free: Sequence[int], *, first: int, k: int) -> dict[int, str]:
-    """Return `first` grounded rows, then free ones up to `k`, then what is left of the grounded; none twice."""
+    """Return `k` rows with their reasons: `first` grounded ones, then free ones, then the other grounded ones."""
     reasons = dict.fromkeys(free, "found by plain search") | dict(grounded)
     ahead = list(grounded)[:first]
     rows = dict.fromkeys((*ahead, *(row for row in free if row not in ahead), *grounded))
