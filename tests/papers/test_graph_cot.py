@@ -11,7 +11,7 @@ from orienteer.agents.replay import replay
 from orienteer.evaluation.running.runs import work_of
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.action import Call, parse, split
+from orienteer.methods.baselines.action import ActionCall, parse, split
 from orienteer.methods.baselines.graph_cot import GraphCot, GraphCotConfig
 from orienteer.records import Edge, Node, Question
 
@@ -64,23 +64,23 @@ def ids(result):
 @pytest.mark.parametrize(
     ("action", "call"),
     [
-        ("RetrieveNode[aphasia]", Call("RetrieveNode", ("aphasia",))),
-        ("RetrieveNode[Aphasia, Primary Progressive]", Call("RetrieveNode", ("Aphasia, Primary Progressive",))),
-        ('RetrieveNode["a ] b, c"]', Call("RetrieveNode", ("a ] b, c",))),
-        ("RetrieveNode[vitamin [B12] of Crohn's]", Call("RetrieveNode", ("vitamin [B12] of Crohn's",))),
-        ("RetrieveNode['tis, they say]", Call("RetrieveNode", ("'tis, they say",))),
-        ("NodeFeature[D1, name]", Call("NodeFeature", ("D1", "name"))),
-        ('NodeFeature["Smith, J", "birth year"]', Call("NodeFeature", ("Smith, J", "birth year"))),
-        ("NodeFeature[Smith, J, name]", Call("NodeFeature", ("Smith, J", "name"))),
-        ("NeighbourCheck [D1,downregulates]", Call("NeighbourCheck", ("D1", "downregulates"))),
-        ("NeighborCheck[D1, x]", Call("NeighbourCheck", ("D1", "x"))),
-        ("nodedegree[D1, x]", Call("NodeDegree", ("D1", "x"))),
-        ("NodeDegree[f(a, b)[1, 2], x]", Call("NodeDegree", ("f(a, b)[1, 2]", "x"))),
-        ("Finish[a, b]", Call("Finish", ("a, b",))),
-        ("Finish[never closed", Call("Finish", ("never closed",))),
-        ("Finish[]", Call("Finish", ("",))),
-        ("NodeFeature[D1]", Call("NodeFeature", ("D1",))),
-        ("Explode[1]", Call("Explode", ("1",))),
+        ("RetrieveNode[aphasia]", ActionCall("RetrieveNode", ("aphasia",))),
+        ("RetrieveNode[Aphasia, Primary Progressive]", ActionCall("RetrieveNode", ("Aphasia, Primary Progressive",))),
+        ('RetrieveNode["a ] b, c"]', ActionCall("RetrieveNode", ("a ] b, c",))),
+        ("RetrieveNode[vitamin [B12] of Crohn's]", ActionCall("RetrieveNode", ("vitamin [B12] of Crohn's",))),
+        ("RetrieveNode['tis, they say]", ActionCall("RetrieveNode", ("'tis, they say",))),
+        ("NodeFeature[D1, name]", ActionCall("NodeFeature", ("D1", "name"))),
+        ('NodeFeature["Smith, J", "birth year"]', ActionCall("NodeFeature", ("Smith, J", "birth year"))),
+        ("NodeFeature[Smith, J, name]", ActionCall("NodeFeature", ("Smith, J", "name"))),
+        ("NeighbourCheck [D1,downregulates]", ActionCall("NeighbourCheck", ("D1", "downregulates"))),
+        ("NeighborCheck[D1, x]", ActionCall("NeighbourCheck", ("D1", "x"))),
+        ("nodedegree[D1, x]", ActionCall("NodeDegree", ("D1", "x"))),
+        ("NodeDegree[f(a, b)[1, 2], x]", ActionCall("NodeDegree", ("f(a, b)[1, 2]", "x"))),
+        ("Finish[a, b]", ActionCall("Finish", ("a, b",))),
+        ("Finish[never closed", ActionCall("Finish", ("never closed",))),
+        ("Finish[]", ActionCall("Finish", ("",))),
+        ("NodeFeature[D1]", ActionCall("NodeFeature", ("D1",))),
+        ("Explode[1]", ActionCall("Explode", ("1",))),
     ],
 )
 def test_an_action_is_read(action, call):
@@ -88,16 +88,16 @@ def test_an_action_is_read(action, call):
 
 
 def test_without_the_mark_only_known_functions_are_actions():
-    assert parse("see table[1], then RetrieveNode[x]") == (Call("RetrieveNode", ("x",)),)
-    assert parse("Thought: RetrieveNode[no]\nAction 2: RetrieveNode[yes]") == (Call("RetrieveNode", ("yes",)),)
+    assert parse("see table[1], then RetrieveNode[x]") == (ActionCall("RetrieveNode", ("x",)),)
+    assert parse("Thought: RetrieveNode[no]\nAction 2: RetrieveNode[yes]") == (ActionCall("RetrieveNode", ("yes",)),)
     assert parse("no action at all") == ()
     assert parse("") == ()
 
 
 def test_of_several_actions_the_first_counts_for_the_model_saw_nothing_in_between():
     text = "Thought: the next action: find it\nAction: RetrieveNode[a]\nThought: so it is b\nAction: Finish[b]"
-    assert parse(text) == (Call("RetrieveNode", ("a",)),)
-    assert parse("Action: RetrieveNode[Action: a film]") == (Call("RetrieveNode", ("Action: a film",)),)
+    assert parse(text) == (ActionCall("RetrieveNode", ("a",)),)
+    assert parse("Action: RetrieveNode[Action: a film]") == (ActionCall("RetrieveNode", ("Action: a film",)),)
 
 
 def test_several_calls_of_one_action_are_all_read():

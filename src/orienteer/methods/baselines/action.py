@@ -17,36 +17,36 @@ _SPELLED = {"neighborcheck": "NeighbourCheck", **{name.casefold(): name for name
 _CALLS = 4  # calls that one action may hold
 
 
-class Call(NamedTuple):
+class ActionCall(NamedTuple):
     """A function as the model wrote it."""
 
     name: str
     arguments: tuple[str, ...]
 
 
-def parse(text: str) -> tuple[Call, ...]:
+def parse(text: str) -> tuple[ActionCall, ...]:
     """Return the calls of an action, in order: `Function[argument, argument]`, at most four.
 
-    Those of the first `Action:` that holds any count, for a model that writes on has made up what it saw in between;
-    without that mark, all that name one of the functions. An argument in quotes ends with its quote, any other with a
-    comma outside of brackets; a function of one argument takes commas as they are, and of two the last comma parts
-    them. An open bracket goes to the end of its line.
+    The first `Action:` that holds any call counts, for a model that writes on has made up its observations; without
+    that mark, every call of a known function counts. An argument in quotes ends with its quote, any other at a comma
+    outside of brackets. A function of one argument takes commas as they are; two arguments are parted by the last
+    comma. An open bracket goes to the end of its line.
     """
-    marks = [found.span() for found in _ACTION.finditer(text)]
+    marks = [mark.span() for mark in _ACTION.finditer(text)]
     ends = [*(begin for begin, _ in marks[1:]), len(text)]
     actions = (_calls(text, at, end, is_marked=True) for (_, at), end in zip(marks, ends, strict=True))
     return next(filter(None, actions), ()) if marks else _calls(text, 0, len(text), is_marked=False)
 
 
-def _calls(text: str, at: int, until: int, *, is_marked: bool) -> tuple[Call, ...]:
+def _calls(text: str, at: int, until: int, *, is_marked: bool) -> tuple[ActionCall, ...]:
     """Return the calls that begin in a part of a text; without the mark of an action, those of known functions."""
-    calls: list[Call] = []
-    while (found := _CALL.search(text, at)) is not None and found.start() < until and len(calls) < _CALLS:
-        name = _SPELLED.get(found[1].casefold(), found[1])
-        at = found.end()
+    calls: list[ActionCall] = []
+    while (match := _CALL.search(text, at)) is not None and match.start() < until and len(calls) < _CALLS:
+        name = _SPELLED.get(match[1].casefold(), match[1])
+        at = match.end()
         if name in ARGUMENTS or is_marked:
             end = _closing(text, at)
-            calls.append(Call(name, _arguments(text[at:end], ARGUMENTS.get(name, 2))))
+            calls.append(ActionCall(name, _arguments(text[at:end], ARGUMENTS.get(name, 2))))
             at = end
     return tuple(calls)
 
@@ -79,7 +79,7 @@ def _quoted_end(text: str, at: int) -> int | None:
 
 
 def _arguments(inner: str, count: int) -> tuple[str, ...]:
-    """Return the arguments: of more parts than there are arguments the first belong together."""
+    """Return the arguments; where there are too many parts, the first ones belong together."""
     parts = split(inner, strip=False)
     extra = len(parts) - count
     if extra > 0:
@@ -112,4 +112,4 @@ def _unquoted(part: str) -> str:
 
 def names_function(text: str) -> bool:
     """Tell whether one of the functions is called within a text."""
-    return any(found[1].casefold() in _SPELLED for found in _CALL.finditer(text))
+    return any(match[1].casefold() in _SPELLED for match in _CALL.finditer(text))

@@ -47,15 +47,15 @@ class Agr:
         return expanded(workflow, self._write(workflow))
 
     def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
-        """Yield the draft, then what refining made of it."""
-        question, asked = workflow.question.text, workflow.question
+        """Yield the draft, then the refined text."""
+        question, filters = workflow.question.text, workflow.question
         types = type_names(self._graph)
         analysis = workflow.ask("agr-analyze", question=question, node_types=types)
         draft = workflow.ask("agr-generate", question=question, node_types=types, analysis=analysis or "none")
         yield (draft,)
         query = f"{question}\n{draft[:LONGEST]}"
-        found = workflow.search(query, self.config.documents, node_types=asked.node_types, where=asked.where)
-        shown = passages(workflow, found)
+        rows = workflow.search(query, self.config.documents, node_types=filters.node_types, where=filters.where)
+        shown = passages(workflow, rows)
         refined = workflow.ask("agr-refine", question=question, analysis=analysis or "none", draft=draft, found=shown)
         if not refined:
             workflow.notes.append("refining gave nothing: the draft stands")

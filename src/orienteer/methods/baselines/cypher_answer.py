@@ -87,16 +87,16 @@ class CypherAnswer:
         result = ask(result, "cypher-answer", user, course.read, model=model, run=run, sampling=sampling)
         return course.named_first(result)
 
-    def _follow(self, question: Question, run: Run) -> tuple[Result, _Course]:
+    def _follow(self, question: Question, run: Run) -> tuple[Result, _CypherCourse]:
         config, graph = self.config, self._graph
         tools = open_grounding(graph, config.mode, offers_cypher=True)
         workflow = Workflow(graph, self._model, run, question=question, method=self.name, config=config, toolbox=tools)
-        course = _Course(graph, workflow, config, self._cores)
+        course = _CypherCourse(graph, workflow, config, self._cores)
         return workflow.follow_and_rank(course.run, course.ranking), course
 
 
 @dataclass(slots=True)
-class _Course:
+class _CypherCourse:
     """One question's query and its rows."""
 
     graph: Graph
@@ -105,7 +105,7 @@ class _Course:
     cores: CoreEntities
     query: str = ""
     rows: Observation | None = None
-    """What the query gave; None where none was run to its end."""
+    """The observation of the query; None where none was run to its end."""
     retrieved: dict[int, str] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -126,20 +126,20 @@ class _Course:
         """Have a query written and run it; return why it was refused, None where it was not."""
         graph = self.graph
         candidates = [title(graph, row) for row in list(self.retrieved)[: self.config.candidates]]
-        said = self.workflow.ask(
+        reply = self.workflow.ask(
             "cypher",
             schema="\n".join(map(flat, schema_lines(graph))),
             candidates="\n".join(map(flat, candidates)) or "none",
             question=self.workflow.question.text,
             attempts=attempts,
         )
-        self.query = query_in(said)
+        self.query = query_in(reply)
         if not self.query:
             return NO_QUERY
-        found = self.workflow.use("cypher", query=self.query, k=LARGEST_K)
-        if found.error is not None:
-            return " ".join(found.text.split())
-        self.rows = found
+        rows = self.workflow.use("cypher", query=self.query, k=LARGEST_K)
+        if rows.error is not None:
+            return " ".join(rows.text.split())
+        self.rows = rows
         return None
 
     def ranking(self) -> tuple[Ranked, ...]:
@@ -153,18 +153,18 @@ class _Course:
             reasons.setdefault(row, why)
         return reasons
 
-    def read(self, said: str) -> Read:
+    def read(self, reply: str) -> Read:
         """Read a reply: the answer, and which nodes of the rows it cites."""
-        found = parted(said)
+        answer = parted(reply)
         ids = self.rows.nodes if self.rows is not None else ()
-        cited = citations(f"{found.reasoning} {found.text}", ids)
-        others = tuple(one for one in cited.notes if self._is_shown(one))
-        strange = [one for one in cited.notes if one not in others]
+        cited = citations(f"{answer.reasoning} {answer.text}", ids)
+        others = tuple(node for node in cited.notes if self._is_shown(node))
+        strange = [node for node in cited.notes if node not in others]
         notes = (f"the answer cites what is not in the rows: {', '.join(strange)}",) if strange else ()
-        return Read(found.text, (*cited.cited, *others), (*found.notes, *notes), found.reasoning)
+        return Read(answer.text, (*cited.cited, *others), (*answer.notes, *notes), answer.reasoning)
 
     def _is_shown(self, node_id: str) -> bool:
-        """Tell whether rows show a node's id: in another column than the first with nodes, in a list or a path."""
+        """Tell whether rows show a node's id: also in a later column, in a list or in a path."""
         if self.rows is None or self.graph.ids.find(node_id) is None:
             return False
         return re.search(rf"(?<!\w){re.escape(node_id)}(?!\w)", self.rows.text) is not None
@@ -173,30 +173,30 @@ class _Course:
         """Return an answered result whose ranking begins with what its answer names, then cites."""
         if result.answer in (None, NOT_THERE):
             return result
-        answer, known = str(result.answer), self._reasons()
-        named = named_in(self.graph, known, answer)
+        answer, ranked = str(result.answer), self._reasons()
+        named = named_in(self.graph, ranked, answer)
         reasons = dict.fromkeys((*named, *self._called(answer, named)), "named in the answer")
         for node in result.trajectories[-1].selected:
             reasons.setdefault(self.graph.row(node), "cited in the answer")
-        for row, why in known.items():
+        for row, why in ranked.items():
             reasons.setdefault(row, why)
         return result.model_copy(update={"hits": self.workflow.present(reasons)})
 
     def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
-        """Yield the nodes that other parts of an answer are names of: rows may hold names, and no nodes."""
+        """Yield the nodes whose names stand in the rest of an answer: rows may hold names and no nodes."""
         names = sorted((self.graph.names[row] for row in named), key=len, reverse=True)
         rest = re.sub("|".join(map(re.escape, names)), ",", answer, flags=re.IGNORECASE) if names else answer
         for part in split(rest):
-            yield from self._candidates(part) or (row for one in _JOINED.split(part) for row in self._candidates(one))
+            yield from self._candidates(part) or (row for name in _JOINED.split(part) for row in self._candidates(name))
 
     def _candidates(self, name: str) -> list[int]:
         is_name = any(map(str.isalpha, name)) and name.casefold().strip(" .") not in _NO_NAMES
         return self.graph.candidates(name.strip()) if is_name else []
 
 
-def query_in(said: str) -> str:
-    """Return the query that a reply holds: its last block of code that is one, else what follows its first clause."""
-    blocks = [one.strip() for one in _BLOCK.findall(said)]
-    written = next((one for one in reversed(blocks) if _BEGINS.search(one)), said)
-    begins = _BEGINS.search(written)
-    return written[begins.start() :].strip().removesuffix(";").strip() if begins else ""
+def query_in(reply: str) -> str:
+    """Return the query of a reply: its last code block that holds a clause, else all from the first clause on."""
+    blocks = [block.strip() for block in _BLOCK.findall(reply)]
+    text = next((block for block in reversed(blocks) if _BEGINS.search(block)), reply)
+    begins = _BEGINS.search(text)
+    return text[begins.start() :].strip().removesuffix(";").strip() if begins else ""

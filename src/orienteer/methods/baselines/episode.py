@@ -1,4 +1,4 @@
-"""What the methods share whose one tool is a search: an agent that thinks, searches, answers, and its ranking.
+"""What methods with one tool, a search, share: an agent that thinks, searches and answers, and its ranking.
 
 On a graph of documents the search is one of passages, shown whole, `k` of them, unless other node types are asked for.
 """
@@ -29,7 +29,7 @@ from orienteer.tools.toolboxes import open_passages, open_plain
 
 
 class EpisodeConfig(WorkflowConfig):
-    """What every method of this kind lets choose."""
+    """The options of every method of this kind."""
 
     max_steps: int = Field(default=10, ge=1, le=LARGEST_K)
     """Steps before an agent is stopped: SAGE's m, appendix C.5. 10 is ours; Reflexion's code takes 6."""
@@ -38,15 +38,15 @@ class EpisodeConfig(WorkflowConfig):
 
 
 class Episode(NamedTuple):
-    """One agent's course, and what it leaves to be ranked."""
+    """One agent's course, and the ranking that it leaves."""
 
     trajectory: Trajectory
     hits: tuple[Ranked, ...]
     notes: tuple[str, ...]
-    """What was degraded on the way from the one to the other."""
+    """What went wrong on the way from the course to the ranking."""
 
 
-class Searcher:
+class SearchAgents:
     """Sends out agents that can search, add to the answer and finish; each has a session of its own."""
 
     def __init__(self, graph: Graph, model: LanguageModel, config: EpisodeConfig, *, method: str) -> None:
@@ -54,7 +54,7 @@ class Searcher:
         graph.searcher(config.mode)  # without vectors it is told before a model is paid
 
     def begin(self, question: Question, number: int, *, random_seed: int, lessons: str = "") -> Trajectory:
-        """Return what an agent begins with: a trajectory without steps. It is told of lessons where there are any."""
+        """Return what an agent begins with: a trajectory without steps, whose prompt holds the lessons, if any."""
         return self._begun(question, number, random_seed, self._toolbox(question), lessons)
 
     def explore(self, question: Question, run: Run, *, number: int = 0, lessons: str = "") -> Episode:
@@ -89,19 +89,19 @@ class Searcher:
             notes.append(f"the model called no tool in {counted(len(trajectory.steps), 'step')}")
         mask = graph.mask(question.node_types or None, question.where)
         rows = [graph.row(node) for node in chosen]
-        kept = [row for row in rows if mask is None or mask[row]]
-        if len(kept) < len(rows):
-            notes.append(f"{len(rows) - len(kept)} chosen nodes did not pass the filters")
-        kept = kept[: question.k]
+        passing = [row for row in rows if mask is None or mask[row]]
+        if len(passing) < len(rows):
+            notes.append(f"{len(rows) - len(passing)} chosen nodes did not pass the filters")
+        passing = passing[: question.k]
         hits = tuple(
             present(
                 graph,
                 row,
-                score=len(kept) - place,
+                score=len(passing) - place,
                 query=question.text,
                 why=session.reasons.get(row, "" if trajectory.selected else "found by the last search"),
             )
-            for place, row in enumerate(kept)
+            for place, row in enumerate(passing)
         )
         return Episode(trajectory, hits, tuple(notes))
 

@@ -27,8 +27,9 @@ _TYPES = 30  # node types that a prompt names
 def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_means: bool = False) -> Result:
     """Let the writing come to its end, then search with the question and the texts that were written last.
 
-    What comes out of `writing` stands for all before it. A budget that ends the writing leaves the last texts, and the
-    search is made all the same. Where they `are_means`, vectors are averaged; the workflow's toolbox must offer it.
+    Each item of `writing` replaces the one before. A budget that ends the writing leaves the last texts, and the search
+    is made all the same. With `are_means` the vectors of texts and question are averaged; the workflow's toolbox must
+    offer that.
     """
     written: tuple[str, ...] = ()
 
@@ -42,19 +43,19 @@ def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_mean
 
 def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
     """Yield the nodes that match question and texts together best, each with the words that it has of either."""
-    graph, asked, question = workflow.graph, workflow.question, workflow.question.text
-    texts = [one.strip() for one in written if one.strip()]
+    graph, filters, question = workflow.graph, workflow.question, workflow.question.text
+    texts = [text.strip() for text in written if text.strip()]
     if not texts:
         workflow.notes.append("nothing was written beside the question: searched with its own words alone")
     if not are_means:
         texts = ["\n".join(texts)]
     if (longest := max(map(len, texts), default=0)) > LONGEST:
         workflow.notes.append(f"of {longest} characters written the first {LONGEST} were searched with")
-    texts = [one[:LONGEST] for one in texts]
+    texts = [text[:LONGEST] for text in texts]
     text = "\n".join(texts)
     query = f"{question}\n{text}" if text else question
-    searched = partial(workflow.search, k=asked.k, node_types=asked.node_types, where=asked.where)
-    rows = searched(question, passages=texts) if are_means else searched(query)
+    search = partial(workflow.search, k=filters.k, node_types=filters.node_types, where=filters.where)
+    rows = search(question, passages=texts) if are_means else search(query)
     words, added = Words(graph, question), Words(graph, text)
     at = np.array(rows, np.int32)
     for place, (row, own, other) in enumerate(zip(rows, words.matches(at), added.matches(at), strict=True)):
@@ -68,10 +69,10 @@ def _had(words: Words, match: Match) -> list[str]:
     return sorted(had, key=lambda word: -words.postings[word][0].idf)
 
 
-def _why(asked: Sequence[str], added: Sequence[str]) -> str:
-    """Say which words of the question a node has, and which only the model's text brought in."""
-    new = [word for word in added if word not in asked]
-    has = f"of the question: {', '.join(asked[:_NAMED])}" if asked else ""
+def _why(own: Sequence[str], added: Sequence[str]) -> str:
+    """Say which words of the question a node has, and which of the model's text alone."""
+    new = [word for word in added if word not in own]
+    has = f"of the question: {', '.join(own[:_NAMED])}" if own else ""
     written = f"of the expansion: {', '.join(new[:_NAMED])}" if new else ""
     return "; ".join(filter(None, (has, written)))
 

@@ -27,7 +27,7 @@ from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.graph_functions import GraphFunctions, Walked
+from orienteer.methods.baselines.graph_functions import ActionLog, GraphFunctions
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.tools.arguments import LARGEST_K
@@ -83,7 +83,7 @@ class GraphCounselor:
         config = self.config
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
         functions = GraphFunctions(self._graph, workflow, neighbors=config.neighbors, is_nested=True)
-        course = _Course(functions, workflow, config)
+        course = _CounselorCourse(functions, workflow, config)
         result = workflow.follow_and_rank(
             course.run, lambda: workflow.present(functions.reasons(course.answer) or workflow.plain())
         )
@@ -92,16 +92,16 @@ class GraphCounselor:
 
 
 @dataclass(slots=True)
-class _Course:
+class _CounselorCourse:
     """One question's attempts."""
 
     functions: GraphFunctions
     workflow: Workflow
     config: GraphCounselorConfig
     answer: str = ""
-    """What the last attempt that finished has answered."""
+    """The answer of the last attempt that finished."""
     is_unsound: bool = False
-    """That answer was judged so, and no attempt since has come to another."""
+    """Whether that answer was judged unsound, and no later attempt came to another."""
     lessons: list[str] = field(default_factory=list)
 
     def run(self) -> None:
@@ -125,7 +125,7 @@ class _Course:
         plan = self.workflow.ask_for(
             "graph-counselor-plan",
             PLAN,
-            schema=self._schema,
+            schema="\n".join(schema_lines(self.functions.graph)),
             question=self.workflow.question.text,
             lessons="\n".join(self.lessons) or "none",
         )
@@ -135,7 +135,7 @@ class _Course:
         plan["depth"] = max(plan["depth"], deepest)
         return plan
 
-    def _execute(self, plan: dict[str, Any], number: int) -> Walked:  # Any: JSON that fits PLAN
+    def _execute(self, plan: dict[str, Any], number: int) -> ActionLog:  # Any: JSON that fits PLAN
         """Take actions until Finish, the plan's depth twice over, or a limit."""
         notes = self.workflow.notes
         before = len(notes)
@@ -145,10 +145,10 @@ class _Course:
             self.config.context_tokens,
             plan="\n".join(f"{at}. {step}" for at, step in enumerate(plan["steps"], 1)),
         )
-        notes[before:] = [f"attempt {number}: {one}" for one in notes[before:]]
+        notes[before:] = [f"attempt {number}: {note}" for note in notes[before:]]
         return walked
 
-    def _reflect(self, plan: dict[str, Any], walked: Walked) -> dict[str, Any] | None:  # Any: JSON
+    def _reflect(self, plan: dict[str, Any], walked: ActionLog) -> dict[str, Any] | None:  # Any: JSON
         """Return what to do otherwise; None where the attempt is judged sound, or the verdict cannot be read.
 
         One that has not answered is never sound.
@@ -164,7 +164,3 @@ class _Course:
             self.workflow.notes.append("the model's verdict on an attempt cannot be read: no further one is begun")
             return None
         return None if verdict["sound"] and walked.answer else verdict
-
-    @property
-    def _schema(self) -> str:
-        return "\n".join(schema_lines(self.functions.graph))

@@ -1,4 +1,4 @@
-"""The four functions over a graph that Graph-CoT's actions call, answered in words; and what its answers name.
+"""The four functions over a graph that Graph-CoT's actions call, answered in words; and the nodes its answers name.
 
 Graph-CoT (Jin et al. 2024); Graph-Counselor (Gao et al. 2025) uses them too, one inside another.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from orienteer.agents.workflow import Counted, Workflow
 from orienteer.errors import nearest
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.action import ARGUMENTS, Call, names_function, parse, split
+from orienteer.methods.baselines.action import ARGUMENTS, ActionCall, names_function, parse, split
 from orienteer.records import JsonValue, Observation
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.read_node import schema_lines
@@ -28,8 +28,8 @@ _SAID = 2_000  # characters of a reply that the next steps see
 _MOST = 5  # nodes that one function is called for, where its argument stands for several
 
 
-class Walked(NamedTuple):
-    """Steps with what they gave, and the answer of Finish: None where a limit came before it."""
+class ActionLog(NamedTuple):
+    """Steps and their observations, and the answer of Finish: None where a limit came before it."""
 
     steps: tuple[str, ...]
     answer: str | None
@@ -46,25 +46,25 @@ class GraphFunctions:
         self.last: tuple[int, ...] = ()
         """Rows that the last call has given."""
 
-    def walk(self, prompt: str, most: int, context_tokens: int, **values: str) -> Walked:
+    def walk(self, prompt: str, most: int, context_tokens: int, **values: str) -> ActionLog:
         """Have one step after the other written, thought and action, and run it, until Finish or a limit."""
         steps: list[str] = []
         self.last = ()  # of an earlier walk the model sees nothing
         schema, question = "\n".join(schema_lines(self.graph)), self._workflow.question.text
         for number in range(1, most + 1):
             so_far = "\n".join(steps)
-            said = self._workflow.ask(prompt, schema=schema, question=question, steps=so_far, n=number, **values)
-            said = _ENDS.split(said, 1)[0].strip()[:_SAID]
-            calls = parse(said)
-            if (finish := next((one.arguments[0] for one in calls if one.name == "Finish"), None)) is not None:
-                return Walked((*steps, f"Step {number}. {said}"), finish)
+            reply = self._workflow.ask(prompt, schema=schema, question=question, steps=so_far, n=number, **values)
+            reply = _ENDS.split(reply, 1)[0].strip()[:_SAID]
+            calls = parse(reply)
+            if (finish := next((call.arguments[0] for call in calls if call.name == "Finish"), None)) is not None:
+                return ActionLog((*steps, f"Step {number}. {reply}"), finish)
             observed = " ".join(map(self.observe, calls)) or NO_ACTION
-            steps += [f"Step {number}. {said}", f"Observation {number}: {observed}"]
+            steps += [f"Step {number}. {reply}", f"Observation {number}: {observed}"]
             if sum(map(len, steps)) > context_tokens * CHARACTERS_A_TOKEN:
                 self._workflow.notes.append(f"ended after {number} steps: they fill {context_tokens} tokens")
-                return Walked(tuple(steps), None)
+                return ActionLog(tuple(steps), None)
         self._workflow.notes.append(f"no Finish after {most} steps")
-        return Walked(tuple(steps), None)
+        return ActionLog(tuple(steps), None)
 
     def reasons(self, answer: str) -> dict[int, str]:
         """Return the rows of a ranking: what an answer names, then what was seen, the latest first."""
@@ -75,24 +75,25 @@ class GraphFunctions:
         return rows
 
     def _named(self, answer: str) -> dict[int, str]:
-        """Return the rows that the answer names, whole or in parts, else what was seen in it, else the best match."""
+        """Return the rows that the answer names, whole or in parts, else seen rows named in it, else the best match."""
         for parts in ([answer], split(answer)):
-            known = {row: "named in the answer" for part in parts for row in self.graph.candidates(part)}
-            if known:
-                return known
+            named = {row: "named in the answer" for part in parts for row in self.graph.candidates(part)}
+            if named:
+                return named
         seen = {row: "named in the answer" for row in self.seen if _is_in(self.graph.names[row], answer)}
-        searched = [part for part in split(answer) if len(part.split()) <= _WORDS]
-        found = (self._workflow.search(part, 1) for part in ([] if seen else searched))
-        return seen or dict.fromkeys((row for rows in found for row in rows), "fits the answer's words best")
+        if seen:
+            return seen
+        hits = (self._workflow.search(part, 1) for part in split(answer) if len(part.split()) <= _WORDS)
+        return dict.fromkeys((row for rows in hits for row in rows), "fits the answer's words best")
 
-    def observe(self, call: Call) -> str:
+    def observe(self, call: ActionCall) -> str:
         """Run one call and return what the model is told."""
         if call.name not in ARGUMENTS:
             near = nearest(call.name, ARGUMENTS, most=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             return f"There is no function {call.name[:80]}.{hint} There are: {', '.join(ARGUMENTS)}."
         takes_calls = self._is_nested and call.name not in ("RetrieveNode", "Finish")
-        if not takes_calls and any(names_function(one) for one in call.arguments):
+        if not takes_calls and any(map(names_function, call.arguments)):
             return f"{call.name} cannot take another call: make one first, and use what it gives in the next step."
         if len(call.arguments) != ARGUMENTS[call.name] or not all(call.arguments):
             return f"{call.name} takes {ARGUMENTS[call.name]} arguments, got {len(call.arguments)}."
@@ -100,67 +101,67 @@ class GraphFunctions:
             return "Finish stands alone: it ends the course."
         if call.name == "RetrieveNode":
             return self._retrieve(call.arguments[0])
-        nodes, told = self._nodes(call.arguments[0])
+        nodes, remark = self._nodes(call.arguments[0])
         if not nodes:
-            return told
+            return remark
         run = {"NodeFeature": self._feature, "NeighbourCheck": self._neighbors, "NodeDegree": self._degree}[call.name]
         before, self.last = self.last, ()
-        observed = " ".join(filter(None, [told, *(run(node, call.arguments[1]) for node in nodes)]))
+        observed = " ".join(filter(None, [remark, *(run(node, call.arguments[1]) for node in nodes)]))
         self.last = self.last or before
         return observed
 
     def _nodes(self, argument: str) -> tuple[tuple[str, ...], str]:
-        """Return the nodes that an argument stands for, and what has to be told of them."""
-        told = ""
+        """Return the nodes that an argument stands for, and what the model has to be told about them."""
+        remark = ""
         if not self._is_nested:
-            return (argument,), told
+            return (argument,), remark
         if (inner := parse(argument)) and names_function(argument):
             self.last = ()
-            told = self.observe(inner[0])
+            remark = self.observe(inner[0])
         elif argument.strip() != LAST:
-            return (argument,), told
+            return (argument,), remark
         rows = self.last
         if not rows:
-            return (), told or f"{LAST} stands for nothing yet: the action before has given no node."
+            return (), remark or f"{LAST} stands for nothing yet: the action before has given no node."
         more = f"Of {len(rows)} nodes the first {_MOST} are taken." if len(rows) > _MOST else ""
-        return tuple(f"[{self.graph.ids[row]}]" for row in rows[:_MOST]), f"{told} {more}".strip()
+        return tuple(f"[{self.graph.ids[row]}]" for row in rows[:_MOST]), f"{remark} {more}".strip()
 
     def _retrieve(self, words: str) -> str:
-        found = self._workflow.use("search_in_graph", query=words, k=1)
-        if found.error or not found.nodes:
-            return _refusal(found) if found.error else f"No node has any of these words: {words}."
-        row = self.graph.row(found.nodes[0])
+        hits = self._workflow.use("search_in_graph", query=words, k=1)
+        if hits.error or not hits.nodes:
+            return _refusal(hits) if hits.error else f"No node has any of these words: {words}."
+        row = self.graph.row(hits.nodes[0])
         self.last = ()
         self._see([row], f"retrieved by {words!r}")
         return f"The best node is {self._title(row)}."
 
     def _feature(self, node: str, feature: str) -> str:
-        found = self._workflow.use("read_node", node=node)
-        if found.error or not found.nodes:
-            return _refusal(found)
-        one = self.graph.node(found.nodes[0])
-        features: dict[str, JsonValue] = {"name": one.name, "type": one.type, "text": one.text, **one.properties}
-        known = {name.casefold(): name for name in features}
-        if feature.casefold() not in known:
-            return f"{one.id} has no feature {feature!r}. It has: {', '.join(features)}."
-        self._see([self.graph.row(one.id)], f"read for its {feature}")
-        value = features[known[feature.casefold()]]
+        reading = self._workflow.use("read_node", node=node)
+        if reading.error or not reading.nodes:
+            return _refusal(reading)
+        read = self.graph.node(reading.nodes[0])
+        features: dict[str, JsonValue] = {"name": read.name, "type": read.type, "text": read.text, **read.properties}
+        name = {name.casefold(): name for name in features}.get(feature.casefold())
+        if name is None:
+            return f"{read.id} has no feature {feature!r}. It has: {', '.join(features)}."
+        self._see([self.graph.row(read.id)], f"read for its {feature}")
+        value = features[name]
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return f"The {known[feature.casefold()]} of {one.id} is: {one_line(text, _FEATURE)}"
+        return f"The {name} of {read.id} is: {one_line(text, _FEATURE)}"
 
     def _neighbors(self, node: str, edge: str) -> str:
-        rows, found = self._around(node, edge, k=self._neighbors_shown)
-        if found.error:
-            return _refusal(found)
-        shown = [self.graph.row(one) for one in found.nodes]
+        total, around = self._around(node, edge, k=self._neighbors_shown)
+        if around.error:
+            return _refusal(around)
+        shown = list(map(self.graph.row, around.nodes))
         self._see(list(reversed(shown)), f"a neighbour of {node} by {edge}")
         names = "; ".join(map(self._title, shown))
-        more = f"; and {rows - len(shown)} more" if rows > len(shown) else ""
-        return f"The {rows} neighbours of {node} by {edge}: {names or 'none'}{more}."
+        more = f"; and {total - len(shown)} more" if total > len(shown) else ""
+        return f"The {total} neighbours of {node} by {edge}: {names or 'none'}{more}."
 
     def _degree(self, node: str, edge: str) -> str:
-        rows, found = self._around(node, edge, k=1)
-        return _refusal(found) if found.error else f"The degree of {node} by {edge} is {rows}."
+        total, around = self._around(node, edge, k=1)
+        return _refusal(around) if around.error else f"The degree of {node} by {edge} is {total}."
 
     def _around(self, node: str, edge: str, *, k: int) -> Counted:
         """Return how many neighbours there are, and those shown."""
@@ -182,6 +183,6 @@ def _is_in(name: str, text: str) -> bool:
     return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _refusal(found: Observation) -> str:
+def _refusal(observation: Observation) -> str:
     """Return why a tool refused: the first line of its reply. The others are about its answer, which is not used."""
-    return found.text.partition("\n")[0]
+    return observation.text.partition("\n")[0]

@@ -51,7 +51,7 @@ class GraphRagConfig(LinearConfig):
     """Neighbours whose own edges are told, the second hop, at the most; the number is ours."""
 
 
-class _Told(NamedTuple):
+class _Subgraph(NamedTuple):
     """A question's subgraph."""
 
     result: Result
@@ -81,7 +81,7 @@ class GraphRag:
         result = answer_from(result, evidence, model=model, run=run, temperature=self.config.temperature)
         return named_first(result, workflow, written)
 
-    def _gather(self, question: Question, run: Run) -> _Told:
+    def _gather(self, question: Question, run: Run) -> _Subgraph:
         config, graph = self.config, self._graph
         workflow = Workflow(
             graph,
@@ -95,19 +95,18 @@ class GraphRag:
         written: list[Linear] = []
 
         def gather() -> tuple[Ranked, ...]:
-            found = self._cores.found(workflow, question.k)
-            cores = dict(list((self._cores.named(workflow) or found).items())[: config.entities])
+            hits = self._cores.found(workflow, question.k)
+            cores = dict(list((self._cores.named(workflow) or hits).items())[: config.entities])
             around = self._around(workflow, list(cores))
             written.extend(self._write(question.text, list(cores), list(around)))
-            beyond = dict.fromkeys(
-                (row for one in written for row in one.rows), "within two edges of the core entities"
-            )
+            rows = (row for text in written for row in text.rows)
+            beyond = dict.fromkeys(rows, "within two edges of the core entities")
             reasons = dict(cores)
-            for row, why in (*around.items(), *beyond.items(), *found.items()):
+            for row, why in (*around.items(), *beyond.items(), *hits.items()):
                 reasons.setdefault(row, why)
             return workflow.present(reasons)
 
-        return _Told(workflow.follow(gather), tuple(written), workflow)
+        return _Subgraph(workflow.follow(gather), tuple(written), workflow)
 
     def _around(self, workflow: Workflow, cores: Sequence[int]) -> dict[int, str]:
         """Return the neighbours whose own edges are told: what joins core entities, then the best of each in turn.
@@ -126,20 +125,19 @@ class GraphRag:
             around = dict.fromkeys([*first, *joining.tolist()], "joins core entities")
         for row in (row for place in zip_longest(*near) for row in place if row is not None):
             around.setdefault(row, "next to a core entity")
-        kept = [row for row in around if row not in set(cores)][:most]
-        return {row: around[row] for row in kept}
+        return dict([(row, why) for row, why in around.items() if row not in set(cores)][:most])
 
     def _near(self, workflow: Workflow, core: int, types: list[str]) -> list[int]:
         """Return the neighbours of a core entity that fit the question best, those of some types first."""
         node, most = f"[{self._graph.ids[core]}]", self.config.neighbors  # in brackets any id is read as one
-        found: dict[str, None] = {}
+        nodes: dict[str, None] = {}
         for filters in [{"node_types": types}, {}] if types else [{}]:
-            if len(found) < most:
+            if len(nodes) < most:
                 near = workflow.use(
                     "search_in_neighborhood", node=node, query=workflow.question.text, k=most, **filters
                 )
-                found |= dict.fromkeys(near.nodes)
-        return [self._graph.row(one) for one in found][:most]
+                nodes |= dict.fromkeys(near.nodes)
+        return list(map(self._graph.row, nodes))[:most]
 
     def _write(self, question: str, cores: Sequence[int], around: Sequence[int]) -> list[Linear]:
         """Return both as text: half of the room for core entities, and what they leave for their neighbours."""
@@ -147,6 +145,6 @@ class GraphRag:
         half = self.config.context_tokens // 2
         whole = half if around else 2 * half
         written = [linearizer.write(row, max(whole // len(cores), LEAST), first=first) for row in cores]
-        left = self.config.context_tokens - sum(one.tokens for one in written)
+        left = self.config.context_tokens - sum(text.tokens for text in written)
         share = max(left // max(len(around), 1), LEAST)
         return [*written, *(linearizer.write(row, share, first=first) for row in around)]

@@ -53,10 +53,10 @@ class IrCotConfig(PassageConfig):
     """Passages that a search may add. The paper tunes 2, 4, 6 or 8 for each data set; `k` is the most in all."""
 
 
-class _Explored(NamedTuple):
+class _Collection(NamedTuple):
     result: Result
     rows: tuple[int, ...]
-    """What was collected, in the order of finding."""
+    """The rows collected, in the order of finding."""
 
 
 class IrCot:
@@ -78,24 +78,24 @@ class IrCot:
         evidence = shown(self._graph, rows, self._settled.context_tokens)
         return answer_from(result, evidence, model=model, run=run, prompt="ircot-read")
 
-    def _explored(self, question: Question, run: Run) -> _Explored:
+    def _explored(self, question: Question, run: Run) -> _Collection:
         config = self._settled
         workflow = course(self._graph, self._model, run, question=question, method=self.name, config=config)
-        chain = _Chain(self._graph, workflow, config)
+        chain = _ThoughtChain(self._graph, workflow, config)
         result = workflow.follow_and_rank(chain.run, chain.ranking)
-        return _Explored(result, tuple(chain.found) if result.stopped_by != "error" else ())
+        return _Collection(result, tuple(chain.collected) if result.stopped_by != "error" else ())
 
 
 @dataclass(slots=True)
-class _Chain:
-    """One question's chain of thought, and what was collected for it."""
+class _ThoughtChain:
+    """One question's chain of thought, and the passages collected for it."""
 
     graph: Graph
     workflow: Workflow
     config: IrCotConfig
     sentences: list[str] = field(default_factory=list)
-    found: dict[int, str] = field(default_factory=dict)
-    """Rows collected, with what each was found by."""
+    collected: dict[int, str] = field(default_factory=dict)
+    """Rows in the order of finding, with the reason of each."""
 
     def run(self) -> None:
         """Write sentences and search with them until the chain ends."""
@@ -114,23 +114,23 @@ class _Chain:
 
     def ranking(self) -> Sequence[Ranked]:
         """Return what was collected, in the order of finding."""
-        return self.workflow.present(self.found)
+        return self.workflow.present(self.collected)
 
     def _collect(self, query: str, why: str) -> None:
         k = self.workflow.question.k
-        if len(self.found) >= k:
+        if len(self.collected) >= k:
             return
         rows = search(self.workflow, query, self.config.paragraphs)
-        new = [row for row in rows if row not in self.found]
-        self.found |= dict.fromkeys(new[: k - len(self.found)], why)
+        new = [row for row in rows if row not in self.collected]
+        self.collected |= dict.fromkeys(new[: k - len(self.collected)], why)
 
     def _next(self, question: str) -> str:
         """Return the first sentence that the model adds to the chain, empty where it adds none."""
-        passages = shown(self.graph, self.found, self.config.context_tokens)
-        said = self.workflow.ask(
+        passages = shown(self.graph, self.collected, self.config.context_tokens)
+        reply = self.workflow.ask(
             "ircot", question=question, passages=passages.text, chain=" ".join(self.sentences) or "(empty)"
         )
-        known = {one.casefold() for one in self.sentences}
-        sentences = (one[:_SENTENCE] for one in split(" ".join(said.split())))
-        new = (one for one in sentences if any(map(str.isalpha, one)) and one.casefold() not in known)
+        earlier = {sentence.casefold() for sentence in self.sentences}
+        sentences = (sentence[:_SENTENCE] for sentence in split(" ".join(reply.split())))
+        new = (text for text in sentences if any(map(str.isalpha, text)) and text.casefold() not in earlier)
         return next(new, "")

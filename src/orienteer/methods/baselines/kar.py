@@ -80,21 +80,21 @@ class Kar:
             near = self._filtered(workflow, reference)
             triples += self._triples(starts, near)
             documents |= dict.fromkeys((*starts, *near))
-        said = workflow.ask(
+        expansion = workflow.ask(
             "kar-expand",
             question=question,
             triples="\n".join(dict.fromkeys(triples)) or "none",
             documents="\n".join(self._texts(question, documents)) or "none",
         )
-        yield (said,)
+        yield (expansion,)
 
     def _entities(self, workflow: Workflow) -> tuple[int, ...]:
         """Return the rows of what the question names, each once."""
-        found = workflow.ask_for("kar-entities", ENTITIES, question=workflow.question.text)
-        if found is None:
+        reply = workflow.ask_for("kar-entities", ENTITIES, question=workflow.question.text)
+        if reply is None:
             workflow.notes.append("the model named no entities in a form that can be read: none are looked up")
             return ()
-        named = list(dict.fromkeys(name.strip() for name in found["entities"] if name.strip()))
+        named = list(dict.fromkeys(name.strip() for name in reply["entities"] if name.strip()))
         most = self.config.entities
         if len(named) > most:
             workflow.notes.append(f"of {len(named)} entities the first {most} are looked up")
@@ -116,10 +116,10 @@ class Kar:
 
     def _filtered(self, workflow: Workflow, reference: str) -> tuple[int, ...]:
         """Return the neighbours of a node or of a set that match the question best: the relation filter."""
-        found = workflow.use(
+        near = workflow.use(
             "search_in_neighborhood", node=reference, query=workflow.question.text, k=self.config.neighbors
         )
-        return tuple(self._graph.row(node) for node in found.nodes)
+        return tuple(map(self._graph.row, near.nodes))
 
     def _triples(self, starts: Sequence[int], near: Sequence[int]) -> Iterator[str]:
         """Yield each edge between a start and a neighbour as a line, seen from the start."""

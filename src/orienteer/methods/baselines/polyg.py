@@ -45,7 +45,7 @@ from orienteer.tools.read_node import schema_lines
 from orienteer.tools.rendering import title
 from orienteer.tools.toolbox import Toolbox
 
-Pattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]
+BasicPattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]
 PLAN = {
     "type": "object",
     "properties": {
@@ -92,11 +92,11 @@ class PolyGConfig(WorkflowConfig):
     """Whether a refused query goes back to the model, once."""
 
 
-class Basic(NamedTuple):
+class BasicQuestion(NamedTuple):
     """A basic question, as the classification gives it."""
 
     question: str
-    pattern: Pattern
+    pattern: BasicPattern
     subject: str
     object: str
 
@@ -118,66 +118,66 @@ class PolyG:
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Answer from what each basic question gave."""
         result, course = self._follow(question, run)
-        if not course.found or result.stopped_by == "error":
+        if not course.results or result.stopped_by == "error":
             return without(result)
-        user = f"{course.told}\n\nQuestion: {question.text}"
+        user = f"{course.in_words()}\n\nQuestion: {question.text}"
         sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
         return ask(result, "polyg-answer", user, parted, model=model, run=run, sampling=sampling)
 
-    def _follow(self, question: Question, run: Run) -> tuple[Result, _Course]:
+    def _follow(self, question: Question, run: Run) -> tuple[Result, _PolyGCourse]:
         config = self.config
         toolbox = Toolbox.full(self._graph, mode=config.mode, offers_cypher=True)
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )
-        course = _Course(self._graph, workflow, config)
+        course = _PolyGCourse(self._graph, workflow, config)
         result = workflow.follow_and_rank(course.run, lambda: workflow.present(course.reasons() or workflow.plain()))
         return result, course
 
 
-class _Found(NamedTuple):
-    """What a basic question gave."""
+class _BasicResult(NamedTuple):
+    """The nodes and the text that a basic question gave."""
 
-    basic: Basic
+    basic: BasicQuestion
     rows: tuple[int, ...]
     text: str
 
 
 @dataclass(slots=True)
-class _Course:
+class _PolyGCourse:
     """One question's basic questions."""
 
     graph: Graph
     workflow: Workflow
     config: PolyGConfig
-    found: list[_Found] = field(default_factory=list)
+    results: list[_BasicResult] = field(default_factory=list)
     looked_up: dict[int, str] = field(default_factory=dict)
 
-    @property
-    def told(self) -> str:
-        """What the model that answers reads: of each basic question as much as its share of the room holds."""
-        share = self.config.context_tokens * CHARACTERS_A_TOKEN // max(len(self.found), 1)
-        return "\n\n".join(
-            f"#{number} {one.basic.pattern} {one.basic.question}\n{_shortened(indent(one.text, '  '), share)}"
-            for number, one in enumerate(self.found, 1)  # indented, a node's text can pass for no line of ours
-        )
+    def in_words(self) -> str:
+        """Return what the answering model reads: the results, each cut to an equal share of the room."""
+        share = self.config.context_tokens * CHARACTERS_A_TOKEN // max(len(self.results), 1)
+        texts = []
+        for number, result in enumerate(self.results, 1):
+            text = indent(result.text, "  ")  # so that a node's text can pass for no line of ours
+            text = text if len(text) <= share else f"{text[:share]} …"
+            texts.append(f"#{number} {result.basic.pattern} {result.basic.question}\n{text}")
+        return "\n\n".join(texts)
 
     def run(self) -> None:
         """Classify, and ask each basic question in turn."""
         for basic in self._classified():
-            asked = {"<s,*,*>": self._around, "<s,*,o>": self._between}.get(basic.pattern, self._queried)
-            self.found.append(asked(basic))
+            ask = {"<s,*,*>": self._around, "<s,*,o>": self._between}.get(basic.pattern, self._queried)
+            self.results.append(ask(basic))
 
     def reasons(self) -> dict[int, str]:
-        """Return the rows of the ranking: what the last basic question found first."""
+        """Return the rows of the ranking: those of the last basic question come first."""
         reasons: dict[int, str] = {}
-        for number in range(len(self.found), 0, -1):
-            one = self.found[number - 1]
-            for row in one.rows:
-                reasons.setdefault(row, f"answers {one.basic.pattern} #{number}: {one.basic.question}")
+        for number, result in reversed(list(enumerate(self.results, 1))):
+            for row in result.rows:
+                reasons.setdefault(row, f"answers {result.basic.pattern} #{number}: {result.basic.question}")
         return reasons | {row: why for row, why in self.looked_up.items() if row not in reasons}
 
-    def _classified(self) -> list[Basic]:
+    def _classified(self) -> list[BasicQuestion]:
         workflow = self.workflow
         question = workflow.question.text
         shown = workflow.search(question, self.config.candidates)
@@ -193,7 +193,10 @@ class _Course:
         if plan is None or _order_faults(plan):
             workflow.notes.append(NO_PLAN)
             return []
-        basics = [Basic(one["question"], one["pattern"], one["subject"], one.get("object", "")) for one in _each(plan)]
+        basics = [
+            BasicQuestion(item["question"], item["pattern"], item["subject"], item.get("object", ""))
+            for item in _items(plan)
+        ]
         most = self.config.questions
         if len(basics) > most:
             workflow.notes.append(f"of {len(basics)} basic questions the first {most} are asked")
@@ -202,47 +205,47 @@ class _Course:
 
     # ------------------------------------------------------------------------------------------ a way for each class
 
-    def _around(self, basic: Basic) -> _Found:
+    def _around(self, basic: BasicQuestion) -> _BasicResult:
         """Read a subject and what surrounds it."""
         rows, texts = [], []
         for row in self._rows(basic.subject, _ENDS):
             node = f"[{self.graph.ids[row]}]"
             read = self.workflow.use("read_node", node=node)
             near = self.workflow.use("search_in_neighborhood", node=node, query=basic.question, k=self.config.neighbors)
-            rows += [row, *(self.graph.row(one) for one in near.nodes)]
+            rows += [row, *map(self.graph.row, near.nodes)]
             texts += [read.text, near.text]
-        return self._kept(basic, rows, texts)
+        return self._result(basic, rows, texts)
 
-    def _between(self, basic: Basic) -> _Found:
+    def _between(self, basic: BasicQuestion) -> _BasicResult:
         """Look for the shortest paths between a subject and an object."""
         rows: list[int] = []
         texts: list[str] = []
         starts, ends = self._rows(basic.subject, _ENDS), self._rows(basic.object, _ENDS)
         for row in starts:
             for end in ends:
-                a, b = (f"[{self.graph.ids[one]}]" for one in (row, end))
-                found = self.workflow.use("paths", a=a, b=b)
-                rows += [self.graph.row(one) for one in found.nodes]
-                texts.append(found.text)
-        inner = [row for row in rows if row not in (*starts, *ends)]  # comes before what was given
-        return self._kept(basic, [*inner, *rows], texts)
+                paths = self.workflow.use("paths", a=f"[{self.graph.ids[row]}]", b=f"[{self.graph.ids[end]}]")
+                rows += map(self.graph.row, paths.nodes)
+                texts.append(paths.text)
+        inner = [row for row in rows if row not in (*starts, *ends)]  # comes before the ends, which the question names
+        return self._result(basic, [*inner, *rows], texts)
 
-    def _queried(self, basic: Basic) -> _Found:
+    def _queried(self, basic: BasicQuestion) -> _BasicResult:
         """Have one Cypher query written, and run it."""
         most = self.config.carried
-        given = [*self._rows(basic.subject, most), *(self._rows(basic.object, most) if basic.object else ())]
-        said = self._written(basic, given, "")
-        found = self.workflow.use("cypher", query=said, k=self.config.neighbors)
-        if found.error and self.config.repair:
-            said = self._written(basic, given, f"This query was refused:\n{said}\n{_first_line(found)}")
-            found = self.workflow.use("cypher", query=said, k=self.config.neighbors)
-        if found.error:
-            self.workflow.notes.append(f"no query for {basic.question!r}: {_first_line(found)}")
-        return self._kept(basic, [self.graph.row(one) for one in found.nodes], [found.text])
+        ends = [*self._rows(basic.subject, most), *(self._rows(basic.object, most) if basic.object else ())]
+        query = self._query(basic, ends, "")
+        rows = self.workflow.use("cypher", query=query, k=self.config.neighbors)
+        if rows.error and self.config.repair:
+            query = self._query(basic, ends, f"This query was refused:\n{query}\n{_first_line(rows)}")
+            rows = self.workflow.use("cypher", query=query, k=self.config.neighbors)
+        if rows.error:
+            self.workflow.notes.append(f"no query for {basic.question!r}: {_first_line(rows)}")
+        return self._result(basic, list(map(self.graph.row, rows.nodes)), [rows.text])
 
-    def _written(self, basic: Basic, given: Sequence[int], refused: str) -> str:
-        nodes = [f"{title(self.graph, row)}, id {self.graph.ids[row]!r}" for row in given]
-        said = self.workflow.ask(
+    def _query(self, basic: BasicQuestion, ends: Sequence[int], refused: str) -> str:
+        """Return the query that the model writes; `refused` tells it of an earlier one."""
+        nodes = [f"{title(self.graph, row)}, id {self.graph.ids[row]!r}" for row in ends]
+        reply = self.workflow.ask(
             "polyg-cypher",
             schema="\n".join(schema_lines(self.graph)),
             nodes="\n".join(nodes) or "none",
@@ -250,18 +253,19 @@ class _Course:
             question=basic.question,
             refused=refused,
         )
-        fenced = _FENCE.search(said)
-        return (fenced[1] if fenced else said).strip()
+        fenced = _FENCE.search(reply)
+        return (fenced[1] if fenced else reply).strip()
 
     # ------------------------------------------------------------------------------------------------ nodes by name
 
     def _rows(self, name: str, most: int) -> tuple[int, ...]:
-        """Return the rows of what a basic question names: a node, or of what an earlier one found no more than that."""
+        """Return the rows that a name means: a node, or for `#1` up to `most` nodes of that basic question's result."""
         if reference := _REFERENCE.match(name.strip()):
-            found = self.found[int(reference[1]) - 1].rows
-            if len(found) > most:
-                self.workflow.notes.append(f"of the {len(found)} nodes of {reference[0]} the first {most} are taken")
-            return found[:most]
+            earlier = self.results[int(reference[1]) - 1].rows
+            if len(earlier) > most:
+                notes = self.workflow.notes
+                notes.append(f"of the {len(earlier)} nodes of {reference[0]} the first {most} are taken")
+            return earlier[:most]
         if not name.strip():
             self.workflow.notes.append("a basic question names nothing to start from")
             return ()
@@ -278,36 +282,32 @@ class _Course:
         self.looked_up |= {row: why for row in rows if row not in self.looked_up}
         return tuple(rows)
 
-    def _kept(self, basic: Basic, rows: Sequence[int], texts: Sequence[str]) -> _Found:
+    def _result(self, basic: BasicQuestion, rows: Sequence[int], texts: Sequence[str]) -> _BasicResult:
         if not texts:
             self.workflow.notes.append(f"nothing to start from for {basic.question!r}")
-        return _Found(basic, tuple(dict.fromkeys(rows)), "\n".join(texts) or "nothing was found")
+        return _BasicResult(basic, tuple(dict.fromkeys(rows)), "\n".join(texts) or "nothing was found")
 
 
-def _each(plan: dict[str, Any]) -> list[dict[str, Any]]:  # Any: JSON that fits PLAN
+def _items(plan: dict[str, Any]) -> list[dict[str, Any]]:  # Any: JSON that fits PLAN
     questions: list[dict[str, Any]] = plan["questions"]
     return questions
 
 
 def _order_faults(plan: JsonValue) -> Sequence[str]:
-    """Say what a plan refers to that it cannot: itself, a later question, or no object where there has to be one."""
+    """Return the faults of a plan: a question that refers to itself or a later one, or that lacks its object."""
     assert isinstance(plan, dict)
     faults = []
-    for number, one in enumerate(_each(plan), 1):
+    for number, item in enumerate(_items(plan), 1):
         for end in ("subject", "object"):
-            reference = _REFERENCE.match(one.get(end, "").strip())
+            reference = _REFERENCE.match(item.get(end, "").strip())
             if reference and reference[1] not in map(str, range(1, number)):  # as text: no number is too long for that
                 faults.append(
                     f"question {number} takes its {end} from {reference[0][:20]}, which is no earlier question"
                 )
-        if one["pattern"].endswith("o>") and not one.get("object", "").strip():
-            faults.append(f"question {number} is {one['pattern']} and names no object")
+        if item["pattern"].endswith("o>") and not item.get("object", "").strip():
+            faults.append(f"question {number} is {item['pattern']} and names no object")
     return faults
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]} …"
-
-
-def _first_line(found: Observation) -> str:
-    return found.text.partition("\n")[0]
+def _first_line(observation: Observation) -> str:
+    return observation.text.partition("\n")[0]

@@ -51,7 +51,6 @@ class Rar:
 
     def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         config, question = self.config, workflow.question
-        filters = question.node_types, question.where
-        found = workflow.search(question.text, config.candidates, node_types=filters[0], where=filters[1])
-        shown = passages(workflow, found)
+        rows = workflow.search(question.text, config.candidates, node_types=question.node_types, where=question.where)
+        shown = passages(workflow, rows)
         yield (workflow.ask("rar", question=question.text, candidates=shown, answers=config.answers),)

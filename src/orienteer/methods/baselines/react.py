@@ -17,7 +17,7 @@ On a graph of documents its search gives passages, whole and `k` at once: the ba
 from __future__ import annotations
 
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.episode import EpisodeConfig, Searcher
+from orienteer.methods.baselines.episode import EpisodeConfig, SearchAgents
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result, Trajectory
 
@@ -33,7 +33,7 @@ class React:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: ReactConfig | None = None) -> None:
         self.config = config or ReactConfig()
-        self._searcher = Searcher(graph, model, self.config, method=self.name)
+        self._searcher = SearchAgents(graph, model, self.config, method=self.name)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Let one agent search until it finishes or may go no further."""

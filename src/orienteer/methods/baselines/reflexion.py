@@ -24,7 +24,7 @@ from pydantic import Field
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.episode import EpisodeConfig, Searcher
+from orienteer.methods.baselines.episode import EpisodeConfig, SearchAgents
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result, Trajectory
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
@@ -54,7 +54,7 @@ class Reflexion:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: ReflexionConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or ReflexionConfig()
-        self._searcher = Searcher(graph, model, self.config, method=self.name)
+        self._searcher = SearchAgents(graph, model, self.config, method=self.name)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Search in episodes until one is judged to answer the question, or no further one is allowed."""
@@ -82,13 +82,13 @@ class Reflexion:
         return workflow.hits
 
     def _lesson(self, workflow: Workflow, trajectory: Trajectory) -> str | None:
-        """Return what an episode teaches; None where it is judged to have answered, or the verdict cannot be read."""
+        """Return the lesson of an episode; None where it is judged to have answered, or the verdict cannot be read."""
         names = [one_line(self._graph.node(node).name) for node in trajectory.selected]
         verdict = workflow.ask_for(
             "reflexion-judge",
             VERDICT,
             question=workflow.question.text,
-            steps="\n\n".join(_told(trajectory, self.config.context_tokens * CHARACTERS_A_TOKEN)) or "none",
+            steps="\n\n".join(_in_words(trajectory, self.config.context_tokens * CHARACTERS_A_TOKEN)) or "none",
             answer="; ".join(names) or "none",
         )
         if verdict is None:
@@ -98,7 +98,7 @@ class Reflexion:
 
 
 def _require_order(trajectory: Trajectory, number: int) -> None:
-    """Raise what ended an episode before its end: `BudgetExhausted` or `ModelError`."""
+    """Raise the error that cut an episode short: `BudgetExhausted` or `ModelError`."""
     ended = trajectory.stopped_by
     if ended == "error":
         raise ModelError(f"{trajectory.error}, in episode {number}")
@@ -106,13 +106,13 @@ def _require_order(trajectory: Trajectory, number: int) -> None:
         raise BudgetExhausted(ended, f"no {ended} were left in episode {number}")
 
 
-def _told(trajectory: Trajectory, room: int) -> Iterator[str]:
-    """Yield each step as the judge reads it: thought, calls, and what these gave, cut to share the room evenly."""
+def _in_words(trajectory: Trajectory, room: int) -> Iterator[str]:
+    """Yield each step as the judge reads it: thought, calls and observations, which share the room evenly."""
     count = sum(len(step.observations) for step in trajectory.steps)
     width = max(_SHORTEST, room // max(count, 1))
     for number, step in enumerate(trajectory.steps, 1):
-        said = step.reply.message
-        lines = [f"Thought {number}: {said.content.strip()}"] if said.content else []
-        lines += [f"Action {number}: {call.name} {call.arguments}" for call in said.tool_calls]
-        lines += [f"Observation {number}: {seen.text[:width]}" for seen in step.observations]
+        message = step.reply.message
+        lines = [f"Thought {number}: {message.content.strip()}"] if message.content else []
+        lines += [f"Action {number}: {call.name} {call.arguments}" for call in message.tool_calls]
+        lines += [f"Observation {number}: {observed.text[:width]}" for observed in step.observations]
         yield "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`search-o1`: a model reasons, asks for searches in marks within its reasoning, and reads of each what matters alone.
+"""`search-o1`: a model reasons, asks for searches by marks in its reasoning, and reads only what matters of each.
 
 Paper: Li et al. 2025, Search-o1: agentic search-enhanced large reasoning models; a baseline of GraphSearch (002,
 table 4). The authors' settings: 10 documents a search, 5 searches and 10 turns at the most.
@@ -83,13 +83,13 @@ class SearchO1:
         """Let the model reason and search until it answers."""
         config = self._settled
         workflow = course(self._graph, self._model, run, question=question, method=self.name, config=config)
-        chain = _Chain(self._graph, workflow, config)
+        chain = _ReasoningChain(self._graph, workflow, config)
         result = workflow.follow_and_rank(chain.run, chain.ranking)
         return result.model_copy(update={"answer": chain.answer, "long_answer": chain.reasoning})
 
 
-class _Turn(NamedTuple):
-    """What a reply says, what stands after its first mark left out."""
+class _ReasoningTurn(NamedTuple):
+    """A reply up to its first mark."""
 
     thought: str
     query: str | None = None
@@ -97,8 +97,8 @@ class _Turn(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Chain:
-    """One question's reasoning, and what was found for it."""
+class _ReasoningChain:
+    """One question's reasoning, and the documents found for it."""
 
     graph: Graph
     workflow: Workflow
@@ -108,7 +108,7 @@ class _Chain:
     """The whole chain, where there is an answer."""
     turns: list[str] = field(default_factory=list)
     searched: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """The rows that each query found."""
+    """Rows by the query that found them."""
     cited: dict[int, str] = field(default_factory=dict)
     """Rows that reason-in-documents has drawn on."""
     named: dict[int, str] = field(default_factory=dict)
@@ -118,13 +118,13 @@ class _Chain:
         """Take turns until the model answers or may go no further."""
         for number in range(1, self.config.max_turns + 1):
             left = self.config.max_searches - len(self.searched) if number < self.config.max_turns else 0
-            said = self.workflow.ask_aloud(
+            reply = self.workflow.ask_aloud(
                 "search-o1",
                 question=self.workflow.question.text,
                 chain="\n\n".join(self.turns) or "(empty)",
                 left=f"Searches left: {left}." if left else NONE_LEFT,
             )
-            turn = _read(said)
+            turn = _read(reply)
             if turn.query is None:
                 self._end(turn, number)
                 return
@@ -151,7 +151,7 @@ class _Chain:
             reasons = dict.fromkeys(rows, "found by plain search")
         return self.workflow.present(reasons)
 
-    def _result(self, turn: _Turn, left: int) -> str:
+    def _result(self, turn: _ReasoningTurn, left: int) -> str:
         """Return what enters the chain for a search."""
         query = turn.query or ""
         if query in self.searched:
@@ -162,50 +162,50 @@ class _Chain:
         self.searched[query] = rows
         return self._reasoned(turn, rows) if rows else EMPTY
 
-    def _reasoned(self, turn: _Turn, rows: Sequence[int]) -> str:
+    def _reasoned(self, turn: _ReasoningTurn, rows: Sequence[int]) -> str:
         """Return what reason-in-documents takes from some rows for the chain, ids in place of its labels."""
         documents = shown(self.graph, rows, self.config.context_tokens)
-        said = self.workflow.ask(
+        reply = self.workflow.ask(
             "search-o1-documents",
             question=self.workflow.question.text,
             chain="\n\n".join([*self.turns, turn.thought]).strip() or "(empty)",
             query=turn.query,
             documents=documents.text,
         )
-        found = with_ids(_clean(said), documents.labels)
-        if not found.text:
+        summary = with_ids(_clean(reply), documents.labels)
+        if not summary.text:
             self.workflow.notes.append(f"nothing was said of the documents found by {turn.query!r}")
-        for node in found.cited:
+        for node in summary.cited:
             self.cited.setdefault(self.graph.row(node), f"drawn on for {turn.query!r}")
-        return found.text[:_THOUGHT] or EMPTY
+        return summary.text[:_THOUGHT] or EMPTY
 
-    def _end(self, turn: _Turn, number: int) -> None:
-        """Take the answer, or what stands for it."""
+    def _end(self, turn: _ReasoningTurn, number: int) -> None:
+        """Take the answer, or the last line where the marks are missing."""
         words = turn.answer
         if words is None:
             words = next((line for line in reversed(turn.thought.splitlines()) if line.strip()), "")
-            what = "its last line stands for one" if words else "it said nothing"
-            self.workflow.notes.append(f"the model gave no answer in its marks in turn {number}: {what}")
+            instead = "its last line stands for one" if words else "it said nothing"
+            self.workflow.notes.append(f"the model gave no answer in its marks in turn {number}: {instead}")
         rows = dict.fromkeys(row for some in (self.cited, *self.searched.values()) for row in some)
-        found = citations(_clean(words), [self.graph.ids[row] for row in rows])
-        self.named = {self.graph.row(node): "cited in the answer" for node in found.cited}
-        if found.notes:
-            self.workflow.notes.append(f"the answer cites what was not found: {', '.join(found.notes)}")
-        self.answer = spoken(found.text)
+        answer = citations(_clean(words), [self.graph.ids[row] for row in rows])
+        self.named = {self.graph.row(node): "cited in the answer" for node in answer.cited}
+        if answer.notes:
+            self.workflow.notes.append(f"the answer cites what was not found: {', '.join(answer.notes)}")
+        self.answer = spoken(answer.text)
         if self.answer is not None:
-            self.reasoning = "\n".join(_MARKS.sub("", one) for one in (*self.turns, turn.thought)).strip() or None
+            self.reasoning = "\n".join(_MARKS.sub("", text) for text in (*self.turns, turn.thought)).strip() or None
 
 
-def _read(said: str) -> _Turn:
+def _read(reply: str) -> _ReasoningTurn:
     """Read a reply: its first complete mark counts, a search also where the model only thinks aloud."""
-    search = _SEARCH.search(said)
-    before = said if search is None else said[: search.start()]
-    thought = said.rfind(_THOUGHT_OUT)  # an answer before that is only considered
+    search = _SEARCH.search(reply)
+    before = reply if search is None else reply[: search.start()]
+    thought = reply.rfind(_THOUGHT_OUT)  # an answer before that is only considered
     is_thinking = thought < 0 and "<think>" in before
     answer = None if is_thinking else _ANSWER.search(before, max(thought, 0))
     if search is not None and answer is None:
-        return _Turn(_clean(before, keeps_lines=True), query=_clean(search[1]))
-    return _Turn(_clean(after_thinking(said), keeps_lines=True), answer=None if answer is None else answer[1])
+        return _ReasoningTurn(_clean(before, keeps_lines=True), query=_clean(search[1]))
+    return _ReasoningTurn(_clean(after_thinking(reply), keeps_lines=True), answer=None if answer is None else answer[1])
 
 
 def _clean(text: str, *, keeps_lines: bool = False) -> str:

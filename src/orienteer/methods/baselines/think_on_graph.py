@@ -93,21 +93,21 @@ class ThinkOnGraphConfig(WorkflowConfig):
     """What scores nodes: model, or bm25 against the question. The paper's code offers both."""
 
 
-class Walk(NamedTuple):
-    """A path from a topic: its rows, the relations between them as they are told, and its score."""
+class BeamPath(NamedTuple):
+    """A path from a topic: its rows, the relations between them in words, and its score."""
 
     rows: tuple[int, ...]
     relations: tuple[str, ...] = ()
     score: float = 1.0
 
 
-class Relation(NamedTuple):
+class PathRelation(NamedTuple):
     """One kind of edge at the end of a path."""
 
-    walk: Walk
+    path: BeamPath
     kind: Kind
     size: int
-    """Nodes behind it."""
+    """The number of nodes behind it."""
     score: float = 0.0
 
 
@@ -123,27 +123,27 @@ class ThinkOnGraph:
         """Explore from the topics and return the nodes of the kept paths."""
         config = self.config
         workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
-        search = _Search(self._graph, workflow, config)
+        search = _BeamSearch(self._graph, workflow, config)
         result = workflow.follow_and_rank(search.explore, lambda: workflow.present(search.reasons() or search.plain()))
         return result.model_copy(update={"answer": search.answer})
 
 
 @dataclass(slots=True)
-class _Search:
+class _BeamSearch:
     """One question's beam."""
 
     graph: Graph
     workflow: Workflow
     config: ThinkOnGraphConfig
     answer: str | None = None
-    beams: list[list[Walk]] = field(default_factory=list)
+    beams: list[list[BeamPath]] = field(default_factory=list)
     """Kept paths by depth; the first are the topics."""
-    chosen: list[Walk] = field(default_factory=list)
+    chosen: list[BeamPath] = field(default_factory=list)
     """Paths whose ends the model takes for the answer."""
 
     def explore(self) -> None:
         """Walk deeper until the paths suffice, or end."""
-        self.beams.append([Walk((row,)) for row in self._topics()])
+        self.beams.append([BeamPath((row,)) for row in self._topics()])
         for _ in range(self.config.depth):
             relations = self._relations()
             reached = self._scored(self._reached(relations)) if relations else []
@@ -163,21 +163,21 @@ class _Search:
         """Return the rows of the ranking with the path that leads to each; none where nothing was explored."""
         if len(self.beams) < 2:
             return {}
-        deepest = [walk for beam in reversed(self.beams) for walk in sorted(beam, key=lambda one: -one.score)]
+        deepest = [path for beam in reversed(self.beams) for path in sorted(beam, key=lambda path: -path.score)]
         reasons: dict[int, str] = {}
-        for walk in (*self.chosen, *deepest):
-            reasons.setdefault(walk.rows[-1], self._told(walk) if walk.relations else "named by the question")
+        for path in (*self.chosen, *deepest):
+            reasons.setdefault(path.rows[-1], self._in_words(path) if path.relations else "named by the question")
         return reasons
 
     def _topics(self) -> list[int]:
         """Return the nodes that the question names, by name or alias, else by search."""
         graph, workflow = self.graph, self.workflow
-        found = workflow.ask_for("think-on-graph-topics", TOPICS, question=workflow.question.text)
-        if found is None:
+        reply = workflow.ask_for("think-on-graph-topics", TOPICS, question=workflow.question.text)
+        if reply is None:
             workflow.notes.append("the model's topics cannot be read: found by plain search")
             return []
         rows: dict[int, None] = {}
-        for name in list(dict.fromkeys(filter(str.strip, found["topics"])))[: self.config.topics]:
+        for name in list(dict.fromkeys(filter(str.strip, reply["topics"])))[: self.config.topics]:
             named = np.unique(np.array(graph.candidates(name), np.int32))
             near = workflow.rank(named, 1)[0].tolist() or workflow.search(name, 1)
             rows |= dict.fromkeys(near)
@@ -187,110 +187,116 @@ class _Search:
             workflow.notes.append("no topic was found in the graph: found by plain search")
         return list(rows)
 
-    def _relations(self) -> list[Relation]:
+    def _relations(self) -> list[PathRelation]:
         """Return the relations at the ends of the paths that the model scores best."""
-        around = sorted(self._around(), key=lambda one: one.size)[: self.config.relations]
+        around = sorted(self._around(), key=lambda relation: relation.size)[: self.config.relations]
         if not around:
             return []
-        lines = [f"{self._told(one.walk)} {arrow(self.graph, one.kind)} ({one.size})" for one in around]
+        lines = [
+            f"{self._in_words(relation.path)} {arrow(self.graph, relation.kind)} ({relation.size})"
+            for relation in around
+        ]
         scores = self._ask_scores("think-on-graph-relations", lines)
         if scores is None:
             self.workflow.notes.append("the model's choice of relations cannot be read: the walk ends there")
             return []
-        best = [one._replace(score=scores[at]) for at, one in enumerate(around) if scores.get(at, 0) > 0]
-        return sorted(best, key=lambda one: -one.walk.score * one.score)[: self.config.width]
+        best = [
+            relation._replace(score=scores[place]) for place, relation in enumerate(around) if scores.get(place, 0) > 0
+        ]
+        return sorted(best, key=lambda relation: -relation.path.score * relation.score)[: self.config.width]
 
-    def _around(self) -> Iterator[Relation]:
-        for walk in self.beams[-1]:
-            row = walk.rows[-1]
+    def _around(self) -> Iterator[PathRelation]:
+        for path in self.beams[-1]:
+            row = path.rows[-1]
             self.workflow.use("search_in_neighborhood", node=self.graph.ids[row], k=1)
             counts = self.graph.counts(self.graph.adjacency.entries(np.array([row], np.int32)))
-            yield from (Relation(walk, kind, count) for kind, count in counts.items())
+            yield from (PathRelation(path, kind, count) for kind, count in counts.items())
 
-    def _reached(self, relations: Sequence[Relation]) -> list[Walk]:
+    def _reached(self, relations: Sequence[PathRelation]) -> list[BeamPath]:
         """Return the paths one edge longer, scored by their relations alone."""
         graph, longer = self.graph, []
-        for one in relations:
-            kind, filters = one.kind, dict[str, JsonValue]()
+        for relation in relations:
+            path, kind, filters = relation.path, relation.kind, dict[str, JsonValue]()
             if kind.edge_type not in graph.schema.symmetric:
                 filters["direction"] = kind.direction
-            found = self.workflow.use(
+            near = self.workflow.use(
                 "search_in_neighborhood",
-                node=graph.ids[one.walk.rows[-1]],
+                node=graph.ids[path.rows[-1]],
                 query=self.workflow.question.text,
                 edge_types=[kind.edge_type],
                 node_types=[kind.node_type],
                 k=self.config.nodes,
                 **filters,
             )
-            told = (*one.walk.relations, arrow(graph, kind).removesuffix(f" {kind.node_type}"))
-            ends = (graph.row(node) for node in found.nodes)
+            relations_in_words = (*path.relations, arrow(graph, kind).removesuffix(f" {kind.node_type}"))
             longer += [
-                Walk((*one.walk.rows, end), told, one.walk.score * one.score)
-                for end in ends
-                if end not in one.walk.rows
+                BeamPath((*path.rows, end), relations_in_words, path.score * relation.score)
+                for end in map(graph.row, near.nodes)
+                if end not in path.rows
             ]
         return longer
 
-    def _scored(self, walks: Sequence[Walk]) -> list[Walk]:
+    def _scored(self, paths: Sequence[BeamPath]) -> list[BeamPath]:
         """Return the best paths by the scores of their ends."""
-        scores = self._by_model(walks) if self.config.scorer == "model" and walks else None
+        scores: Mapping[int, float] | None = None
+        if self.config.scorer == "model" and paths:
+            scores = self._ask_scores("think-on-graph-nodes", list(map(self._in_words, paths)))
+            if scores is None:
+                self.workflow.notes.append("the model's scores of nodes cannot be read: a search stands in")
         if scores is None:
-            scores = self._by_words(walks)
-        best = [one._replace(score=one.score * scores[at]) for at, one in enumerate(walks) if scores.get(at, 0) > 0]
-        return sorted(best, key=lambda one: -one.score)[: self.config.width]
+            scores = self._by_words(paths)
+        best = [
+            path._replace(score=path.score * scores[place])
+            for place, path in enumerate(paths)
+            if scores.get(place, 0) > 0
+        ]
+        return sorted(best, key=lambda path: -path.score)[: self.config.width]
 
-    def _by_model(self, walks: Sequence[Walk]) -> Mapping[int, float] | None:
-        scores = self._ask_scores("think-on-graph-nodes", [self._told(one) for one in walks])
-        if scores is None:
-            self.workflow.notes.append("the model's scores of nodes cannot be read: a search stands in")
-        return scores
-
-    def _by_words(self, walks: Sequence[Walk]) -> Mapping[int, float]:
+    def _by_words(self, paths: Sequence[BeamPath]) -> Mapping[int, float]:
         """Return a score for each path by a search for its end: 1 for the best, still a little for what matches none.
 
         That is BM25 unless the mode of searches is another.
         """
-        ends = np.unique(np.array([one.rows[-1] for one in walks], np.int32))
+        ends = np.unique(np.array([path.rows[-1] for path in paths], np.int32))
         rows, scores = self.workflow.rank(ends, len(ends))
         scores = scores.clip(min=0)  # of cosines
         top = float(scores.max(initial=0.0)) or 1.0
         by_row = {row: 0.1 + 0.9 * score / top for row, score in zip(rows.tolist(), scores.tolist(), strict=True)}
-        return {at: by_row[one.rows[-1]] for at, one in enumerate(walks)}
+        return {place: by_row[path.rows[-1]] for place, path in enumerate(paths)}
 
     def _suffices(self) -> bool:
-        """Ask whether the paths suffice; keep what the model takes for the answer."""
-        walks = [walk for beam in self.beams[1:] for walk in beam]
+        """Ask whether the paths suffice; keep those whose ends the model takes for the answer."""
+        paths = [path for beam in self.beams[1:] for path in beam]
         verdict = self.workflow.ask_for(
             "think-on-graph-enough",
             VERDICT,
             question=self.workflow.question.text,
-            paths=_numbered([self._told(one) for one in walks]),
+            paths=_numbered(list(map(self._in_words, paths))),
         )
         if verdict is None:
             self.workflow.notes.append("the model did not say whether the paths suffice: taken for no")
             return False
-        self.chosen = [walks[number - 1] for number in verdict["nodes"] if 1 <= number <= len(walks)]
+        self.chosen = [paths[number - 1] for number in verdict["nodes"] if 1 <= number <= len(paths)]
         if verdict["enough"]:
             self.answer = verdict["answer"].strip() or None
         return bool(verdict["enough"])
 
     def _ask_scores(self, prompt: str, lines: Sequence[str]) -> dict[int, float] | None:
         """Return the scores of lines by their places, 0 to 1; None where the model gives none that can be read."""
-        found = self.workflow.ask_for(
+        reply = self.workflow.ask_for(
             prompt, SCORES, question=self.workflow.question.text, lines=_numbered(lines), width=self.config.width
         )
-        if found is None:
+        if reply is None:
             return None
         return {
-            one["number"] - 1: min(max(float(one["score"]), 0.0), 1.0)
-            for one in reversed(found["scores"])
-            if 1 <= one["number"] <= len(lines)
+            item["number"] - 1: min(max(float(item["score"]), 0.0), 1.0)
+            for item in reversed(reply["scores"])
+            if 1 <= item["number"] <= len(lines)
         }
 
-    def _told(self, walk: Walk) -> str:
-        names = [one_line(self.graph.names[row]) for row in walk.rows]
-        steps = (f" {relation} {name}" for relation, name in zip(walk.relations, names[1:], strict=True))
+    def _in_words(self, path: BeamPath) -> str:
+        names = [one_line(self.graph.names[row]) for row in path.rows]
+        steps = (f" {relation} {name}" for relation, name in zip(path.relations, names[1:], strict=True))
         return "".join((names[0], *steps))
 
 

@@ -35,8 +35,8 @@ class Vanilla:
         return Result(question=question.text, method=self.name, notes=(NOTHING,))
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
-        """Ask the model; what ends the call ends the result."""
+        """Return the model's answer; an error of the call ends the result."""
         sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
         nothing = self.retrieve(question, run)
-        said = ask(nothing, "vanilla", f"Question: {question.text}", parted, model=model, run=run, sampling=sampling)
-        return said.model_copy(update={"stopped_by": said.trajectories[-1].stopped_by})
+        result = ask(nothing, "vanilla", f"Question: {question.text}", parted, model=model, run=run, sampling=sampling)
+        return result.model_copy(update={"stopped_by": result.trajectories[-1].stopped_by})
