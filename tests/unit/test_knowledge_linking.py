@@ -10,12 +10,13 @@ from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Node, Usage
-from orienteer.retrieval.matching.matcher import TripleMatcher, TriplePattern, match_triples
+from orienteer.retrieval.matching.bindings import TriplePattern
+from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.spaces import Spaces
 
 
 def match(graph, *triples):
-    return match_triples(graph, [TriplePattern(*one) for one in triples], Spaces(graph), run=Allowance())
+    return TripleMatcher(graph, Spaces(graph)).match([TriplePattern(*triple) for triple in triples], run=Allowance())
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +68,12 @@ def test_only_a_name_that_no_node_bears_is_embedded_and_a_spent_budget_is_told(s
     graph = Graph.open(path, embedder=lambda name: PaidEmbedder())
     spent = Allowance(Budget(calls=1), reserve=1)
     asked = TriplePattern("Ada Holm", "directed", "?f")
-    assert match_triples(graph, [asked], Spaces(graph), run=spent).sound == ({"?f": "f1"}, {"?f": "f2"})
+    assert TripleMatcher(graph, Spaces(graph)).match([asked], run=spent).sound == ({"?f": "f1"}, {"?f": "f2"})
     with pytest.raises(BudgetExhausted):
-        match_triples(graph, [asked._replace(subject="Ada Holmm")], Spaces(graph), run=spent)
+        TripleMatcher(graph, Spaces(graph)).match([asked._replace(subject="Ada Holmm")], run=spent)
     assert spent.usage().calls == 0
     paid = Allowance(Budget(calls=1), reserve=0)
-    assert match_triples(graph, [asked._replace(subject="Ada Holmm")], Spaces(graph), run=paid).sound
+    assert TripleMatcher(graph, Spaces(graph)).match([asked._replace(subject="Ada Holmm")], run=paid).sound
     assert paid.usage().calls == 1
 
 

@@ -14,7 +14,8 @@ from orienteer.ingest.demo import demo_records
 from orienteer.ingest.run import import_graph
 from orienteer.llm.budget import Allowance
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
-from orienteer.retrieval.matching.matcher import MISSED, STATES, TripleMatcher, TriplePattern, match_triples
+from orienteer.retrieval.matching.bindings import TriplePattern
+from orienteer.retrieval.matching.matcher import MISSED, STATES, TripleMatcher
 from orienteer.retrieval.matching.partners import PARTNERS, UNFIT, UNMATCHED
 from orienteer.retrieval.matching.predicate import AGAINST, ONE_WAY, Predicates
 from orienteer.retrieval.spaces import Spaces
@@ -23,7 +24,7 @@ from orienteer.tools.triples import MatchTriples, matching_arguments
 
 def match(graph, *triples):
     patterns = [TriplePattern(*one) for one in triples]
-    return match_triples(graph, patterns, Spaces(graph), run=Allowance())
+    return TripleMatcher(graph, Spaces(graph)).match(patterns, run=Allowance())
 
 
 def bound(found, variable, *, least=0.0):

@@ -4,7 +4,8 @@ import pytest
 
 from orienteer.llm.budget import Allowance
 from orienteer.records import Edge, Node
-from orienteer.retrieval.matching.matcher import TriplePattern, match_triples
+from orienteer.retrieval.matching.bindings import TriplePattern
+from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.matching.partners import UNMATCHED
 from orienteer.retrieval.matching.predicate import Predicates
 from orienteer.retrieval.spaces import Spaces
@@ -23,7 +24,7 @@ NEAR = [
 
 
 def match(graph, *triples):
-    return match_triples(graph, [TriplePattern(*one) for one in triples], Spaces(graph), run=Allowance())
+    return TripleMatcher(graph, Spaces(graph)).match([TriplePattern(*triple) for triple in triples], run=Allowance())
 
 
 @pytest.fixture(scope="module")

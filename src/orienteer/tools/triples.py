@@ -10,7 +10,8 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.budget import Allowance
 from orienteer.records import JsonValue, Observation, ToolSpec
-from orienteer.retrieval.matching.matcher import TriplePattern, match_triples
+from orienteer.retrieval.matching.bindings import TriplePattern
+from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import AUTO
 from orienteer.retrieval.rendering import TOKENS
 from orienteer.retrieval.spaces import Spaces
@@ -45,7 +46,7 @@ class MatchTriples:
         """Match once more what a trajectory has matched."""
         triples = [TriplePattern(*one) for one in cast(list[list[str]], arguments["triples"])]
         spaces = Spaces(self._graph, cast(Mode, arguments.get("mode", AUTO)))
-        found = match_triples(self._graph, triples, spaces, run=Allowance())
+        found = TripleMatcher(self._graph, spaces).match(triples, run=Allowance())
         return observed(found.evidence.relational(), self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
 
 

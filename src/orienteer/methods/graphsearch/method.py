@@ -142,8 +142,8 @@ class _GraphSearchCourse:
     def _concluded(self, *, is_cut_short: bool) -> Conclusion:
         """Return the answer; where nothing was read there is none, and no call is made for it."""
         findings = [answer.findings for answer in self._answers()]
-        if not any(found.labels for found in findings):
-            is_empty = not is_cut_short and not any(found.read for found in findings)
+        if not any(part.labels for part in findings):
+            is_empty = not is_cut_short and not any(part.read for part in findings)
             return Conclusion(NOT_THERE if is_empty else None)
         last = self._flow.fork(self._flow.run.final())
         try:
@@ -224,7 +224,7 @@ def _by_use(answers: Sequence[SubAnswer], cited: Iterable[str]) -> Iterator[tupl
         ("found beside what was read for", [answer.findings.whole for answer in answers]),
     ):
         # The best of each sub-query first, then the second of each.
-        for place in zip_longest(*(found.nodes for found in evidence)):
+        for place in zip_longest(*(part.nodes for part in evidence)):
             for answer, scored in zip(answers, place, strict=True):
                 if scored is not None:
                     yield scored.item.id, f"{why}: {answer.query.shown}"

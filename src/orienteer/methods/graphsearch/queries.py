@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orienteer.records import JsonValue
-from orienteer.retrieval.matching.matcher import TriplePattern
+from orienteer.retrieval.matching.bindings import TriplePattern
 from orienteer.retrieval.query import Query
 
 # Latin letters alone can go on a name: other scripts put no blank between a reference and the word that follows it.

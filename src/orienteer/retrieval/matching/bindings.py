@@ -1,4 +1,4 @@
-"""What matched triples, as bindings and as evidence."""
+"""The matches of triples, as bindings of their variables and as evidence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN = 50  # answers whose edges are shown as evidence
 
 
 class TriplePattern(NamedTuple):
-    """A triple as a model wrote it. `?name`, `Entity#2` and `#1` are variables, and so is what says a type alone."""
+    """A triple as a model wrote it. `?name`, `Entity#2` and `#1` are variables, and so is the name of a type alone."""
 
     subject: str
     predicate: str
@@ -37,18 +37,18 @@ class TriplePattern(NamedTuple):
 
 
 class TripleMatch(NamedTuple):
-    """What of a graph matches triples."""
+    """What matches triples in a graph."""
 
     bindings: tuple[tuple[Mapping[str, str], float], ...]
     """Node id by variable as it is first written, and the score, best first; (({}, score),) for triples without any."""
     evidence: Evidence
     reason: str = ""
-    """Which names could not be linked and which triples nothing matches."""
+    """Names that could not be linked and triples that nothing matches, in words."""
     sound: tuple[Mapping[str, str], ...] = ()
-    """Those bindings, best first, for which an edge or a fact says each triple's predicate.
+    """The bindings, best first, for which an edge or a fact says each triple's predicate.
 
-    The others are guesses by what stands near: evidence to be read, nothing to put in a variable's place. Among the
-    passages of a graph without entities there are only such.
+    The others are guesses by nearness: evidence to be read, nothing to put in a variable's place. Among the passages of
+    a graph without entities all are guesses.
     """
 
 
@@ -80,10 +80,10 @@ class TripleJoin:
     """Triples that nothing matches."""
 
 
-def matched(spaces: Spaces, surroundings: Surroundings, joined: TripleJoin) -> TripleMatch:
-    """Return the bindings of variables, each once, and what speaks for them."""
-    found: dict[tuple[tuple[str, str], ...], float] = {}
-    sound = dict.fromkeys(found)
+def match_of(spaces: Spaces, surroundings: Surroundings, joined: TripleJoin) -> TripleMatch:
+    """Return the bindings of variables, each once, and the evidence for them."""
+    scores: dict[tuple[tuple[str, str], ...], float] = {}
+    sound = dict.fromkeys(scores)
     variables = [
         (number, slot.written) for number, slot in enumerate(joined.slots) if slot.is_variable and slot.written
     ]
@@ -91,12 +91,12 @@ def matched(spaces: Spaces, surroundings: Surroundings, joined: TripleJoin) -> T
     if len(joined.missed) < len(joined.patterns):
         for row, score, is_sound in zip(states.rows.tolist(), states.scores.tolist(), states.sound, strict=True):
             binding = tuple((name, spaces.graph.ids[row[at]]) for at, name in variables if row[at] != UNBOUND)
-            found.setdefault(binding, score)
+            scores.setdefault(binding, score)
             if is_sound:
                 sound[binding] = None
     reason = _reason(joined)
-    evidence = _Teller(spaces, surroundings, joined).evidence(reason)
-    bindings = tuple((dict(binding), score) for binding, score in found.items())
+    evidence = _EvidenceBuilder(spaces, surroundings, joined).evidence(reason)
+    bindings = tuple((dict(binding), score) for binding, score in scores.items())
     return TripleMatch(bindings, evidence, reason, tuple(map(dict, sound)))
 
 
@@ -108,17 +108,16 @@ def _reason(joined: TripleJoin) -> str:
     for number in joined.missed:
         ends = [joined.slots[end] for end in joined.ends[number]]
         if not any(slot.is_unlinked for slot in ends):
-            known = any(
+            has_known_end = any(
                 joined.states.rows[0, end] != UNBOUND or len(joined.slots[end].rows) for end in joined.ends[number]
             )
-            reasons.append(
-                f"{joined.patterns[number]} {'is matched by nothing' if known else 'has no end that is known'}"
-            )
+            fault = "is matched by nothing" if has_known_end else "has no end that is known"
+            reasons.append(f"{joined.patterns[number]} {fault}")
     return "; ".join((*unlinked, *reasons))
 
 
-class _Teller:
-    """Says which nodes, edges, facts and paths answers are made of, each once with the score of the best answer."""
+class _EvidenceBuilder:
+    """Collects the nodes, edges, facts and paths of answers, each once with the score of the best answer."""
 
     def __init__(self, spaces: Spaces, surroundings: Surroundings, joined: TripleJoin) -> None:
         self._spaces, self._surroundings, self._joined = spaces, surroundings, joined
@@ -128,16 +127,16 @@ class _Teller:
         self._paths: dict[tuple[int, ...], tuple[float, str]] = {}
 
     def evidence(self, reason: str) -> Evidence:
-        """Return the evidence of the first answers; of what is linked where there is none."""
+        """Return the evidence of the first answers; without any, the linked nodes."""
         states = self._joined.states
         for number in range(min(_SHOWN, len(states.scores))):
-            self._tell(states.rows[number], states.ways[number].tolist(), float(states.scores[number]))
+            self._add_answer(states.rows[number], states.ways[number].tolist(), float(states.scores[number]))
         nodes = [self._spaces.node(row, *reason) for row, reason in self._nodes.items()]
         edges = [Scored(self._edge(at), *reason) for at, reason in self._edges.items()]
         paths = [Scored(self._path(walk), *reason) for walk, reason in self._paths.items()]
         return Evidence(_best_first(nodes), _best_first(edges), _best_first(paths), reason)
 
-    def _tell(self, rows: NDArray[np.int32], ways: Sequence[int], score: float) -> None:
+    def _add_answer(self, rows: NDArray[np.int32], ways: Sequence[int], score: float) -> None:
         """Take in one answer. A better one has come before."""
         for slot, row in zip(self._joined.slots, rows.tolist(), strict=True):
             if row != UNBOUND:
@@ -151,20 +150,20 @@ class _Teller:
                 continue
             subject, other = (int(rows[end]) for end in self._joined.ends[triple])
             if at >= 0:
-                self._tell_edges(at, triple, subject, score)
+                self._add_edges(at, triple, subject, score)
             for walk in self._surroundings.ways[~at].paths if at < 0 else ():
                 self._paths.setdefault(walk, (score, f"a path for {self._joined.patterns[triple]}"))
             if self._spaces.facts.any():
-                self._tell_facts(at, triple, (subject, other), score)
+                self._add_facts(at, triple, (subject, other), score)
 
-    def _tell_edges(self, at: int, triple: int, subject: int, score: float) -> None:
+    def _add_edges(self, at: int, triple: int, subject: int, score: float) -> None:
         """Take in the edge at a place, with those parallel to it."""
         adjacency, fit = self._graph.adjacency, self._joined.fits[triple]
         owner, neighbor, kind = self._place(at)
         fits = fit.kinds_from(owner == subject)
         why = str(self._joined.patterns[triple])
         if fits[kind] == 0:
-            is_said = not fit.is_open and self._surroundings.said(at, fit) > 0
+            is_said = not fit.is_open and self._surroundings.edge_share(at, fit) > 0
             why += "; by its text" if is_said else "; predicate unmatched"
         elif fits[kind] < fits[kind ^ 1]:
             why += "; against its direction"
@@ -172,12 +171,12 @@ class _Teller:
             if int(adjacency.kind[parallel]) == (kind if owner < neighbor else kind ^ 1):
                 self._edges.setdefault(parallel, (score, why))
 
-    def _tell_facts(self, at: int, triple: int, ends: tuple[int, int], score: float) -> None:
-        """Take in the facts that have both ends as members: those that say most of the predicate."""
+    def _add_facts(self, at: int, triple: int, ends: tuple[int, int], score: float) -> None:
+        """Take in the facts with both ends as members, as far as they say most of the predicate."""
         joining = self._surroundings.ways[~at].fact if at < 0 else None
         facts = self._surroundings.facts(*ends).tolist()
         texts = [self._graph.texts[fact] or self._graph.names[fact] for fact in facts]
-        shares = dict(zip(facts, map(self._joined.fits[triple].said_in, texts), strict=True))
+        shares = dict(zip(facts, map(self._joined.fits[triple].share_in, texts), strict=True))
         for fact, share in shares.items():
             if share == max(shares.values()) and (share > 0 or fact == joining):
                 pattern = self._joined.patterns[triple]
@@ -185,7 +184,7 @@ class _Teller:
                 self._nodes.setdefault(fact, (score * (1 + share) / 2, why))
 
     def _place(self, at: int) -> tuple[int, int, int]:
-        """Return whose edge stands at a place of the adjacency arrays, where it leads and its kind."""
+        """Return the owner, the neighbour and the kind of the edge at a place of the adjacency arrays."""
         adjacency = self._graph.adjacency
         return int(adjacency.indptr.searchsorted(at, "right")) - 1, int(adjacency.neighbor[at]), int(adjacency.kind[at])
 

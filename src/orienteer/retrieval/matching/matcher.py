@@ -4,14 +4,14 @@ GraphSearch (002), section 3.1.2, sends the words of a triple to a retriever. He
 a pattern that edges, facts and paths match:
 
 1. Ends are linked to nodes (`slots`), predicates to edge types and to what edges and facts say (`predicate`,
-   `partners`). All is soft: a share from 0 to 1 says how well each fits, and a binding's score is their product. An
-   edge whose type does not fit still counts a little where it joins what is known and leads to something new; a
-   direction is preferred, not required.
-2. Before variables are bound, what each may be is narrowed down to nodes that edges of fitting types join, triple by
-   triple until nothing changes; a step that would leave nothing is not made.
-3. Triples are taken one after another, next the one with most ends known, and of those the most selective. No more than
-   `STATES` partial answers are kept, the best; of a node with more neighbours than `partners.PARTNERS` those that the
-   words of the triple speak for. Within these bounds the answer is exact and does not depend on chance.
+   `partners`). Nothing is strict: a share from 0 to 1 says how well each fits, and a binding's score is their product.
+   An edge whose type does not fit still counts a little where it leads from a known node to a new one; a direction is
+   preferred, not required.
+2. Before variables are bound, the candidates of each are narrowed down to nodes that edges of fitting types join,
+   triple by triple until nothing changes; a step that would leave no candidate is not made.
+3. Triples are taken one after another: next the one with most ends known, and of those the most selective. The best
+   `STATES` partial answers are kept; of a node with more neighbours than `partners.PARTNERS`, those that the words of
+   the triple speak for. Within these bounds the answer is exact and does not depend on chance.
 4. Where the two known ends of a triple are joined neither by an edge nor by a fact, a path of at most three edges is
    weak evidence for it. A triple that nothing matches is passed over, at a cost, and named in the reason.
 """
@@ -35,14 +35,12 @@ from orienteer.retrieval.matching.bindings import (
     TripleJoin,
     TripleMatch,
     TriplePattern,
-    matched,
+    match_of,
 )
-from orienteer.retrieval.matching.partners import NOBODY, Other, Partners, Surroundings
+from orienteer.retrieval.matching.partners import NOBODY, OtherEnd, Partners, Surroundings
 from orienteer.retrieval.matching.predicate import PredicateFit, Predicates
 from orienteer.retrieval.matching.slots import Slot, SlotLinker
 from orienteer.retrieval.spaces import Spaces
-
-__all__ = ["MISSED", "STATES", "TripleMatch", "TripleMatcher", "TriplePattern", "match_triples"]
 
 STATES = 256
 """Partial answers that are kept."""
@@ -80,12 +78,12 @@ class TripleMatcher:
         ends = list(zip(numbers[::2], numbers[1::2], strict=True))
         join = _Join(self.graph, Surroundings(self.spaces, linker.mask, run), slots, ends, fits)
         states, missed = join.run(self._narrowed(slots, ends, fits, linker))
-        return matched(self.spaces, join.surroundings, TripleJoin(triples, slots, ends, fits, states, missed))
+        return match_of(self.spaces, join.surroundings, TripleJoin(triples, slots, ends, fits, states, missed))
 
     def _narrowed(
         self, slots: Sequence[Slot], ends: Sequence[tuple[int, int]], fits: Sequence[PredicateFit], linker: SlotLinker
     ) -> list[Rows | None]:
-        """Return the nodes that each end may be; None where nothing is known of it."""
+        """Return the candidates of each end, ascending; None where any node may be one."""
         domains = [slot.rows if len(slot.rows) else None for slot in slots]
         seen: dict[tuple[int, bool], int] = {}  # nodes at the end that a triple was last walked from
         steps = [
@@ -94,19 +92,19 @@ class TripleMatcher:
             if not (fits[triple].is_open and self.spaces.facts.any())  # facts may join what no edge does
             for is_subject in (True, False)
         ]
-        for triple, is_subject, known, end in steps * _PASSES:
-            rows, held = domains[known], domains[end]
-            if rows is None or slots[end].is_unlinked or known == end or seen.get((triple, is_subject)) == len(rows):
+        for triple, is_subject, start, end in steps * _PASSES:
+            rows, candidates = domains[start], domains[end]
+            if rows is None or slots[end].is_unlinked or start == end or seen.get((triple, is_subject)) == len(rows):
                 continue
             seen[triple, is_subject] = len(rows)
             image = self._image(rows, fits[triple].kinds_from(is_subject) > 0, linker)
-            left = image if held is None else np.intersect1d(held, image, assume_unique=True)
-            if len(left):
-                domains[end] = left
+            narrowed = image if candidates is None else np.intersect1d(candidates, image, assume_unique=True)
+            if len(narrowed):
+                domains[end] = narrowed
         return domains
 
     def _image(self, rows: Rows, kinds: NDArray[np.bool_], linker: SlotLinker) -> Rows:
-        """Return what edges of these kinds lead to from some rows; nothing where there are too many to read."""
+        """Return the nodes that edges of these kinds lead to, ascending; nothing where there are too many to read."""
         if not kinds.any() or int(self.graph.adjacency.degree(rows).sum()) > _EDGES:
             return np.zeros(0, np.int32)
         around = self.graph.adjacency.entries(rows, kinds).neighbor
@@ -115,11 +113,6 @@ class TripleMatcher:
         reached = np.zeros(len(self.graph), np.bool_)
         reached[around] = True
         return np.flatnonzero(reached & linker.mask).astype(np.int32)
-
-
-def match_triples(graph: Graph, triples: Sequence[TriplePattern], spaces: Spaces, *, run: Run) -> TripleMatch:
-    """Return what of a graph matches triples, as `TripleMatcher.match` does."""
-    return TripleMatcher(graph, spaces).match(triples, run=run)
 
 
 class _Join:
@@ -136,7 +129,7 @@ class _Join:
         self._graph, self.surroundings = graph, surroundings
         self._slots, self._ends, self._fits = slots, ends, fits
         self._domains: list[Rows | None] = []
-        self._known: dict[tuple[int, int, int, int], Partners] = {}
+        self._partners_by_key: dict[tuple[int, int, int, int], Partners] = {}
 
     def run(self, domains: list[Rows | None]) -> tuple[States, list[int]]:
         """Return the states after all triples, and the triples that nothing matches."""
@@ -159,7 +152,7 @@ class _Join:
         return states, sorted(missed)
 
     def _order(self, triple: int, states: States) -> tuple[int, int, int]:
-        """Return what triples are taken by: ends that are bound, ends that are linked, and how many nodes that is."""
+        """Return the key by which triples are taken: most bound ends, most linked ends, then fewest nodes."""
         ends = self._ends[triple]
         bound = [end for end in ends if states.rows[0, end] != UNBOUND]
         linked = [end for end in ends if len(self._slots[end].rows)]
@@ -207,16 +200,16 @@ class _Join:
         return wider.best(STATES)
 
     def _linked(self, end: int, rows: Rows) -> NDArray[np.float64]:
-        """Return how sure each of these rows is what an end names."""
+        """Return how surely an end names each of these rows, (rows,)."""
         slot = self._slots[end]
         return slot.shares[slot.rows.searchsorted(rows)] if len(slot.rows) else np.ones(len(rows))
 
     def _from(self, triple: int, states: States, number: int) -> States:
-        """Return one state with everything that matches a triple there."""
+        """Return the states that one state becomes, one for each match of a triple."""
         row = states.rows[number]
-        known, end = self._sides(triple, row)
+        start, end = self._sides(triple, row)
         is_new = row[end] == UNBOUND
-        partners = self._partners(triple, int(row[known]), known, end, UNBOUND if is_new else int(row[end]))
+        partners = self._partners(triple, int(row[start]), start, end, UNBOUND if is_new else int(row[end]))
         if is_new and not partners.fits:  # what fits nothing leads nowhere by going back
             partners = partners.where(~np.isin(partners.rows, row))
         size = len(partners.rows)
@@ -236,14 +229,14 @@ class _Join:
         degrees = self._graph.adjacency.degree(row[[subject, other]])
         return (subject, other) if degrees[0] <= degrees[1] else (other, subject)
 
-    def _partners(self, triple: int, row: int, known: int, end: int, bound: int) -> Partners:
-        key = (triple, row, known, bound)
-        if key not in self._known:
+    def _partners(self, triple: int, row: int, start: int, end: int, bound: int) -> Partners:
+        key = (triple, row, start, bound)
+        if key not in self._partners_by_key:
             slot = self._slots[end]
             among = self._domains[end] if bound == UNBOUND else np.array([bound], np.int32)
-            about = Other(self._fits[triple], known == self._ends[triple][0], slot.words, slot.types)
+            about = OtherEnd(self._fits[triple], start == self._ends[triple][0], slot.words, slot.types)
             partners = self.surroundings.partners(row, about, among)
             if not len(partners.rows) and (bound != UNBOUND or len(slot.rows)):
                 partners = self.surroundings.by_path(row, among if among is not None else NOBODY.rows)
-            self._known[key] = partners
-        return self._known[key]
+            self._partners_by_key[key] = partners
+        return self._partners_by_key[key]

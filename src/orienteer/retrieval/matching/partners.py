@@ -49,15 +49,15 @@ class Partners(NamedTuple):
     at: NDArray[np.int64]
     """Place in the adjacency arrays of the edge that leads there; below 0 the number, inverted, of another way."""
     fits: bool = True
-    """Something says the predicate; else they are joined by anything."""
+    """Whether something says the predicate; else the nodes are merely joined."""
 
     def where(self, keep: NDArray[np.bool_]) -> Partners:
-        """Return the marked ones."""
+        """Return the partners that a mask marks."""
         return Partners(self.rows[keep], self.shares[keep], self.at[keep], self.fits)
 
 
 class Bridge(NamedTuple):
-    """How two nodes are joined that no edge joins."""
+    """A way between two nodes that no edge joins: through a fact, or along paths."""
 
     fact: int | None = None
     """Row of the fact that has both as members."""
@@ -65,22 +65,22 @@ class Bridge(NamedTuple):
     """Rows from one to the other."""
 
 
-class Other(NamedTuple):
-    """What is known of the other end."""
+class OtherEnd(NamedTuple):
+    """The end of a triple that is looked for."""
 
     fit: PredicateFit
     is_subject: bool
-    """The known end is the subject."""
+    """Whether the known end is the subject."""
     words: str
     types: Mask | None = None
-    """By node type, whether the other end should be of it."""
+    """By node type, whether this end should have it."""
 
 
 NOBODY = Partners(np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64))
 
 
 class Surroundings:
-    """Finds partners, over one call; what is found is remembered. Not shared among threads."""
+    """Finds partners during one call, and remembers ways between them. Not shared among threads."""
 
     def __init__(self, spaces: Spaces, mask: Mask, run: Run) -> None:
         self._spaces, self._mask, self._run = spaces, mask, run
@@ -95,8 +95,8 @@ class Surroundings:
         self.ways: list[Bridge] = []
         """Facts and paths, by number."""
 
-    def partners(self, row: int, other: Other, among: Rows | None) -> Partners:
-        """Return the nodes at the other end, of these where given: best first, ties by row."""
+    def partners(self, row: int, other: OtherEnd, among: Rows | None) -> Partners:
+        """Return the nodes at the other end, best first, ties by row; `among` restricts them to ascending rows."""
         entries = self._graph.adjacency.entries(np.array([row], np.int32))
         groups = [self._by_edge(entries, other, among)]
         if self._has_facts:
@@ -106,29 +106,29 @@ class Surroundings:
         if fits.any():
             rows, at, shares = rows[fits], at[fits], shares[fits]
         else:
-            shares = self._any(at) * (1 + self._told(rows, other)) / 2
+            shares = self._any(at) * (1 + self._likeness(rows, other)) / 2
         if other.types is not None:
             shares = shares * np.where(other.types[self._graph.node_types[rows]], 1.0, _OTHER_TYPE)
         return self._best(Partners(rows, shares, at, bool(fits.any())), other)
 
     def _any(self, at: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what ways that fit nothing count: most where a passage names what is at the other end."""
+        """Return how much ways without a fitting predicate count: most where a passage names the other end."""
         kinds = self._graph.adjacency.kind[np.maximum(at, 0)]
         names = (at >= 0) & self._naming[kinds >> 1]
         return np.where(names, np.where(kinds & 1, _NAMED_BY, UNMATCHED), _UNNAMED)
 
-    def _best(self, partners: Partners, other: Other) -> Partners:
+    def _best(self, partners: Partners, other: OtherEnd) -> Partners:
         """Return each node once, those far behind the best left out, no more than are kept."""
         rows, shares, at, fits = partners
         order = np.lexsort((at, -shares, rows))
         order = order[np.unique(rows[order], return_index=True)[1]]
         order = order[shares[order] >= _BESIDE * shares.max(initial=0.0)]
-        likeness = self._told(rows[order], other) if len(order) > PARTNERS else np.zeros(len(order))
+        likeness = self._likeness(rows[order], other) if len(order) > PARTNERS else np.zeros(len(order))
         order = order[np.lexsort((rows[order], -likeness, -shares[order]))][: PARTNERS if fits else UNFIT]
         return Partners(rows[order], shares[order], at[order], fits)
 
-    def _told(self, rows: Rows, other: Other) -> NDArray[np.float64]:
-        """Return how well the words of the triple speak for each node: 1 for the best, 0 for all but the first."""
+    def _likeness(self, rows: Rows, other: OtherEnd) -> NDArray[np.float64]:
+        """Return how well the words of the triple fit each node, (rows,): 1 for the best, 0 for those not found."""
         likeness = np.zeros(len(rows))
         words = f"{other.fit.written} {other.words}".strip()
         if not words or not len(rows):
@@ -144,38 +144,38 @@ class Surroundings:
 
     # --------------------------------------------------------------------------------------------------------- edges
 
-    def _by_edge(self, entries: Entries, other: Other, among: Rows | None) -> Partners:
+    def _by_edge(self, entries: Entries, other: OtherEnd, among: Rows | None) -> Partners:
         """Return the neighbours; the share of one whose edge neither fits nor says the predicate is 0."""
         entries = entries.where(self._mask[entries.neighbor] & _stands(entries.neighbor, among))
         shares = other.fit.kinds_from(other.is_subject)[entries.kind]
         if self._reads_edges and not other.fit.is_open:
             silent = np.flatnonzero(shares == 0)
             if len(silent) > _READ:
-                likeness = self._told(entries.neighbor[silent], other)
+                likeness = self._likeness(entries.neighbor[silent], other)
                 silent = silent[np.lexsort((silent, -likeness))][:_READ]
-            shares[silent] = [self.said(int(at), other.fit) for at in entries.at[silent]]
+            shares[silent] = [self.edge_share(int(at), other.fit) for at in entries.at[silent]]
         return Partners(entries.neighbor, shares, entries.at)
 
-    def said(self, at: int, fit: PredicateFit) -> float:
-        """Return what an edge counts by its text and keywords."""
+    def edge_share(self, at: int, fit: PredicateFit) -> float:
+        """Return how much an edge counts by its text and keywords."""
         carried = self._graph.extras(at) if self._reads_edges else {}
         keywords = carried.get("properties", {}).get("keywords", ())
         listed = keywords if isinstance(keywords, list) else [keywords]
-        return _saying(fit, " ".join(map(str, (carried.get("text", ""), *listed))))
+        return _text_share(fit, " ".join(map(str, (carried.get("text", ""), *listed))))
 
     # --------------------------------------------------------------------------------------------------------- facts
 
-    def _by_fact(self, row: int, entries: Entries, other: Other, among: Rows | None) -> Partners:
+    def _by_fact(self, row: int, entries: Entries, other: OtherEnd, among: Rows | None) -> Partners:
         """Return the nodes that are members of facts together with this one."""
         facts = distinct(np.sort(entries.neighbor[self._spaces.facts[entries.neighbor]]))
         if len(facts) > _FACTS:
-            likeness = self._told(facts, other)
+            likeness = self._likeness(facts, other)
             facts = np.sort(facts[np.lexsort((facts, -likeness))][:_FACTS])
         members = self._graph.adjacency.entries(facts)
         members = members.where(
             self._mask[members.neighbor] & _stands(members.neighbor, among) & (members.neighbor != row)
         )
-        shares = [_saying(other.fit, self._graph.texts[fact] or self._graph.names[fact]) for fact in facts.tolist()]
+        shares = [_text_share(other.fit, self._graph.texts[fact] or self._graph.names[fact]) for fact in facts.tolist()]
         numbers = np.array([self._numbered(Bridge(fact=fact)) for fact in facts.tolist()], np.int64)
         place = facts.searchsorted(members.owner)
         return Partners(members.neighbor, np.array(shares, np.float64)[place], numbers[place])
@@ -189,7 +189,7 @@ class Surroundings:
     # --------------------------------------------------------------------------------------------------------- paths
 
     def by_path(self, row: int, others: Rows) -> Partners:
-        """Return those of a few nodes that a short path leads to."""
+        """Return the nodes, of a few, that a short path leads to."""
         rows, shares, at = [], [], []
         for other in others.tolist():
             if self._pairs >= _PAIRS or other == row:
@@ -207,8 +207,8 @@ class Surroundings:
         return ~(len(self.ways) - 1)
 
 
-def _saying(fit: PredicateFit, text: str) -> float:
-    share = fit.said_in(text)
+def _text_share(fit: PredicateFit, text: str) -> float:
+    share = fit.share_in(text)
     return _SAYING * share if share >= _SAID else 0.0
 
 

@@ -44,7 +44,7 @@ _FUNCTION = frozenset(
 )
 
 
-class _Label(NamedTuple):
+class _EdgeTypeLabel(NamedTuple):
     number: int
     stems: tuple[str, ...]
     turn: str
@@ -63,11 +63,11 @@ class PredicateFit:
     _tokenizer: Tokenizer
 
     def kinds_from(self, is_subject: bool) -> NDArray[np.float64]:
-        """Return how well each kind of edge fits as seen from the subject, or from the object."""
+        """Return how well each kind of edge fits, (kinds,), as seen from the subject or from the object."""
         return self.kinds if is_subject else self.kinds.reshape(-1, 2)[:, ::-1].ravel()
 
-    def said_in(self, text: str) -> float:
-        """Return how much of the predicate a text says, 0 to 1."""
+    def share_in(self, text: str) -> float:
+        """Return the share of the predicate that a text says, 0 to 1."""
         if self.is_open or not text:
             return float(self.is_open)
         others = self._tokenizer.terms_of(text)
@@ -99,7 +99,7 @@ class Predicates:
             [1.0 if name in schema.symmetric else AGAINST if name in both_ways else ONE_WAY for name in self._types]
         )
         self._labels = [
-            _Label(number, self._stems(phrase, joined.get(name, ())), _turn(phrase))
+            _EdgeTypeLabel(number, self._stems(phrase, joined.get(name, ())), _turn(phrase))
             for number, name in enumerate(self._types)
             if self._states[number]
             for phrase in type_phrases(name, schema, self._tokenizer)
@@ -132,7 +132,7 @@ class Predicates:
                 kinds[label.number] = np.maximum(kinds[label.number], ways)
         return PredicateFit(predicate, stems, kinds.ravel(), is_open, self._tokenizer)
 
-    def _near(self, stems: Iterable[str]) -> list[_Label]:
+    def _near(self, stems: Iterable[str]) -> list[_EdgeTypeLabel]:
         places = {place for stem in stems for place in self._places.get(stem[:SHARED], ())}
         return [self._labels[place] for place in sorted(places)]
 

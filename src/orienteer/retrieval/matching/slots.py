@@ -1,9 +1,9 @@
-"""What an end of a triple means: nodes of that name, or a variable. GraphSearch (002), section 3.1.2; ours.
+"""The meaning of an end of a triple: nodes of that name, or a variable. GraphSearch (002), section 3.1.2; ours.
 
-A text is a variable where it is written as one (`?name`, `Entity#2`, `#2`, nothing at all), and where it only says what
-type of node is meant (`a film`). Any other is a name, and so is what a node bears as its name, `?uestlove` or
-`Team #7`. A name is linked to the nodes that bear it, else to the one whose id it is, else to those whose name or text
-is most like it, each with a share from 0 to 1 that says how like; a name that is like none stays unlinked.
+A text is a variable where it is written as one (`?name`, `Entity#2`, `#2`, nothing at all), and where it only says the
+type of a node (`a film`). Any other text is a name, and so is a node's name that looks like a variable, `?uestlove` or
+`Team #7`. A name is linked to the nodes that bear it, else to the node whose id it is, else to nodes whose name or
+text is most like it, each with a share from 0 to 1 that says how like; a name that is like none stays unlinked.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Slot:
     written: str
     is_variable: bool
     rows: Rows
-    """What a name may mean, ascending; nothing for a variable and for a name that is not linked."""
+    """The nodes that a name may mean, ascending; empty for a variable and for a name that is not linked."""
     shares: NDArray[np.float64]
-    """How sure each of them is."""
+    """How surely it means each of them, (rows,), 0 to 1."""
     types: Mask | None = None
     """By node type, whether a variable's words name it; None where they name none."""
     words: str = ""
@@ -64,21 +64,21 @@ class SlotLinker:
     def __init__(self, spaces: Spaces, types: TypeLinker, run: Run) -> None:
         self._spaces, self._graph, self._types, self._run = spaces, spaces.graph, types, run
         self.mask: Mask = spaces.entities if spaces.entities.any() else spaces.passages
-        """What an end may be."""
+        """The nodes that an end may mean."""
 
     def slots(self, texts: Sequence[str]) -> tuple[list[Slot], list[int]]:
-        """Return what texts mean, each end once, and which of them each text is. Raises as `Spaces.pay` does."""
-        known: dict[str, Slot] = {}
+        """Return the distinct ends, and for each text the place of its end. Raises as `Spaces.pay` does."""
+        slots: dict[str, Slot] = {}
         keys: list[str] = []
         for number, text in enumerate(texts):
             slot = self._variable(text.strip(), number) or self._typed(text.strip())
             if slot is None:
                 key = f"= {' '.join(text.split()).casefold()}"
-                slot = known[key] if key in known else self._named(key, text.strip())
-            known.setdefault(slot.key, slot)
+                slot = slots[key] if key in slots else self._named(key, text.strip())
+            slots.setdefault(slot.key, slot)
             keys.append(slot.key)
-        places = {key: place for place, key in enumerate(known)}
-        return list(known.values()), [places[key] for key in keys]
+        places = {key: place for place, key in enumerate(slots)}
+        return list(slots.values()), [places[key] for key in keys]
 
     def _variable(self, text: str, number: int) -> Slot | None:
         """Return the variable that a text is written as; None where a node is named so."""
@@ -94,7 +94,7 @@ class SlotLinker:
         return _free(f"?? {number}", "", None, "") if text in ("", "?") else None
 
     def _typed(self, text: str) -> Slot | None:
-        """Return the variable that a text is which says a node type alone."""
+        """Return the variable that a text stands for if it says a node type alone, else None."""
         types = self._types.link(text)
         if types is None or (not self._types.has_article(text) and self._borne(text)):
             return None
@@ -118,7 +118,7 @@ class SlotLinker:
         return {}
 
     def _bearing(self, name: str, alike: Sequence[int]) -> list[int]:
-        """Return the nodes that a name means first; the one whose id it is, often a number, where none is named so."""
+        """Return the nodes that a name means first; nodes of that name come before the node of that id."""
         rows = self._graph.candidates(name)
         if not alike or rows != [self._graph.ids.find(name)]:
             return rows
@@ -139,7 +139,7 @@ class SlotLinker:
         self._spaces.pay(self._run, [text])
         hits = self._spaces.search(text, _SEARCHED, self.mask).rows.tolist()
         rows = np.array(sorted({*hits, *(row for row in near if self.mask[row])}), np.int32)
-        covered, meant = self._told(weights, rows), self._meant(text, rows)
+        covered, meant = self._covered(weights, rows), self._meant(text, rows)
         for row, *others in zip(rows.tolist(), covered.tolist(), meant.tolist(), strict=True):
             share = max(self._like(text, weights, row), *others)
             if share > shares.get(row, 0.0):
@@ -153,7 +153,7 @@ class SlotLinker:
         return {term: posting.idf if posting is not None else index.idf(0) for term, posting in postings.items()}
 
     def _like(self, text: str, weights: Mapping[str, float], row: int) -> float:
-        """Return how like a name is to a node's: by the weight of the words that they share, or letter by letter."""
+        """Return how alike a name and a node's names are: by the weight of shared words, or letter by letter."""
         name = self._graph.names[row]
         best = 0.0
         for other in dict.fromkeys((name, _BRACKETED.sub("", name), *self._graph.aliases_at(row))):
@@ -164,8 +164,8 @@ class SlotLinker:
             best = max(best, like if like >= _LIKE else 0.0, _spelled_alike(text, other))
         return _CLOSE * best
 
-    def _told(self, weights: Mapping[str, float], rows: Rows) -> NDArray[np.float64]:
-        """Return how much of a name of several words stands in the words of each node."""
+    def _covered(self, weights: Mapping[str, float], rows: Rows) -> NDArray[np.float64]:
+        """Return how much of a name of several words stands in the words of each node, (rows,)."""
         if len(weights) < 2:
             return np.zeros(len(rows))
         index = self._graph.text_index
@@ -173,7 +173,7 @@ class SlotLinker:
         return np.where(covered >= _COVERED, _TOLD * covered, 0.0)
 
     def _meant(self, text: str, rows: Rows) -> NDArray[np.float64]:
-        """Return how near each node is in meaning; nothing where words alone count."""
+        """Return how near each node is in meaning, (rows,); zeros where words alone count."""
         if self._spaces.mode == "lexical" or not len(rows):
             return np.zeros(len(rows))
         cosines = self._graph.searcher("dense").scores(text, rows)
