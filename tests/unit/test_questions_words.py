@@ -60,7 +60,7 @@ def test_forms_of_verbs(third, base, done):
 def _both(label, source, target, **more):
     found = relation(label, source, target, **more)
     sources = found.of_sources.predicate.format("X")
-    targets = found.of_targets.predicate or found.of_targets.asked
+    targets = found.of_targets.predicate or found.of_targets.question
     return sources, targets.format("X")
 
 

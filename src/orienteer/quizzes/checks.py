@@ -1,8 +1,8 @@
-"""What a question must keep to, whoever wrote it, and why a draft is dropped: each for one reason, and counted.
+"""The rules for questions, whoever wrote them: a draft that breaks one is dropped and counted under one reason.
 
-Names and plans are checked before there are words; `faults` checks an item, its gold query run again among the rest,
-by the rules of appendix B.3.3 and of section 3.3.4 (GraphScout, 003); a `Ledger` remembers those that were kept, for
-what only shows beside others.
+Names and plans are checked before there are words. `faults` checks a whole item, and runs its gold query again, by the
+rules of appendix B.3.3 and of section 3.3.4 (GraphScout, 003). A `Ledger` remembers the items so far, for faults that
+show only beside others.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "no seed": "no node was found to begin from",
     }
 )
-"""Why there is no question, of drafts of all kinds and of what a model wrote."""
+"""Why there is no question: for drafts of all kinds, and for items that a model wrote."""
 MOST_EDGES = 1_000
 """A node with more is a hub: no question of the grid names it, nor goes on from it."""
 MOST_SHARING = 3
-"""Nodes of other types that may have an anchor's name too: the question then says the type before the name."""
+"""Nodes of other types that may share an anchor's name: the question then says the type before the name."""
 MOST_AHEAD = 2
 """By how many the booleans of one value may be ahead of the others."""
 _SHORT = 3  # letters of a name that is compared as it is written: as a word, `IN` is in every question
@@ -98,9 +98,9 @@ def is_hub(graph: Graph, row: int) -> bool:
 
 
 def is_trivial(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
-    """Tell whether all nodes of the asked type answer, those aside that are given."""
-    given = sum(graph.type_at(row) == plan.answer_type for row in plan.given)
-    return len(rows) >= graph.schema.node_types[plan.answer_type] - given
+    """Tell whether all nodes of the asked type answer, apart from given nodes."""
+    excluded = sum(graph.type_at(row) == plan.answer_type for row in plan.given)
+    return len(rows) >= graph.schema.node_types[plan.answer_type] - excluded
 
 
 def is_redundant(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
@@ -138,7 +138,7 @@ def is_leaking(graph: Graph, question: str, gold: Iterable[int]) -> bool:
 
 
 def faults(graph: Graph, item: QuizItem, *, avoid: Collection[str] = frozenset()) -> tuple[Fault, ...]:
-    """Return all that is wrong with an item; its gold query is run again. Raises `MissingExtra` without Cypher."""
+    """Return all faults of an item; its gold query is run again. Raises `MissingExtra` without Cypher."""
     proof = prove(graph, item.answer_type, item.gold_query, item.gold_parameters)
     if isinstance(proof, Fault):
         return (proof, *_of_text(graph, item), *_of_clues(graph, item, avoid))
@@ -182,7 +182,7 @@ def _is_named(graph: Graph, text: str, row: int) -> bool:
 
 
 def _internal(graph: Graph, text: str, names: Collection[str], own: Collection[str]) -> str | None:
-    """Return an id that a question holds as a word of it and not as, or in, a name; None where there is none."""
+    """Return an id that stands in a question as a word of its own, outside of names; None where there is none."""
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, " ") if name else text
     for token in _TOKEN.findall(text):
@@ -206,20 +206,20 @@ def _of_clues(graph: Graph, item: QuizItem, avoid: Collection[str]) -> Iterable[
             return
     if lacking := [node for node in (*item.anchors, *item.nodes) if node not in clues]:
         yield Fault("unknown clue", f"{', '.join(lacking)}: named or answering, and no clue")
-    if met := sorted(clues & set(avoid)):
-        yield Fault("avoided", f"{', '.join(met[:5])}: of the questions that are to be avoided")
+    if avoided := sorted(clues & set(avoid)):
+        yield Fault("avoided", f"{', '.join(avoided[:5])}: of the questions that are to be avoided")
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What was kept so far: no question twice, and as many true ones as false ones."""
+    """Remembers the questions so far: none comes twice, and true booleans balance false ones."""
 
     _texts: set[str] = field(default_factory=set)
     _identities: set[Hashable] = field(default_factory=set)
     _booleans: Counter[tuple[Cell | None, str]] = field(default_factory=Counter)
 
     def has(self, text: str, identity: Hashable) -> bool:
-        """Tell whether a question of these words, or of this meaning, was kept."""
+        """Tell whether a question in these words, or of this meaning, was added."""
         return _folded(text) in self._texts or identity in self._identities
 
     def add(self, text: str, identity: Hashable) -> None:
@@ -228,7 +228,7 @@ class Ledger:
         self._identities.add(identity)
 
     def fault(self, item: QuizItem) -> Fault | None:
-        """Return why an item cannot stand beside those that were kept; None where it can."""
+        """Return why an item cannot stand beside the earlier ones; None where it can."""
         if self.has(item.question, _identity(item)):
             return Fault("repeated", "the same was asked before")
         if item.answer_type == "boolean" and self._lead(None, item.answers[0] == "True") >= MOST_AHEAD:
@@ -242,7 +242,7 @@ class Ledger:
             self._booleans.update([(None, item.answers[0]), (item.cell, item.answers[0])])
 
     def wanted(self, cell: Cell) -> bool:
-        """Return what the next boolean of a cell should be: what fewer of the cell are, else what fewer of all are."""
+        """Return the value that the next boolean of a cell should have: the rarer one in the cell, else in all."""
         return (self._lead(cell, True) or self._lead(None, True)) <= 0
 
     def _lead(self, cell: Cell | None, is_true: bool) -> int:

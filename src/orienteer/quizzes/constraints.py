@@ -1,4 +1,4 @@
-"""Constraints on the answers' own text: a phrase or a property value that some of the candidates share, and not all.
+"""Constraints on the answers' own text: a phrase or a property value that some candidates share, but not all.
 
 STaRK joins a textual requirement, drawn from the text of a node that answers, to a relational one; its authors have a
 model write it. Here it is a run of the text's own words that tells the answers from the other candidates.
@@ -48,7 +48,7 @@ _FEWEST_WITH_VALUE = 5  # nodes: a value that fewer have is a name or a number
 def fitting(
     graph: Graph, candidates: Rows, chance: np.random.Generator, *, anchors: Sequence[int] = ()
 ) -> Iterator[Constraint]:
-    """Return constraints that hold of some candidates, of 20 at the most, and not of all, in chance order.
+    """Yield constraints that some candidates satisfy, at most 20 and not all of them, in chance order.
 
     No phrase has a word of an anchor's name or of the answer's type: the question holds those already.
     """
@@ -63,7 +63,7 @@ def fitting(
 
 
 def _phrases(graph: Graph, row: int, used: set[str], chance: np.random.Generator) -> Iterator[Constraint]:
-    """Return phrases of a node's text in chance order, those of several words first, none with a word of its name."""
+    """Yield phrases of a node's text without words of its name, in chance order, phrases of several words first."""
     label = graph.schema.label(graph.type_at(row))
     own = (
         used
@@ -84,7 +84,7 @@ def _phrases(graph: Graph, row: int, used: set[str], chance: np.random.Generator
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
-    """Return the runs of one to three words of a text that begin and end with a word of meaning."""
+    """Yield the runs of one to three words of a text that begin and end with a word of meaning."""
     words = _WORD.findall(text)
     for at, word in enumerate(words):
         if not _has_meaning(word):
@@ -101,7 +101,7 @@ def _has_meaning(word: str) -> bool:
 
 
 def _tells(graph: Graph, run: tuple[str, ...], node_type: int) -> bool:
-    """Tell whether each word of meaning is held by several nodes, and by few of them all and of the type."""
+    """Tell whether each word of meaning stands in several nodes, but in few of all nodes and few of the type."""
     most = max(_FEWEST, int((_SHARE if len(run) > 1 else _SHARE_ALONE) * len(graph)))
     most_of_type = _SHARE_OF_TYPE * graph.schema.node_types[graph.types.nodes[node_type]]
     for term in (term for word in run if word not in _INNER for term in graph.tokenizer.terms(word)):
@@ -114,7 +114,7 @@ def _tells(graph: Graph, run: tuple[str, ...], node_type: int) -> bool:
 
 
 def _properties(graph: Graph, row: int, chance: np.random.Generator) -> Iterator[Constraint]:
-    """Return the values of a node's properties that a person would ask for, in chance order."""
+    """Yield the values of a node's properties that a person would ask for, in chance order."""
     values = sorted(graph.properties.of(row).items())
     for at in chance.permutation(len(values)).tolist():
         name, value = values[at]

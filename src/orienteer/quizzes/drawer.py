@@ -1,7 +1,7 @@
-"""Drawing plans: a seed of a type drawn first, then walks out of it until as many nodes answer as may.
+"""The drawer of quiz plans: a seed, then walks out of it that end in a number of nodes which fits the question.
 
-003, section 3.3.2: the node type is drawn uniformly, then a node of it. From there every step is drawn among those that
-the schema knows, each as likely as another, so that rare edge types are asked about as often as common ones.
+003, section 3.3.2: a node type is drawn uniformly, then a node of it, the seed. From there every step is drawn among
+those that the schema knows, each equally likely, so that rare edge types are asked about as often as common ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOOKS = 6  # second nodes that are tried for one first walk
 _WAYS = 12  # steps that are tried for the end of one walk
 
 Shape: TypeAlias = tuple[int, ...]
-"""How long each walk is; a second one of 0 is a node that the first has to end in."""
+"""The length of each walk; a second walk of 0 is a node that the first has to end in."""
 SHAPES: Mapping[tuple[QuizPattern, Difficulty], tuple[Shape, ...]] = {
     ("<h,_,_>", "simple"): ((1,),),
     ("<h,_,_>", "medium"): ((2,),),
@@ -49,14 +49,14 @@ OF_BOOLEANS: Mapping[tuple[QuizPattern, Difficulty], tuple[Shape, ...]] = {
     ("<h,*,t>", "medium"): ((1, 1), (1, 2)),
     ("<h,r,t>", "simple"): ((1, 0),),
 }
-"""Whether two nodes are joined is asked of the nodes themselves, not of what lies between."""
+"""Booleans ask whether two nodes are joined, not for the nodes between them."""
 FIRSTS: Mapping[QuizPattern, tuple[Shape, ...]] = {
     "<h,_,_>": ((1,), (2,)),
     "<h,r,_>": ((1,), (2,)),
     "<h,*,t>": ((1, 1),),
     "<h,r,t>": ((1, 1),),
 }
-"""How the node of a hybrid is described that it goes on from."""
+"""The walks that describe the first node of a hybrid."""
 SECONDS: Mapping[QuizPattern, tuple[Shape, ...]] = {
     "<h,_,_>": ((1,), (2,)),
     "<h,r,_>": ((1,), (2,)),
@@ -80,7 +80,7 @@ class Drawer:
     def draw(self, cell: Cell, is_true: bool) -> QuestionPlan | str:
         """Return a plan for a place in the grid, or why the seed gave none, by `checks.REASONS`.
 
-        `is_true` is what a boolean's answer should be.
+        `is_true` is the answer that a boolean should have.
         """
         seed, fault = self.seed()
         if fault is not None:
@@ -97,7 +97,7 @@ class Drawer:
         return plan if fits(plan, cell) else "illegal"
 
     def seed(self) -> tuple[int, str | None]:
-        """Return a node that can be named, its type drawn first; where there was none, the last one and its fault."""
+        """Return a node that can be named, its type drawn first; without any, the last node drawn and its fault."""
         rows = self._one_of(self._types)
         *others, last = (int(row) for row in self._chance.choice(rows, _SEEDS))
         for seed in others:
@@ -136,7 +136,7 @@ class Drawer:
         return WalkCondition(start, tuple(steps))
 
     def _onward(self, rows: Rows, *, is_named: bool) -> Iterator[EdgeStep]:
-        """Return the steps that the schema knows from nodes of one type, in chance order; none from too many edges."""
+        """Yield the steps that the schema knows from these nodes, in chance order; none where they have many edges."""
         if int(self._graph.adjacency.degree(rows).sum()) > _MOST_ENDS:
             return
         steps_by_start = self._named if is_named else self._unnamed
@@ -145,7 +145,7 @@ class Drawer:
             yield steps[at]
 
     def _joined(self, start: int, pattern: QuizPattern, sizes: Sizes, *, is_named: bool) -> QuestionPlan | None:
-        """Draw two nodes that one step joins, or that it might have joined."""
+        """Draw two nodes that one step joins, or nearly joins where the answer is to be false."""
         condition = self._chain(start, 1, Sizes(1, MANY), is_named=is_named, is_plain=True)
         if condition is None:
             return None
@@ -156,9 +156,10 @@ class Drawer:
         return None if target is None else QuestionPlan(pattern, (condition,), target=target)
 
     def _near_misses(self, start: int, step: EdgeStep, reached: Rows) -> Rows:
-        """Return nodes that a step does not lead to, and might have: those it leads to from a node that shares an end.
+        """Return nodes that a step does not reach from `start` and might have, ascending.
 
-        Where there are none: those beside an end that the step leads to from anywhere; then any that it leads to.
+        First choice: nodes that it reaches from another node which shares an end with `start`. Second: neighbours of an
+        end that it reaches from anywhere. Third: any node that it reaches.
         """
         some = reached[:_MOST_BETWEEN]
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
@@ -171,7 +172,7 @@ class Drawer:
     def _meeting(
         self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_named: bool, is_plain: bool
     ) -> QuestionPlan | None:
-        """Draw a walk, and a second node whose own walk ends in some of the same nodes, or in none of them."""
+        """Draw a walk, and a second node whose own walk shares some ends with it, or none where that is asked."""
         first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, MANY), is_named=is_named, is_plain=True)
         if first is None:
             return None
@@ -191,7 +192,7 @@ class Drawer:
         return None
 
     def _second(self, middle: int, length: int, only: EdgeStep | None, *, is_named: bool) -> WalkCondition | None:
-        """Draw a walk out of a node, one node after another, and return it the other way round."""
+        """Draw a walk out of a node, one node after another, and return it reversed, so that it ends there."""
         row, steps = middle, list[EdgeStep]()
         for _ in range(length):
             here = np.array([row], np.int32)
@@ -227,7 +228,7 @@ class Drawer:
     # ------------------------------------------------------------------------------------------------------ chances
 
     def _nameable(self, rows: Rows) -> int | None:
-        """Return one of some rows that a question can name, looked for a few times."""
+        """Return a row that a question can name, after a few looks; None where none of them can be named."""
         if not len(rows):
             return None
         for row in self._chance.choice(rows, _LOOKS).tolist():

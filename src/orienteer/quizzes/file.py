@@ -1,4 +1,4 @@
-"""Files of questions: their lines, the items that are read from them, the nodes that they keep others away from."""
+"""Files of questions: their lines, the items read from them, and the nodes that other questions should avoid."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from orienteer.graph.store import Graph
 from orienteer.records import Record
 
 _FIELDS = ("anchors", "clue_nodes")
-"""Fields of a question in which ids of nodes stand that it was made of."""
+"""Fields of a question that hold the ids of the nodes it was made of."""
 _LONGEST = 12  # words of a name
 _SHORT = 3  # letters of a word in small letters that is a word, and no name
 
 
 def as_lines(items: Iterable[Record]) -> str:
-    """Return questions as JSON lines, what does not apply left out."""
+    """Return questions as JSON lines, without fields that do not apply."""
     records = (item.model_dump(mode="json", exclude_none=True) for item in items)
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 

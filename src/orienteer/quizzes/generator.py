@@ -17,58 +17,58 @@ from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.quizzes.plan import QuestionPlan
 
 Item = TypeVar("Item")
-Kind = TypeVar("Kind")
+QuestionKind = TypeVar("QuestionKind")
 Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Generated(Generic[Kind, Item]):
-    """The items that were found, and why others were not."""
+class Generated(Generic[QuestionKind, Item]):
+    """Items, and the reasons why drafts became none."""
 
     items: tuple[Item, ...]
     asked: int
-    """How many were wanted."""
+    """The number of items asked for."""
     rejected: Counter[str]
     """Drafts that became no item, by `checks.REASONS`."""
-    exhausted: tuple[Kind, ...] = ()
-    """Kinds of which there were no more."""
+    exhausted: tuple[QuestionKind, ...] = ()
+    """Kinds that gave no more items."""
     stopped: Error | None = None
-    """What ended it early: a budget, a model that fails. None where nothing did."""
+    """The error that ended it early, of a budget or a model; None where nothing did."""
     plans: tuple[QuestionPlan, ...] = ()
-    """What each item was made of; none of what a model wrote."""
+    """The plan of each item; empty where a model wrote the items."""
 
 
 Quiz: TypeAlias = Generated[Cell, QuizItem]
 
 
-class Made(NamedTuple, Generic[Item]):
-    """An item, and what it was made of."""
+class PlannedItem(NamedTuple, Generic[Item]):
+    """An item and the plan that it was made of."""
 
     item: Item
     plan: QuestionPlan
 
 
 def generate(
-    kinds: Iterable[Kind],
+    kinds: Iterable[QuestionKind],
     count: int,
-    attempt: Callable[[Kind, int], Made[Item] | str | None],
+    attempt: Callable[[QuestionKind, int], PlannedItem[Item] | str | None],
     *,
     patience: int = sys.maxsize,
     progress: Progress,
-) -> Generated[Kind, Item]:
+) -> Generated[QuestionKind, Item]:
     """Return items of all kinds in turn, `count` of them at the most.
 
-    `attempt(kind, number)` draws once: what it made, why it made none, or None where the kind gives no more. After as
-    many attempts in vain as `patience`, one after another, a kind gives no more either.
+    `attempt(kind, number)` draws once and returns an item, the reason why there is none, or None where the kind gives
+    no more. A kind also gives no more after `patience` failed attempts in a row.
     """
     kinds = tuple(kinds)
-    open_, made, rejected = list(kinds), list[Made[Item]](), Counter[str]()
-    while open_ and len(made) < count:
+    open_, drafts, rejected = list(kinds), list[PlannedItem[Item]](), Counter[str]()
+    while open_ and len(drafts) < count:
         for kind in list(open_):
-            if len(made) == count:
+            if len(drafts) == count:
                 break
             for _ in range(patience):
-                outcome = attempt(kind, len(made) + 1)
+                outcome = attempt(kind, len(drafts) + 1)
                 if not isinstance(outcome, str):
                     break
                 rejected[outcome] += 1
@@ -77,18 +77,18 @@ def generate(
             if outcome is None:
                 open_.remove(kind)
                 continue
-            made.append(outcome)
-            progress("questions", len(made))
+            drafts.append(outcome)
+            progress("questions", len(drafts))
     return Generated(
-        items=tuple(draft.item for draft in made),
+        items=tuple(draft.item for draft in drafts),
         asked=count,
         rejected=rejected,
         exhausted=tuple(kind for kind in kinds if kind not in open_),
-        plans=tuple(draft.plan for draft in made),
+        plans=tuple(draft.plan for draft in drafts),
     )
 
 
 def check_numbers(count: int, random_seed: int) -> None:
-    """Raise `BadOption` where a number of questions, or a seed, is below nothing."""
+    """Raise `BadOption` where the number of questions or the seed is negative."""
     if count < 0 or random_seed < 0:
         raise BadOption(f"the number of questions is {count} and the seed {random_seed}: both must be 0 or more")

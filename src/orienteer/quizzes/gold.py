@@ -1,7 +1,7 @@
-"""Who answers a plan: all nodes, read off the adjacency arrays, the path that Cypher has no part in.
+"""The answers of a plan, all of them, read off the adjacency arrays without Cypher.
 
-A node answers where it is of the asked type, every condition leads to it, and the constraint holds of it. On a walk no
-node comes twice and no other given node comes at all. Parallel edges count once, loops never.
+A node answers if it has the asked type, every condition leads to it, and it satisfies the constraint. On a walk no node
+comes twice and no other given node comes at all. Parallel edges count once, loops never.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ MOST_IN_SET = 10  # 003, B.3.3: "a predefined threshold (e.g., 10)"
 MOST_COUNTED = 100
 """A count above this is no number that a reader could check."""
 MANY = 10**9
-"""More than ever answer."""
+"""More answers than any plan has."""
 MOST_WALKS = 20_000
-"""Walks of one condition; what needs more is no question that could be checked by hand."""
+"""Walks of one condition; nobody could check a question that needs more by hand."""
 Walks = NDArray[np.int32]
 """(walks, nodes of each): the rows that a walk comes to, its anchor first."""
 
 
 class Sizes(NamedTuple):
-    """How many nodes may answer."""
+    """The number of nodes that may answer."""
 
     least: int
     most: int
 
     @classmethod
     def of(cls, answer_type: AnswerType, is_true: bool) -> Sizes:
-        """Return how many may answer a question of a type; of a boolean, for its answer to be so."""
+        """Return how many nodes may answer a question of a type; for a boolean, if its answer is to be `is_true`."""
         if answer_type == "boolean":
             return cls(1, MANY) if is_true else cls(0, 0)
         return {"entity": cls(1, 1), "set": cls(2, MOST_IN_SET), "number": cls(2, MOST_COUNTED)}[answer_type]
@@ -58,12 +58,12 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Who answers a plan."""
+    """The answers of a plan, and the walks that lead to them."""
 
     rows: Rows
-    """The rows that `x` may be, ascending."""
+    """The rows that answer, ascending."""
     walks: tuple[Walks, ...]
-    """The walks of each condition, those too that end in none of them."""
+    """The walks of each condition, also those that end elsewhere."""
 
     def witnesses(self, row: int) -> list[int]:
         """Return the rows on one walk of each condition to a row, in order, each once."""
@@ -72,7 +72,7 @@ class Solution:
 
 
 def solve(graph: Graph, plan: QuestionPlan) -> Solution | None:
-    """Return who answers; None where there are more walks than `MOST_WALKS`."""
+    """Return the answers of a plan; None where there are more walks than `MOST_WALKS`."""
     walks_by_condition = list[Walks]()
     for condition in plan.conditions:
         banned = [row for row in plan.given if row not in (condition.anchor, plan.target)]
@@ -89,10 +89,10 @@ def solve(graph: Graph, plan: QuestionPlan) -> Solution | None:
 
 
 def holding(graph: Graph, constraint: Constraint, rows: Rows) -> Rows:
-    """Return those of some ascending rows of which a constraint holds.
+    """Keep the rows that satisfy a constraint. Rows go in and come out ascending.
 
-    Of terms: each stands in what the index holds of the node, its name, aliases and text. Of a property: its value,
-    or one of its values, is the constraint's, case aside.
+    Each of its terms must stand in the node's name, aliases or text, as the index has them. Its property must have the
+    constraint's value, case aside, or a list that holds it.
     """
     if constraint.property is not None:
         condition = PropertyCondition(constraint.property, "=", constraint.phrase)
@@ -104,10 +104,10 @@ def holding(graph: Graph, constraint: Constraint, rows: Rows) -> Rows:
 
 
 def loosely(graph: Graph, plan: QuestionPlan) -> Rows:
-    """Return who answers where a node may come twice on the way: how a hasty reader takes the question.
+    """Return the answers, ascending, if a node may come twice on the way: how a hasty reader takes the question.
 
-    What the plan's own conditions start from is left out, for there the question says `other`; what only the first
-    plan names is not.
+    The nodes that the plan's own conditions start from are left out, for there the question says `other`; nodes that
+    only the first plan names are not.
     """
     rows = _all_ends(graph, plan)
     is_right = rows == plan.target if plan.target is not None else is_other(rows, plan.anchors)
@@ -115,12 +115,12 @@ def loosely(graph: Graph, plan: QuestionPlan) -> Rows:
 
 
 def meets_itself(graph: Graph, plan: QuestionPlan) -> bool:
-    """Tell whether a hasty reader would count a node that a condition starts from among those that answer."""
+    """Tell whether a hasty reader would take a node that a condition starts from for an answer."""
     return bool(np.isin(plan.anchors, _all_ends(graph, plan)).any())
 
 
 def ends(graph: Graph, condition: WalkCondition) -> Rows:
-    """Return the rows in which a condition can end, whatever it comes by, its anchor left out, ascending."""
+    """Return the rows in which a condition can end, by any walk, without its anchor, ascending."""
     rows = _ends(graph, condition)
     return np.asarray(rows[rows != condition.anchor])
 
@@ -144,16 +144,16 @@ def of_type(graph: Graph, node_type: str) -> Rows:
 
 
 def first_of_runs(owner: Rows, neighbor: Rows) -> NDArray[np.bool_]:
-    """Mark each edge but for the repeats of the one before it: a node's edges are sorted by neighbour."""
+    """Mark each edge that does not repeat the one before it, (edges,). A node's edges are sorted by neighbour."""
     is_first = np.ones(len(owner), np.bool_)
     is_first[1:] = (owner[1:] != owner[:-1]) | (neighbor[1:] != neighbor[:-1])
     return is_first
 
 
-def is_other(rows: Rows, given: Iterable[int]) -> NDArray[np.bool_]:
-    """Mark the rows that are none of a few given ones."""
+def is_other(rows: Rows, excluded: Iterable[int]) -> NDArray[np.bool_]:
+    """Mark the rows that are not among a few excluded ones, (rows,)."""
     mask = np.ones(len(rows), np.bool_)
-    for row in given:
+    for row in excluded:
         mask &= rows != row
     return mask
 
@@ -170,7 +170,7 @@ def _all_ends(graph: Graph, plan: QuestionPlan) -> Rows:
 
 
 def _common(sets: Sequence[Rows]) -> Rows:
-    """Return the rows that all of some ascending sets have."""
+    """Return the rows that are in every set; the sets are ascending."""
     rows = sets[0]
     for others in sets[1:]:
         rows = np.intersect1d(rows, others, assume_unique=True)
@@ -194,7 +194,7 @@ def _walks(graph: Graph, condition: WalkCondition, banned: Sequence[int]) -> Wal
 
 
 def _edges(graph: Graph, rows: Rows, step: EdgeStep, banned: Sequence[int]) -> tuple[Rows, Rows]:
-    """Return from which of some rows a step leads, sorted, and to which, parallel edges once."""
+    """Return the edges of a step from some rows as two aligned arrays, owner and neighbour, parallel edges once."""
     entries = graph.adjacency.entries(rows, kinds(graph, step))
     is_right = graph.node_types[entries.neighbor] == graph.types.nodes.index(step.end)
     is_right &= is_other(entries.neighbor, banned)

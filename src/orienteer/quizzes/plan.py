@@ -1,4 +1,4 @@
-"""What a question asks, as data: an unknown node `x`, and the walks that lead to it from the nodes that are given.
+"""A question as data: an unknown node `x`, and the walks that lead to it from given nodes.
 
 `orienteer questions` asks for all nodes that a pattern of its own leads to: one hop, two hops, several anchors that
 meet, a typed neighbour, each also with a constraint on the answers' own text, as STaRK's are half textual, half
@@ -29,15 +29,15 @@ HOPS = {"simple": (1, 2), "medium": (2, 4), "hard": (3, 5)}  # 003, B.3.1
 
 @dataclass(frozen=True, slots=True)
 class QuestionPattern:
-    """A form of question that asks for all nodes of which some conditions hold."""
+    """A form of question that asks for all nodes that meet some conditions."""
 
     name: str
     hops: tuple[int, ...]
-    """How far each anchor is from the answer, one entry an anchor."""
+    """How many edges each anchor is from the answer, one entry an anchor."""
     names_edges: bool = True
     """The question says which edge types lead to the answer; else any edge will do."""
     is_constrained: bool = False
-    """The answer's own text or properties are asked for too."""
+    """The question asks for something in the answer's own text or properties too."""
 
 
 _PLAIN = (
@@ -92,7 +92,7 @@ class WalkCondition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What the answers' own words or properties must hold."""
+    """A condition on the answers' own words or properties."""
 
     phrase: str
     """As the question says it: words of an answer's text, or the value of a property."""
@@ -112,7 +112,7 @@ class QuestionPlan:
     target: int | None = None
     """The row that `x` has to be, where the question is whether two nodes are joined."""
     first: QuestionPlan | None = None
-    """What describes the first condition's anchor, in place of its name."""
+    """The plan that describes the first condition's anchor, in place of its name."""
     constraint: Constraint | None = None
 
     @property

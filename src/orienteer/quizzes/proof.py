@@ -44,11 +44,11 @@ class Fault(NamedTuple):
     reason: str
     """One of `checks.REASONS`."""
     detail: str
-    """What is wrong with this one, for whoever may mend it."""
+    """What is wrong with this item, for whoever may mend it."""
 
 
 class Proof(NamedTuple):
-    """What a gold query gave when it was run again."""
+    """The result of a gold query that was run again."""
 
     number: int | float
     """The count or other aggregate; of an entity or a set, its size."""
@@ -75,7 +75,7 @@ def prove(graph: Graph, answer_type: AnswerType, query: str, parameters: Mapping
         words = [token.value.lower() for token in tokenize(query) if token.kind == "word"]
         if "limit" in words:
             return Fault("unproved", "the gold query has a LIMIT, which makes a count a guess: leave it out")
-        table = _asked(graph, query, parameters)
+        table = _query(graph, query, parameters)
     except (BadOption, BadQuery, QueryStopped, Unknown) as error:
         return Fault("unproved", f"the gold query fails: {error}")
     if table.total != 1 or not table.rows:
@@ -87,10 +87,10 @@ def prove(graph: Graph, answer_type: AnswerType, query: str, parameters: Mapping
     return _of_number(answer_type, table.rows[0])
 
 
-def _asked(graph: Graph, query: str, parameters: Mapping[str, JsonValue]) -> QueryTable:
-    """Return what a query finds; one that was stopped is asked once more, of a fresh engine.
+def _query(graph: Graph, query: str, parameters: Mapping[str, JsonValue]) -> QueryTable:
+    """Return the rows of a query; one that was stopped runs once more, in a fresh engine.
 
-    What the queries before it left behind decides whether the memory is enough, and no item may hang on that.
+    Memory that earlier queries have left occupied may stop a query, and no item may depend on that.
     """
     try:
         return Cypher(graph).query(query, parameters, limit=2, seconds=SECONDS)
@@ -139,7 +139,7 @@ class GoldQuery(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """How a query says a node's id, and the node's type."""
+    """The expression of a node's id in a query, and the node's type."""
 
     id: str
     type: str
@@ -148,7 +148,8 @@ class _Node(NamedTuple):
 def gold_query(graph: Graph, plan: QuestionPlan, answer_type: AnswerType) -> GoldQuery:
     """Return the Cypher that proves the answer of a plan, its nodes as parameters, in the form that `prove` takes.
 
-    Where a node is described, the query also says that no other one fits: were there two, nothing would answer.
+    Where a node is described instead of named, the query also says that no other node fits the description: were there
+    two, nothing would answer.
     """
     parameters = {f"node{number}": graph.ids[row] for number, row in enumerate(plan.named, 1)}
     given = [_Node(f"${name}", graph.type_at(row)) for name, row in zip(parameters, plan.named, strict=True)]
@@ -194,10 +195,10 @@ def _statement(paths: Sequence[str], conditions: Sequence[str], ending: str) -> 
 def _paths(
     plan: QuestionPlan, unknown: str, anchors: Sequence[_Node], given: Sequence[_Node]
 ) -> tuple[list[str], list[str]]:
-    """Return a path a condition to what is unknown, and what says that no node comes twice.
+    """Return one MATCH path per condition, and the WHERE conditions that keep nodes distinct.
 
-    `anchors` are what the conditions start from, and after them a target; `given` is all that no walk may come to. Only
-    nodes of one type are told apart: others cannot be the same.
+    `anchors` are the nodes that the conditions start from, followed by the target if there is one; no walk may come to
+    a node of `given`. Only nodes of one type are compared: others cannot be the same.
     """
     target = None if plan.target is None else anchors[-1]
     paths, apart = list[str](), list[str]()
@@ -213,7 +214,7 @@ def _paths(
 
 
 def _path(start: str, names: Sequence[str], steps: Sequence[EdgeStep]) -> str:
-    """Return a pattern from a node along steps, the nodes that they lead to named."""
+    """Return a pattern from a node along steps; `names` are the names of the nodes that they lead to."""
     hops = zip(names, steps, strict=True)
     return start + "".join(f"{_arrow(step)}({name}:{_escaped(step.end)})" for name, step in hops)
 

@@ -15,13 +15,13 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.quizzes.checks import Ledger, anchor_fault, is_leaking, is_redundant, is_trivial
 from orienteer.quizzes.constraints import MOST_CANDIDATES, fitting
-from orienteer.quizzes.generator import Generated, Made, Progress, check_numbers, generate
+from orienteer.quizzes.generator import Generated, PlannedItem, Progress, check_numbers, generate
 from orienteer.quizzes.gold import MOST_ANSWERS, Sizes, holding, solve
 from orienteer.quizzes.plan import PATTERNS, Constraint, QuestionPlan, difficulty, pattern_of
 from orienteer.quizzes.proof import literal_query
+from orienteer.quizzes.question_writer import QuestionWriter
 from orienteer.quizzes.sampler import Sampler
 from orienteer.quizzes.steps import Steps
-from orienteer.quizzes.wording import QuestionWording
 from orienteer.records import JsonValue, Record
 
 _CONSTRAINTS = 4  # that are tried on a plan
@@ -43,18 +43,18 @@ class GeneratedQuestion(Record):
     pattern: str
     difficulty: Difficulty
     hops: int
-    """Edges from the answer to the anchor that is furthest from it."""
+    """Edges from the answer to the furthest anchor."""
     anchor_count: int
     anchors: tuple[str, ...]
     """The ids of the nodes that the question names."""
     edge_types: tuple[str, ...]
-    """What leads from the anchors to the answers; empty where any edge does."""
+    """The edge types that lead from the anchors to the answers; empty where any edge does."""
     gold_query: str
     """Cypher that returns the ids of the answers; with a constraint on words, of the nodes it chooses from."""
     constraint: dict[str, JsonValue] | None = None
     """`phrase` with the `terms` that an answer's name, aliases or text hold, or with the `property` it is of."""
     plain: str | None = None
-    """The question as the rules put it, where a model has put it in other words."""
+    """The question in the words of the rules, where a model has rephrased it."""
     random_seed: int
     graph_sha256: str
     """As a run's manifest has it."""
@@ -77,21 +77,21 @@ def generate_questions(
     check_numbers(count, random_seed)
     names = [pattern_of(name).name for name in dict.fromkeys(patterns)] or list(PATTERNS)
     types = {graph.types.nodes[number] for number in graph.types.node_numbers(answer_types)} if answer_types else None
-    return generate(names, count, _Writer(graph, random_seed, types).attempt, progress=progress)
+    return generate(names, count, _QuestionMaker(graph, random_seed, types).attempt, progress=progress)
 
 
-class _Writer:
-    """Writes what is drawn, and remembers what was asked."""
+class _QuestionMaker:
+    """Makes questions of the plans that are drawn, and remembers them."""
 
     def __init__(self, graph: Graph, random_seed: int, answer_types: set[str] | None) -> None:
         self._graph, self._random_seed = graph, random_seed
         self._sha256 = graph_hash(graph)
         self._chance = np.random.default_rng(random_seed)
         self._sampler = Sampler(graph, Steps(graph), self._chance, answer_types)
-        self._wording = QuestionWording(graph, self._chance)
+        self._question_writer = QuestionWriter(graph, self._chance)
         self._ledger = Ledger()
 
-    def attempt(self, name: str, number: int) -> Made[GeneratedQuestion] | str | None:
+    def attempt(self, name: str, number: int) -> PlannedItem[GeneratedQuestion] | str | None:
         """Return the next question of a pattern, why the plan drawn makes none, or None where there are no more."""
         pattern = PATTERNS[name]
         drawn = self._sampler.draw(pattern)
@@ -105,7 +105,7 @@ class _Writer:
             self._sampler.keep(pattern, outcome.plan)
         return outcome
 
-    def _written(self, plan: QuestionPlan, number: int) -> Made[GeneratedQuestion] | str:
+    def _written(self, plan: QuestionPlan, number: int) -> PlannedItem[GeneratedQuestion] | str:
         graph = self._graph
         faults = (anchor_fault(graph, row) for row in plan.anchors)
         if (fault := next(filter(None, faults), None)) is not None:
@@ -121,17 +121,17 @@ class _Writer:
             plan, rows = replace(plan, constraint=constraint), holding(graph, constraint, rows)
         elif (fault := self._fault(plan, rows)) is not None:
             return fault
-        question = self._wording.open_question(plan)
+        question = self._question_writer.open_question(plan)
         if is_leaking(graph, question, rows.tolist()):
             return "leaking"
         identity = frozenset(plan.conditions), plan.constraint
         if self._ledger.has(question, identity):
             return "repeated"
         self._ledger.add(question, identity)
-        return Made(self._line(plan, question, rows, number), plan)
+        return PlannedItem(self._line(plan, question, rows, number), plan)
 
     def _fault(self, plan: QuestionPlan, rows: Rows) -> str | None:
-        """Return why a gold set is none to ask for; None where it is one."""
+        """Return why nobody should ask for a gold set; None where it is good."""
         if (fault := Sizes(1, MOST_ANSWERS).fault(len(rows))) is not None:
             return fault
         if is_trivial(self._graph, plan, rows):
@@ -139,7 +139,7 @@ class _Writer:
         return "redundant" if is_redundant(self._graph, plan, rows) else None
 
     def _constraint(self, plan: QuestionPlan, candidates: Rows) -> Constraint | str:
-        """Return a constraint that a plan needs, as it needs its conditions, or why there is none."""
+        """Return a constraint without which the plan would have more answers, or why there is none."""
         graph = self._graph
         if (fault := Sizes(1, MOST_CANDIDATES).fault(len(candidates))) is not None:
             return fault

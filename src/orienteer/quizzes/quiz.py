@@ -1,7 +1,7 @@
 """A quiz without a model: the grid of answer types, patterns and difficulties, every item proved twice.
 
-What answers is read off the adjacency arrays (`gold.solve`) and asked of Cypher (`proof.prove`): an item on which the
-two do not agree is never kept, and is counted as a `mismatch`. GraphScout (003), section 3.3 and appendix B.3.
+The answers are read off the adjacency arrays (`gold.solve`) and asked of Cypher (`proof.prove`): an item on which the
+two differ is dropped and counted as a `mismatch`. GraphScout (003), section 3.3 and appendix B.3.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.graph.store import Graph
 from orienteer.quizzes.checks import Ledger, anchor_fault, faults, is_leaking, is_redundant, is_trivial
 from orienteer.quizzes.drawer import Drawer
-from orienteer.quizzes.generator import Made, Progress, Quiz, check_numbers, generate
+from orienteer.quizzes.generator import PlannedItem, Progress, Quiz, check_numbers, generate
 from orienteer.quizzes.gold import Sizes, Solution, loosely, solve
 from orienteer.quizzes.plan import QuestionPlan
 from orienteer.quizzes.proof import Proof, gold_query
-from orienteer.quizzes.wording import QuestionWording
+from orienteer.quizzes.question_writer import QuestionWriter
 
 _PATIENCE = 1_500  # plans in a row that a cell may fail
 _PATIENCE_OF_A_NODE = 50  # the same, of a graph that has been looked through sooner
@@ -54,7 +54,7 @@ def generate_quiz(
     """
     check_numbers(count, random_seed)
     patience = min(_PATIENCE, _PATIENCE_OF_A_NODE * len(graph))
-    attempt = _Writer(graph, random_seed, avoid).attempt
+    attempt = _QuizMaker(graph, random_seed, avoid).attempt
     quiz = generate(_TURNS, count, attempt, patience=patience, progress=progress)
     return replace(quiz, exhausted=tuple(sorted(quiz.exhausted, key=CELLS.index)))
 
@@ -65,8 +65,8 @@ def balance(items: Iterable[QuizItem]) -> dict[Cell, int]:
     return {cell: counts[cell] for cell in CELLS}
 
 
-class _Writer:
-    """Writes what is drawn, and remembers what was kept."""
+class _QuizMaker:
+    """Makes items of the plans that are drawn, and remembers them."""
 
     def __init__(self, graph: Graph, random_seed: int, avoid: Collection[str]) -> None:
         self._graph, self._random_seed = graph, random_seed
@@ -75,10 +75,10 @@ class _Writer:
         chance = np.random.default_rng(random_seed)
         rows = {row for node in self._avoid if (row := graph.ids.find(node)) is not None}
         self._drawer = Drawer(graph, chance, rows)
-        self._wording = QuestionWording(graph, chance)
+        self._question_writer = QuestionWriter(graph, chance)
         self._ledger = Ledger()
 
-    def attempt(self, cell: Cell, number: int) -> Made[QuizItem] | str:
+    def attempt(self, cell: Cell, number: int) -> PlannedItem[QuizItem] | str:
         """Return the next item of a cell, or the reason why the plan drawn makes none."""
         is_true = self._ledger.wanted(cell)
         plan = self._drawer.draw(cell, is_true)
@@ -90,7 +90,7 @@ class _Writer:
         fault = _size_fault(cell, len(solution.rows), is_true) or self._fault(cell, plan, solution)
         if fault is not None:
             return fault
-        question = self._wording.question(plan, cell.answer_type)
+        question = self._question_writer.question(plan, cell.answer_type)
         if plan.first is not None and is_leaking(self._graph, question, [plan.anchors[0]]):
             return "leaking"
         item = self._item(cell, plan, solution, question, number)
@@ -98,7 +98,7 @@ class _Writer:
         if wrong is not None:
             return wrong.reason
         self._ledger.keep(item)
-        return Made(item, plan)
+        return PlannedItem(item, plan)
 
     def _fault(self, cell: Cell, plan: QuestionPlan, solution: Solution) -> str | None:
         """Return why a plan is no good question, whatever its words."""
@@ -144,7 +144,7 @@ def _size_fault(cell: Cell, number: int, is_true: bool) -> str | None:
 
 
 def _clues(graph: Graph, plan: QuestionPlan, solution: Solution) -> list[int]:
-    """Return the rows that question and answer are made of: what is given, and what leads to what answers."""
+    """Return the rows of a question and its answer: the named nodes, and witnesses on the walks to the answers."""
     clues = list(plan.named)
     if plan.first is not None:
         first = solve(graph, plan.first)

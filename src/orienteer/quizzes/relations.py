@@ -1,4 +1,4 @@
-"""How an edge type is said: its label read as a verb, a participle, a noun, `has` something, or something `of`.
+"""Edge types in words: a label is read as a verb, a participle, a noun, `has` something, or something `of`.
 
 A label does not say what part of speech it is, so rules guess; what none of them fits is quoted as the name of a link,
 which is clumsy and never wrong.
@@ -26,7 +26,7 @@ _KINDS = {
 
 
 class EdgePhrase(NamedTuple):
-    """Ways to say of several things that an edge joins them to what stands in the slot. None where there is no way."""
+    """Ways to say that an edge joins several things to the slot, `{}`. None where there is no such way."""
 
     predicate: str | None
     """The things are the subject: `bind {}`, `are part of {}`. One that is None has all of the others."""
@@ -36,23 +36,23 @@ class EdgePhrase(NamedTuple):
     """The predicate where what stands in the slot is `genes that ...`; None where it is the same."""
     relative: str | None = None
     """The slot is the subject, one thing: `{} binds`."""
-    relatives: str | None = None
+    relative_of_many: str | None = None
     """The slot is the subject, several things: `{} bind`."""
-    asked: str | None = None
+    question: str | None = None
     """`does {} bind`."""
-    askeds: str | None = None
+    question_of_many: str | None = None
     """`do {} bind`."""
 
 
 class EdgePhrases(NamedTuple):
-    """An edge type as it is said of its sources and of its targets."""
+    """The phrases of an edge type with its sources, and with its targets, as the things."""
 
     of_sources: EdgePhrase
     of_targets: EdgePhrase
 
 
 def relation(label: str, source: str, target: str, *, is_mutual: bool = False) -> EdgePhrases:
-    """Return how the edges of a label are said; `source` and `target` are the node types' nouns, in the singular."""
+    """Return the phrases of an edge type's label; `source` and `target` are the node types' nouns, in the singular."""
     words = _without_types(english.words_of(label), source, target)
     for read in (_kind_of, _having, _being, _something_of, _active_past, _participle, _placed, _verb, _past, _noun):
         phrases = read(words, target)
@@ -206,9 +206,9 @@ def _past_of(past: str, tail: str) -> EdgePhrases:
     base = english.PAST.get(past) or next((verb for verb in (past[:-2], past[:-1]) if verb in english.VERBS), None)
     passive = None if tail else f"were {english.PARTICIPLES.get(past, past)} by {{}}"
     base = base or past.removesuffix("ed")
-    asked = f"did {{}} {base}{tail}"
+    question = f"did {{}} {base}{tail}"
     relative = f"{{}} {past}{tail}"
-    sources, targets = f"{past}{tail} {{}}", (passive, None, None, relative, relative, asked, asked)
+    sources, targets = f"{past}{tail} {{}}", (passive, None, None, relative, relative, question, question)
     return EdgePhrases(EdgePhrase(sources), EdgePhrase(*targets))
 
 
@@ -224,8 +224,8 @@ def _link(name: str) -> EdgePhrases:
 def _be(plural: str, singular: str | None = None) -> EdgePhrases:
     """Say it with `to be`; the plural may differ from the singular: `members of` and `a member of`."""
     singular = singular or plural
-    asked = (f"{{}} is {singular}", f"{{}} are {plural}", f"is {{}} {singular}", f"are {{}} {plural}")
-    return EdgePhrases(EdgePhrase(f"are {plural} {{}}"), EdgePhrase(None, None, f"have {{}} {plural} them", *asked))
+    forms = (f"{{}} is {singular}", f"{{}} are {plural}", f"is {{}} {singular}", f"are {{}} {plural}")
+    return EdgePhrases(EdgePhrase(f"are {plural} {{}}"), EdgePhrase(None, None, f"have {{}} {plural} them", *forms))
 
 
 def _does(base: str, *, before: str = "", tail: str = "") -> tuple[str, str, str, str]:

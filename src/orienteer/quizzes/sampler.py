@@ -1,9 +1,9 @@
-"""Plans of `orienteer questions`, drawn: in turn over the patterns, the steps that have served least first, hubs apart.
+"""The sampler of plans for `orienteer questions`: steps that have served least come first, hubs are kept apart.
 
 Nothing is proportional to counts. Each step (a triple of types, in one direction) gets its turn, so that a rare edge
 type is asked about as often as a common one; the nodes from which a step can be taken are drawn by size class, so that
-neither the many nodes with one edge nor the few with thousands fill the file. A step that has served a pattern ten
-times in vain, one after another, is left alone by that pattern.
+neither the many nodes with one edge nor the few with thousands fill the file. After ten failures in a row under a
+pattern, that pattern no longer takes the step.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _LOOKS = 8  # nodes that are looked at for one that has a name, and narrows an i
 
 @dataclass(slots=True)
 class _Tally:
-    """How a step has served under one pattern."""
+    """How often a step has served under one pattern."""
 
-    kept: int = 0
-    failed: int = 0
-    """Since it was last kept."""
+    successes: int = 0
+    failures: int = 0
+    """Since its last success."""
 
 
 @dataclass(slots=True)
@@ -53,9 +53,9 @@ class Sampler:
     _uses: Counter[EdgeStep] = field(default_factory=Counter)
 
     def draw(self, pattern: QuestionPattern) -> tuple[EdgeStep, QuestionPlan | None] | None:
-        """Return the step whose turn it is with a plan that ends in it, None where it gave none.
+        """Return the step whose turn it is, and a plan that ends in it, or None where it gave no plan.
 
-        None alone where no step can serve the pattern any more.
+        Returns None alone where no step can serve the pattern any more.
         """
         step = self._next(pattern)
         if step is None:
@@ -66,22 +66,22 @@ class Sampler:
     def keep(self, pattern: QuestionPattern, plan: QuestionPlan) -> None:
         """Note that a plan became a question."""
         tally = self._tally(pattern, plan.conditions[0].steps[-1])
-        tally.kept, tally.failed = tally.kept + 1, 0
+        tally.successes, tally.failures = tally.successes + 1, 0
         self._uses.update(plan.steps)
 
     def drop(self, pattern: QuestionPattern, step: EdgeStep) -> None:
         """Note that a step served in vain."""
-        self._tally(pattern, step).failed += 1
+        self._tally(pattern, step).failures += 1
 
     def _tally(self, pattern: QuestionPattern, step: EdgeStep) -> _Tally:
         return self._tallies.setdefault((pattern.name, step), _Tally())
 
     def _next(self, pattern: QuestionPattern) -> EdgeStep | None:
-        """Return the step that has been kept least under a pattern, and least in all, equals by chance."""
+        """Return the step with the fewest successes under a pattern, then the fewest uses in all, ties by chance."""
         steps = self.steps.named if pattern.names_edges else self.steps.unnamed
         fitting = [step for step in steps if self.answer_types is None or step.end in self.answer_types]
-        fresh = [step for step in fitting if self._tally(pattern, step).failed < _PATIENCE]
-        return self._rarest(fresh, lambda step: (self._tally(pattern, step).kept, self._uses[step]))
+        fresh = [step for step in fitting if self._tally(pattern, step).failures < _PATIENCE]
+        return self._rarest(fresh, lambda step: (self._tally(pattern, step).successes, self._uses[step]))
 
     def _rarest(self, steps: Sequence[EdgeStep], uses: Callable[[EdgeStep], tuple[int, ...]]) -> EdgeStep | None:
         if not steps:
@@ -129,7 +129,7 @@ class Sampler:
         return tuple(conditions)
 
     def _further(self, answer: int, common: Rows, used: Collection[int], *, least: int) -> WalkCondition | None:
-        """Return a condition of a new anchor that some of those in common meet, the answer one of them, and not all."""
+        """Return a condition of a new anchor that the answer and some of the common rows meet, and not all of them."""
         for step in self._steps_to(answer):
             table = self.steps.table(step)
             around = take(self.graph, np.array([answer], np.int32), step.turned)
@@ -143,7 +143,7 @@ class Sampler:
         return None
 
     def _steps_to(self, answer: int) -> list[EdgeStep]:
-        """Return the steps that end in a node, those used least first, equals by chance."""
+        """Return the steps that end in a node, the least used first, ties by chance."""
         graph = self.graph
         entries = graph.adjacency.entries(np.array([answer], np.int32))
         codes = np.unique(

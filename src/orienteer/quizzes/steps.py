@@ -1,4 +1,4 @@
-"""The steps that a graph allows, and from which nodes each can be taken: what drawing is balanced over."""
+"""The steps that a graph allows, and the nodes from which each can be taken. Plans are drawn evenly over steps."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _REMEMBERED = 256  # steps whose table is kept
 
 
 class StepTable(NamedTuple):
-    """From where a step can be taken, and how many nodes it leads to from there."""
+    """The rows from which a step can be taken, ascending, and the number of nodes that it leads to from each."""
 
     rows: Rows
     counts: NDArray[np.int64]
 
     def count(self, row: int) -> int:
-        """Return to how many nodes the step leads from a row."""
+        """Return the number of nodes that the step leads to from a row."""
         at = int(self.rows.searchsorted(row))
         return int(self.counts[at]) if at < len(self.rows) and self.rows[at] == row else 0
 

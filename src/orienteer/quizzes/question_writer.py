@@ -1,7 +1,7 @@
 """A plan in words, by rules: the schema's labels, and a few sentences among which chance chooses.
 
-A condition becomes a clause. An open question asks for all that meet the clauses; one of the grid asks for one, for
-several, how many there are, or whether there is any.
+A condition becomes a clause. An open question asks for all nodes that meet the clauses; a question of the grid asks
+for one, for several, how many there are, or whether there is any.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from orienteer.quizzes.plan import Constraint, EdgeStep, QuestionPlan, WalkCondi
 from orienteer.quizzes.relations import EdgePhrase, relation
 
 _NAMELESS = frozenset({"node", "vertex", "item", "thing"})
-"""Node types that say nothing: what is of them is a thing."""
+"""Node types that say nothing: their nodes are called things."""
 _CONNECTED = ("are connected to {}", "are directly linked to {}")
 _LINKED = ("are directly linked to {}",)
-"""How a question of the grid says any edge: `connected` would hold of nodes that lie further apart too."""
+"""How a question of the grid says any edge: nodes further apart are `connected` too."""
 _PEOPLE = ("er", "or", "ist", "person", "man")
-"""Ends of nouns for someone of whom a question says `them`; of a thing it says `it`."""
+"""Endings of nouns for people, who are `them` in a question; a thing is `it`."""
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
-class _Slot(NamedTuple):
-    """What stands in a slot: `BRCA1`, `both BRCA1 and TP53`, `genes that bind BRCA1`."""
+class _SlotText(NamedTuple):
+    """The text in a slot: `BRCA1`, `both BRCA1 and TP53`, `genes that bind BRCA1`."""
 
     text: str
     typed: str
@@ -45,27 +45,27 @@ class _Slot(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """One condition on the answers, filled. None where there is no way to say it so."""
+    """One condition on the answers in its forms. None where there is no such form."""
 
     predicate: str | None
     """Of several answers: `bind BRCA1`, `are part of BRCA1`."""
     relative: str | None
     """`BRCA1 binds`."""
-    asked: str | None
+    question: str | None
     """`does BRCA1 bind`."""
     is_long: bool
     """The slot holds a clause of its own: a relative clause around it would be hard to read."""
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionWording:
+class QuestionWriter:
     """Puts plans into words. The same generator state gives the same words."""
 
     graph: Graph
     chance: np.random.Generator
 
     def open_question(self, plan: QuestionPlan) -> str:
-        """Return a plan as a question for all that its conditions lead to, however many these are."""
+        """Return a plan as a question for all nodes that its conditions lead to, however many they are."""
         nouns = english.plural(self._noun(plan.answer_type))
         if _comes_back(plan.conditions):
             nouns = f"other {nouns}"
@@ -75,9 +75,10 @@ class QuestionWording:
         return _capital(self._chosen(_open_frames(nouns, clauses)))
 
     def question(self, plan: QuestionPlan, answer_type: AnswerType) -> str:
-        """Return a plan as a question for an answer of a type; what a hybrid goes on from is told in a sentence first.
+        """Return a plan as a question for an answer of a type.
 
-        Where one clause is enough to describe it, the description stands in place of its name.
+        A hybrid's first node is described in a sentence before; where one clause is enough to describe it, the
+        description takes the place of its name instead.
         """
         described, opening = _NOTHING, ""
         if plan.first is not None:
@@ -86,17 +87,17 @@ class QuestionWording:
             is_short = plan.first.hops == 1 and len(plan.conditions) == 1
             opening = "" if is_short else self._chosen([f"consider {described_first}. ", f"take {described_first}. "])
             described = {plan.conditions[0].anchor: described_first if is_short else f"this {noun}"}
-        ways = self._joined(plan, described) if plan.target is not None else self._asked(plan, answer_type, described)
+        ways = self._joined(plan, described) if plan.target is not None else self._ways(plan, answer_type, described)
         text = self._chosen(ways)
         return f"{_capital(opening)}{_capital(text)}"
 
-    def _asked(self, plan: QuestionPlan, answer_type: AnswerType, described: Mapping[int, str]) -> list[str]:
-        """Return the ways to ask for what the conditions of a plan lead to."""
+    def _ways(self, plan: QuestionPlan, answer_type: AnswerType, described: Mapping[int, str]) -> list[str]:
+        """Return the ways to ask for the nodes that the conditions of a plan lead to."""
         noun = self._asked_noun(plan)
         nouns = english.plural(noun)
         clauses = sorted(self._clauses(plan.conditions, _LINKED, described), key=lambda clause: clause.is_long)
         several, single = _relative(clauses), _relative(clauses, noun)
-        asked = [clause.asked for clause in clauses if clause.asked is not None and len(clauses) == 1]
+        inverted = [clause.question for clause in clauses if clause.question is not None and len(clauses) == 1]
         # `that bind X` is also said as `which genes bind X?`; a clause in which X is the subject is not.
         bare = [relative.removeprefix("that ") for relative in (several, single)] if _is_bare(clauses) else []
         if answer_type == "boolean":
@@ -108,12 +109,12 @@ class QuestionWording:
                 f"find the only {noun} {single}.",
                 f"what is the only {noun} {single}?",
             ]
-            return ways + [f"which {noun} {predicate}?" for predicate in (*bare[1:], *asked)]
+            return ways + [f"which {noun} {predicate}?" for predicate in (*bare[1:], *inverted)]
         if answer_type == "number":
-            ways = [] if asked and not bare else [f"what is the number of {nouns} {several}?"]
-            return ways + [f"how many {nouns} {predicate}?" for predicate in (*bare[:1], *asked)]
+            ways = [] if inverted and not bare else [f"what is the number of {nouns} {several}?"]
+            return ways + [f"how many {nouns} {predicate}?" for predicate in (*bare[:1], *inverted)]
         ways = [f"find the {nouns} {several}.", f"list the {nouns} {several}."]
-        predicates = (*bare[:1], *asked)
+        predicates = (*bare[:1], *inverted)
         return ways + [f"{which} {nouns} {predicate}?" for predicate in predicates for which in ("which", "what")]
 
     def _asked_noun(self, plan: QuestionPlan) -> str:
@@ -122,7 +123,7 @@ class QuestionWording:
         return f"other {noun}" if is_other else noun
 
     def _described(self, first: QuestionPlan) -> str:
-        """Return a node by what leads to it alone: `the only gene that binds BRCA1`."""
+        """Return a node by the conditions that lead to it alone: `the only gene that binds BRCA1`."""
         clauses = sorted(self._clauses(first.conditions, _LINKED), key=lambda clause: clause.is_long)
         return f"the only {self._asked_noun(first)} {_relative(clauses, self._asked_noun(first))}"
 
@@ -136,19 +137,19 @@ class QuestionWording:
             head = described.get(condition.anchor) or self._named(condition.anchor)
             return [f"is {head} directly linked to {name}?", f"is {name} directly linked to {head}?"]
         ways = list[str]()
-        if clause.asked is not None and " as a" not in clause.asked:
-            ways.append(f"{clause.asked} {name}?")
+        if clause.question is not None and " as a" not in clause.question:
+            ways.append(f"{clause.question} {name}?")
         if clause.predicate is not None:
             ways.append(whether(name, clause.predicate))
-        return ways or [f"{clause.asked} {name}?"]
+        return ways or [f"{clause.question} {name}?"]
 
     def _clauses(
         self, conditions: Sequence[WalkCondition], links: Sequence[str], described: Mapping[int, str] = _NOTHING
     ) -> list[_Clause]:
-        """Return a clause a condition; conditions by the same steps share one, where those are one hop.
+        """Return a clause for each condition; conditions of one hop by the same step share a clause.
 
-        `links` are the ways to say that any edge joins two nodes; `described` holds what stands for a row in place of
-        its name.
+        `links` are the ways to say that any edge joins two nodes; `described` holds the words for rows that are not
+        named.
         """
         groups: dict[tuple[object, ...], list[WalkCondition]] = {}
         for condition in conditions:
@@ -160,17 +161,17 @@ class QuestionWording:
             for group in groups.values()
         ]
 
-    def _clause(self, steps: Sequence[EdgeStep], anchors: Sequence[_Slot], links: Sequence[str]) -> _Clause:
+    def _clause(self, steps: Sequence[EdgeStep], anchors: Sequence[_SlotText], links: Sequence[str]) -> _Clause:
         phrase = self._phrase(steps[-1], links)
         if len(steps) == 1:
             return _filled(phrase, _together(anchors))
         inner = self._clause(steps[:-1], anchors, links)
         relative = self._chosen([way for way in (inner.predicate, inner.relative) if way is not None])
         text = f"{english.plural(self._noun(steps[-1].start))} that {relative}"
-        return _filled(phrase, _Slot(text, text, is_several=True, is_clause=True))
+        return _filled(phrase, _SlotText(text, text, is_several=True, is_clause=True))
 
     def _phrase(self, step: EdgeStep, links: Sequence[str]) -> EdgePhrase:
-        """Return how nodes are told of to which a step leads; what it leads from stands in the slot."""
+        """Return the phrase of the nodes that a step leads to; the node that it leads from stands in the slot."""
         if step.edge_type is None:
             return EdgePhrase(self._chosen(links))
         source, target = (step.end, step.start) if step.is_forward is False else (step.start, step.end)
@@ -178,22 +179,22 @@ class QuestionWording:
         phrases = relation(label, self._noun(source), self._noun(target), is_mutual=is_mutual)
         return phrases.of_sources if step.is_forward is False else phrases.of_targets
 
-    def _anchor(self, row: int, described: Mapping[int, str]) -> _Slot:
+    def _anchor(self, row: int, described: Mapping[int, str]) -> _SlotText:
         if row in described:
-            return _Slot(described[row], described[row], is_described=True)
-        return _Slot(_quoted(self.graph.names[row]), self._named(row))
+            return _SlotText(described[row], described[row], is_described=True)
+        return _SlotText(_quoted(self.graph.names[row]), self._named(row))
 
     def _named(self, row: int) -> str:
-        """Return a node's name as a question holds it, its type before it where the name alone may mean others."""
+        """Return a node's name as a question holds it, with its type where other nodes share the name."""
         name, noun = _quoted(self.graph.names[row]), self._noun(self.graph.type_at(row))
         shares = any(other != row for other in self.graph.candidates(self.graph.names[row]))
         return f"the {noun} {name}" if shares else name
 
     def _constraint(self, constraint: Constraint) -> str:
         if constraint.property is not None:
-            what = " ".join(english.words_of(constraint.property))
+            name = " ".join(english.words_of(constraint.property))
             return self._chosen(
-                [f"have the {what} “{constraint.phrase}”", f"have “{constraint.phrase}” as their {what}"]
+                [f"have the {name} “{constraint.phrase}”", f"have “{constraint.phrase}” as their {name}"]
             )
         return self._chosen(
             [
@@ -204,7 +205,7 @@ class QuestionWording:
         )
 
     def _noun(self, node_type: str) -> str:
-        """Return what a node of a type is called, in the singular."""
+        """Return the noun of a node type, in the singular."""
         words = " ".join(english.words_of(self.graph.schema.label(node_type)))
         if "/" in node_type:
             words = "/".join(" ".join(english.words_of(part)) for part in node_type.split("/"))
@@ -231,33 +232,35 @@ def _comes_back(conditions: Sequence[WalkCondition]) -> bool:
     return any(len(steps) == 2 and steps[1] == steps[0].turned for _, steps in conditions)
 
 
-def _together(anchors: Sequence[_Slot]) -> _Slot:
+def _together(anchors: Sequence[_SlotText]) -> _SlotText:
     if len(anchors) == 1:
         return anchors[0]
     *first, last = (anchor.typed for anchor in anchors)
     text = f"both {first[0]} and {last}" if len(first) == 1 else f"all of {', '.join(first)} and {last}"
-    return _Slot(text, text, is_several=True, is_described=any(anchor.is_described for anchor in anchors))
+    return _SlotText(text, text, is_several=True, is_described=any(anchor.is_described for anchor in anchors))
 
 
-def _filled(phrase: EdgePhrase, slot: _Slot) -> _Clause:
+def _filled(phrase: EdgePhrase, slot: _SlotText) -> _Clause:
     predicate = phrase.predicate
     if slot.is_clause:
         predicate = phrase.predicate_of_clause or predicate
     elif slot.is_several:
         predicate = phrase.predicate_of_many or predicate
-    relative, asked = (phrase.relatives, phrase.askeds) if slot.is_several else (phrase.relative, phrase.asked)
+    relative, question = phrase.relative, phrase.question
+    if slot.is_several:
+        relative, question = phrase.relative_of_many, phrase.question_of_many
     # `have the tag {}` and `are in the section {}` name the type themselves.
     name = slot.text if phrase.predicate_of_many is not None and not slot.is_several else slot.typed
     return _Clause(
         None if predicate is None else predicate.format(name),
         None if relative is None else relative.format(slot.typed),
-        None if asked is None else asked.format(slot.typed),
+        None if question is None else question.format(slot.typed),
         is_long=slot.is_clause or slot.is_described,
     )
 
 
 def _open_frames(answers: str, clauses: Sequence[_Clause]) -> list[str]:
-    """Return the ways to ask for what meets all clauses."""
+    """Return the ways to ask for the nodes that meet all clauses."""
     awkward = [clause for clause in clauses if clause.predicate is None]
     predicates = [clause.predicate for clause in clauses if clause.predicate is not None]
     several = _listed(predicates) if predicates else ""
@@ -265,13 +268,14 @@ def _open_frames(answers: str, clauses: Sequence[_Clause]) -> list[str]:
         frames = [f"which {answers} {several}?", f"what {answers} {several}?", f"find the {answers} that {several}."]
         if len(clauses) > 1:
             return [*frames, f"which are the {answers} that {several}?"]
-        asked = () if clauses[0].asked is None or clauses[0].is_long else (f"which {answers} {clauses[0].asked}?",)
-        return [*frames, f"list {answers} that {several}.", *asked]
+        question = None if clauses[0].is_long else clauses[0].question
+        inverted = () if question is None else (f"which {answers} {question}?",)
+        return [*frames, f"list {answers} that {several}.", *inverted]
     if len(awkward) == 1 and not predicates:
-        frames = [f"which {answers} {awkward[0].asked}?", f"what {answers} {awkward[0].asked}?"]
+        frames = [f"which {answers} {awkward[0].question}?", f"what {answers} {awkward[0].question}?"]
         return frames if awkward[0].is_long else [*frames, f"find the {answers} that {awkward[0].relative}."]
     if len(awkward) == 1 and awkward[0].is_long:
-        return [f"which of the {answers} that {several} {awkward[0].asked}?"]
+        return [f"which of the {answers} that {several} {awkward[0].question}?"]
     relatives = _listed([f"that {clause.relative}" for clause in awkward])
     if not predicates:
         return [f"which are the {answers} {relatives}?", f"find the {answers} {relatives}."]
@@ -292,9 +296,9 @@ def _is_bare(clauses: Sequence[_Clause]) -> bool:
 
 
 def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
-    """Return clauses on several things, or on one that is called so: `that binds BRCA1 and that TP53 regulates`.
+    """Return clauses as relative ones: `that bind BRCA1`, with a noun `that binds BRCA1 and that TP53 regulates`.
 
-    After a clause that holds another one a comma and `also` say which of the two is gone on from.
+    After a clause that holds another one, a comma and `also` tell which of the two goes on.
     """
     parts = list[str]()
     for clause in clauses:
@@ -310,7 +314,7 @@ def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
 
 
 def _merged(parts: list[str], *, are_short: bool) -> list[str]:
-    """Say what any edge leads to only once, where no clause stands between."""
+    """Join two links by any edge into one, where no clause stands between."""
     begin = next((link for link in ("is directly linked to ", "are directly linked to ") if link in parts[0]), None)
     if begin is None or len(parts) != 2 or not all(part.startswith(begin) for part in parts) or " that " in parts[0]:
         return parts
@@ -332,7 +336,7 @@ def singular(predicate: str) -> str:
 
 
 def whether(subject: str, predicate: str) -> str:
-    """Return the question whether a predicate of several things holds of one: `does X bind Y?`."""
+    """Return the question whether a predicate of several things is true of one: `does X bind Y?`."""
     verb, _, rest = predicate.partition(" ")
     if verb in ("are", "were"):
         return f"{'is' if verb == 'are' else 'was'} {subject} {' '.join(_article_before(rest.split(' ')))}?"
@@ -345,7 +349,7 @@ def whether(subject: str, predicate: str) -> str:
 
 
 def _article_before(words: Sequence[str]) -> list[str]:
-    """Return `members of X` as `a member of X`; what is no plural before an `of` as it is."""
+    """Return `members of X` as `a member of X`; words without a plural before an `of` stay as they are."""
     stop = next((at for at, word in enumerate(words) if word in english.PREPOSITIONS or word in ("of", "that")), 0)
     of = stop if stop and words[stop] == "of" else 0
     last = words[of - 1] if of else ""

@@ -6,7 +6,7 @@ import pytest
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition
-from orienteer.quizzes.wording import QuestionWording, singular, whether
+from orienteer.quizzes.question_writer import QuestionWriter, singular, whether
 from orienteer.records import Edge, Node
 
 
@@ -22,7 +22,7 @@ def test_two_walks_of_two_steps_need_not_meet_in_one_node(languages):
     awards = [languages.row(name) for name in ("Turing Award", "Grace Murray Hopper Award")]
     plan = QuestionPlan("<h,r,t>", tuple(WalkCondition(row, steps) for row in awards))
     for _ in range(6):
-        question = QuestionWording(languages, chance).question(plan, "set")
+        question = QuestionWriter(languages, chance).question(plan, "set")
         assert "both" not in question
         assert question.count("people that received") == 2
 
@@ -32,7 +32,7 @@ def test_a_name_that_two_types_have_is_said_with_its_type_whatever_the_name_hold
     graph = build([*nodes, Node("t", "tag", "Useful Tools")], [Edge("p", "has", "t"), Edge("s", "has", "t")])
     for node in nodes:
         condition = WalkCondition(graph.row(node.id), (EdgeStep(node.type, None, None, "tag"),))
-        question = QuestionWording(graph, np.random.default_rng(1)).question(
+        question = QuestionWriter(graph, np.random.default_rng(1)).question(
             QuestionPlan("<h,_,_>", (condition,)), "entity"
         )
         assert f"the {node.type} Git-Buildpackage" in question
@@ -67,7 +67,7 @@ def test_a_thing_is_it_and_a_person_is_them(languages):
         EdgeStep("language", "designed_by", True, "person"),
     )
     onward = (*steps[:1], EdgeStep("language", "developed_at", True, "organization"))
-    wording = QuestionWording(languages, np.random.default_rng(1))
+    wording = QuestionWriter(languages, np.random.default_rng(1))
     asked = [
         wording.question(QuestionPlan("<h,r,_>", (WalkCondition(languages.row("C"), one),)), "entity")
         for one in (steps, onward)
