@@ -170,15 +170,13 @@ def _of_text(graph: Graph, item: QuizItem) -> Iterable[Fault]:
     if (node := _internal(graph, text, names, {graph.ids[row] for row in own})) is not None:
         yield Fault("internal id", f"{node} is an id: write the name")
     for node in item.anchors:
-        if (row := graph.ids.find(node)) is not None and not _is_named(graph, text, row):
+        if (row := graph.ids.find(node)) is None or is_leaking(graph, text, (row,)):
+            continue
+        if not any(name in text for name in (graph.names[row], *graph.aliases_at(row))):
             yield Fault("unnamed", f"the question does not hold {graph.names[row]!r}, the name of {node}")
     rows = [row for node in item.nodes if (row := graph.ids.find(node)) is not None]
     if is_leaking(graph, text, rows):
         yield Fault("leaking", "the question holds the name or an alias of what answers it")
-
-
-def _is_named(graph: Graph, text: str, row: int) -> bool:
-    return is_leaking(graph, text, (row,)) or any(name in text for name in (graph.names[row], *graph.aliases_at(row)))
 
 
 def _internal(graph: Graph, text: str, names: Collection[str], own: Collection[str]) -> str | None:

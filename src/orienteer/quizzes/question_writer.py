@@ -102,7 +102,8 @@ class QuestionWriter:
         bare = [relative.removeprefix("that ") for relative in (several, single)] if _is_bare(clauses) else []
         if answer_type == "boolean":
             ways = [f"is there any {noun} {single}?"]
-            return ways if noun == nouns else [*ways, f"is there {_with_article(noun)} {single}?"]
+            a_noun = f"an{noun}" if noun.startswith("other ") else english.article(noun)
+            return ways if noun == nouns else [*ways, f"is there {a_noun} {single}?"]
         if answer_type == "entity":
             ways = [
                 f"which is the only {noun} {single}?",
@@ -365,7 +366,3 @@ def _is_past(verb: str) -> bool:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _with_article(noun: str) -> str:
-    return f"an{noun}" if noun.startswith("other ") else english.article(noun)

@@ -168,13 +168,14 @@ class _QuestionMaker:
             anchors=tuple(graph.ids[row] for row in plan.anchors),
             edge_types=plan.edge_types,
             gold_query=literal_query(graph, plan),
-            constraint=None if plan.constraint is None else _as_json(plan.constraint),
+            constraint=None if plan.constraint is None else _json_of(plan.constraint),
             random_seed=self._random_seed,
             graph_sha256=self._sha256,
         )
 
 
-def _as_json(constraint: Constraint) -> dict[str, JsonValue]:
+def _json_of(constraint: Constraint) -> dict[str, JsonValue]:
+    """Return a constraint as a line holds it."""
     if constraint.property:
         return {"phrase": constraint.phrase, "property": constraint.property}
     return {"phrase": constraint.phrase, "terms": [*constraint.terms]}

@@ -60,7 +60,12 @@ class Sampler:
         step = self._next(pattern)
         if step is None:
             return None
-        conditions = self._conditions(pattern, step)
+        if len(pattern.hops) > 1:
+            conditions = self._intersection(pattern, step)
+        elif pattern.hops == (1,):
+            conditions = self._one_hop(pattern, step)
+        else:
+            conditions = self._two_hops(step)
         return step, QuestionPlan(pattern.name, conditions) if conditions is not None else None
 
     def keep(self, pattern: QuestionPattern, plan: QuestionPlan) -> None:
@@ -89,11 +94,6 @@ class Sampler:
         least = min(map(uses, steps))
         rarest = [step for step in steps if uses(step) == least]
         return rarest[int(self.chance.integers(len(rarest)))]
-
-    def _conditions(self, pattern: QuestionPattern, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
-        if len(pattern.hops) > 1:
-            return self._intersection(pattern, step)
-        return self._one_hop(pattern, step) if pattern.hops == (1,) else self._two_hops(step)
 
     # ------------------------------------------------------------------------------------------------------- shapes
 

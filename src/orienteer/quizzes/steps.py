@@ -44,10 +44,14 @@ class Steps:
         """Return the steps along edges of one type, sorted by their names."""
         steps = set[EdgeStep]()
         silent = UNASKED if self._graph.is_made_of_documents else ()
-        for triple in self._graph.schema.edges:
+        schema = self._graph.schema
+        for triple in schema.edges:
             if triple.type in silent:
                 continue
-            is_forward = None if self._is_mutual(triple.source, triple.type, triple.target) else True
+            is_mutual = triple.type in schema.symmetric
+            if triple.source == triple.target and not MUTUAL.isdisjoint(words_of(schema.label(triple.type))):
+                is_mutual = True  # a table may list each pair once
+            is_forward = None if is_mutual else True
             step = EdgeStep(triple.source, triple.type, is_forward, triple.target)
             steps |= {step, step.turned}
         return tuple(sorted(steps, key=_key))
@@ -58,12 +62,6 @@ class Steps:
         pairs = {(triple.source, triple.target) for triple in self._graph.schema.edges}
         both = {EdgeStep(start, None, None, end) for pair in pairs for start, end in (pair, pair[::-1])}
         return tuple(sorted(both, key=_key))
-
-    def _is_mutual(self, source: str, edge_type: str, target: str) -> bool:
-        schema = self._graph.schema
-        if edge_type in schema.symmetric:
-            return True
-        return source == target and not MUTUAL.isdisjoint(words_of(schema.label(edge_type)))
 
     def _table(self, step: EdgeStep) -> StepTable:
         graph, adjacency = self._graph, self._graph.adjacency

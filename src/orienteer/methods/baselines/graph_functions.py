@@ -80,7 +80,8 @@ class GraphFunctions:
             named = {row: "named in the answer" for part in parts for row in self.graph.candidates(part)}
             if named:
                 return named
-        seen = {row: "named in the answer" for row in self.seen if _is_in(self.graph.names[row], answer)}
+        names = ((row, self.graph.names[row]) for row in self.seen)
+        seen = {row: "named in the answer" for row, name in names if name and _whole(name).search(answer)}
         if seen:
             return seen
         hits = (self._workflow.search(part, 1) for part in split(answer) if len(part.split()) <= _WORDS)
@@ -179,8 +180,9 @@ class GraphFunctions:
             self.seen[row] = why
 
 
-def _is_in(name: str, text: str) -> bool:
-    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+def _whole(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name that stands by itself, in capitals or not."""
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
 def _refusal(observation: Observation) -> str:

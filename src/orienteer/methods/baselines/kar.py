@@ -21,7 +21,7 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from pydantic import Field
@@ -80,11 +80,13 @@ class Kar:
             near = self._filtered(workflow, reference)
             triples += self._triples(starts, near)
             documents |= dict.fromkeys((*starts, *near))
+        words = Words(self._graph, question)
+        texts = [(row, words.snippet(row)) for row in documents]
         expansion = workflow.ask(
             "kar-expand",
             question=question,
             triples="\n".join(dict.fromkeys(triples)) or "none",
-            documents="\n".join(self._texts(question, documents)) or "none",
+            documents="\n".join(f"{title(self._graph, row)}: {text}" for row, text in texts if text) or "none",
         )
         yield (expansion,)
 
@@ -128,9 +130,3 @@ class Kar:
             for row in near:
                 if edges := graph.edges_between(row, np.array([start], np.int32)):
                     yield f"{title(graph, start)} {edge_note(graph, edges, graph.ids[row])} {title(graph, row)}"
-
-    def _texts(self, question: str, rows: Iterable[int]) -> Iterator[str]:
-        words = Words(self._graph, question)
-        for row in rows:
-            if text := words.snippet(row):
-                yield f"{title(self._graph, row)}: {text}"

@@ -26,8 +26,8 @@ What `lean` changes, and `faithful` undoes:
 8. One plan for both channels: a DAG of sub-queries, each in words and in triples. Each waits only for the sub-queries
    that the plan names, in both channels, and takes the surer answer of the two.
 9. Refinement and answer are one call.
-10. A program puts in answers of a few words and the names that triples have bound. A model grounds only where the answer
-    is longer or missing, or the sub-query refers to it nowhere; it reads what the sub-query waits for.
+10. A program puts in answers of a few words and the names that triples have bound. A model grounds only where the
+    answer is longer or missing, or the sub-query refers to it nowhere; it reads what the sub-query waits for.
 11. Triples are matched in the graph; the retriever is asked where nothing fits them.
 12. One draft and one verdict for both channels; the verdict says what is missing and what contradicts, and expansion
     reads that too.

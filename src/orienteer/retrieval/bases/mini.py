@@ -98,7 +98,7 @@ class Mini(Gatherer[MiniConfig]):
         return self._evidence(query, rows, votes, starts, relations, wanted)
 
     def _starts(self, query: Query) -> _Starts:
-        """Return the nodes that the names match, dropping most isolated ones; without any, those that match the text."""
+        """Return the nodes that the names match, less most isolated ones; without any, those that match the text."""
         nodes, most = self._relations.nodes, self.config.entities
         share, first = np.zeros(len(self.graph)), np.zeros(len(self.graph), np.bool_)
         for place, name in enumerate(query.low[:MOST_NAMES]):

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
-from orienteer.records import Edge
 from orienteer.retrieval.evidence import Evidence, Path, Scored
 from orienteer.retrieval.matching.partners import Surroundings
 from orienteer.retrieval.matching.predicate import PredicateFit
@@ -132,7 +131,7 @@ class _EvidenceBuilder:
         for number in range(min(_SHOWN, len(states.scores))):
             self._add_answer(states.rows[number], states.ways[number].tolist(), float(states.scores[number]))
         nodes = [self._spaces.node(row, *reason) for row, reason in self._nodes.items()]
-        edges = [Scored(self._edge(at), *reason) for at, reason in self._edges.items()]
+        edges = [Scored(self._graph.edge(*self._place(at), at), *reason) for at, reason in self._edges.items()]
         paths = [Scored(self._path(walk), *reason) for walk, reason in self._paths.items()]
         return Evidence(_best_first(nodes), _best_first(edges), _best_first(paths), reason)
 
@@ -187,9 +186,6 @@ class _EvidenceBuilder:
         """Return the owner, the neighbour and the kind of the edge at a place of the adjacency arrays."""
         adjacency = self._graph.adjacency
         return int(adjacency.indptr.searchsorted(at, "right")) - 1, int(adjacency.neighbor[at]), int(adjacency.kind[at])
-
-    def _edge(self, at: int) -> Edge:
-        return self._graph.edge(*self._place(at), at)
 
     def _path(self, walk: tuple[int, ...]) -> Path:
         """Return one edge for each step of a walk."""

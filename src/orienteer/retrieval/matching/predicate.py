@@ -124,17 +124,14 @@ class Predicates:
         kinds = np.zeros((len(self._types), 2))
         if is_open:
             kinds[:, 0], kinds[:, 1] = self._states, self._states * self._against
-        for label in self._near(stems):
+        places = {place for stem in stems for place in self._places.get(stem[:SHARED], ())}
+        for label in (self._labels[place] for place in sorted(places)):
             share = 1.0 if text == self._types[label.number] else _share(stems, label.stems)
             if share >= FITTING:
                 against = share * self._against[label.number]
                 ways = (share, against) if label.turn == _turn(words) else (against, share)
                 kinds[label.number] = np.maximum(kinds[label.number], ways)
         return PredicateFit(predicate, stems, kinds.ravel(), is_open, self._tokenizer)
-
-    def _near(self, stems: Iterable[str]) -> list[_EdgeTypeLabel]:
-        places = {place for stem in stems for place in self._places.get(stem[:SHARED], ())}
-        return [self._labels[place] for place in sorted(places)]
 
 
 def _turn(words: Sequence[str]) -> str:
