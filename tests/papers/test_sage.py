@@ -18,8 +18,7 @@ from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
 from orienteer.methods.sage.hop import EdgeWeight, OneHop
-from orienteer.methods.sage.method import Sage
-from orienteer.methods.sage.policy import names_an_edge
+from orienteer.methods.sage.method import Sage, names_an_edge
 from orienteer.methods.table import METHODS, method_of
 from orienteer.records import Edge, Message, Node, Observed, Question, Ranked, Reply, Result, Step, ToolCall, Trajectory
 from orienteer.retriever import Retriever

@@ -14,9 +14,8 @@ from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, open_layer,
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance
 from orienteer.methods.sage.config import SageConfig
-from orienteer.methods.sage.hop import LAYER, EdgeWeight, OneHop
+from orienteer.methods.sage.hop import LAYER, EdgeWeight, LinkingRows, OneHop
 from orienteer.methods.sage.method import Sage
-from orienteer.methods.sage.rows import LinkingRows
 from orienteer.methods.sage.union import Expander
 from orienteer.records import Edge, Node, Question
 

@@ -23,26 +23,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow, WorkflowConfig
-from orienteer.errors import BadOption
+from orienteer.cypher.parser import parse
+from orienteer.cypher.syntax import EdgePattern, parts
+from orienteer.errors import BadOption, BadQuery
 from orienteer.graph.pieces.similar import SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import WEIGHT
+from orienteer.llm.schema import decode
 from orienteer.methods.flat.nearness import embedded
 from orienteer.methods.sage.config import SageConfig, seeds_of
 from orienteer.methods.sage.hop import LAYER
-from orienteer.methods.sage.policy import names_an_edge
 from orienteer.methods.sage.union import Expander, LeadingEdge
 from orienteer.protocols import Method, Run
-from orienteer.records import JsonValue, Question, Ranked, Result, Usage
+from orienteer.records import JsonValue, Question, Ranked, Result, Trajectory, Usage
 from orienteer.tools.rendering import title
 
 _OWN_SEEDS = ("auto", "hybrid")
+_EDGES = "edges"  # the mark of a planned course whose result was found along edges that its plan names
 _NO_VECTORS = "no vectors: BM25 stands in for the hybrid score (orienteer embed)"
 _NO_SIMILAR = "not expanded: the graph has no edges but those of names, which the paper does not have"
 _NAMED_AN_EDGE = "not expanded: the search for the seeds named an edge (policy -edge)"
@@ -228,3 +231,41 @@ class _SageCourse:
             why = f"{reason}; score {score:.2f}"
             hits.append(present(self._graph, row, score=len(rows) - place, query=self._query, why=why))
         return hits
+
+
+def names_an_edge(trajectories: Iterable[Trajectory]) -> bool:
+    """Tell whether a call that succeeded walked edges of a type it named, or matched an edge in Cypher.
+
+    The marks of a trajectory decide where it has any: a plan that came to nothing has named no edge that counts.
+    """
+    for trajectory in trajectories:
+        if trajectory.marks:
+            if _EDGES in trajectory.marks:
+                return True
+            continue
+        for step in trajectory.steps:
+            failed = {observed.call_id for observed in step.observations if observed.error is not None}
+            for call in step.reply.message.tool_calls:
+                if call.id not in failed and _names_an_edge(call.name, _arguments(call.arguments)):
+                    return True
+    return False
+
+
+def _names_an_edge(tool: str, arguments: dict[str, Any]) -> bool:  # Any: JSON as a model wrote it
+    if tool == "cypher":
+        query = arguments.get("query")
+        try:
+            return isinstance(query, str) and any(parts(parse(query), EdgePattern))
+        except BadQuery:
+            return False
+    steps = arguments.get("steps")
+    hops = steps if isinstance(steps, list) else ()
+    return bool(arguments.get("edge_types")) or any(isinstance(hop, dict) and hop.get("edge") for hop in hops)
+
+
+def _arguments(text: str) -> dict[str, Any]:  # Any: JSON as a model wrote it
+    try:
+        arguments = decode(text)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
