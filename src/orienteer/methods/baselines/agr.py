@@ -1,12 +1,12 @@
 """`agr`: analyse the question, write an expansion that answers it, refine that, then search: three calls.
 
 Paper: Chen, Chen, He, Wen and Sun 2024, Analyze, generate and refine: query expansion with LLMs for zero-shot
-open-domain QA; a baseline of SAGE (004, section 3). Of the paper we have the abstract alone: an analysis of what the
-query needs to know, expansions that aim at the answer, and a refinement for their quality.
+open-domain QA; a baseline of SAGE (004, section 3). We know the abstract alone: an analysis of what the query needs to
+know, expansions that aim at the answer, and a refinement for their quality.
 
 Deviations, or rather our reading of what the abstract leaves open:
-1. The refining call sees the draft and the nodes that question and draft find together, and is told to keep what
-   these bear out, to take up their words, and to drop what leads away.
+1. The refining call sees the draft and the nodes that question and draft find together. It is to keep what they
+   support, to take up their words, and to drop the rest.
 2. One draft, not several to choose among.
 3. BM25 for the paper's retrievers; question and expansion make one query, in which a word counts once.
 4. The prompts are our own.

@@ -8,16 +8,16 @@ Paper: Cypher as a baseline of GraphScout (003, table 1, appendix A.4, after Pol
 3. it is executed read-only, behind our guard, for ten seconds at the most;
 4. a call answers from the rows.
 
-With `repair` a query that was refused goes back to the model with the reason, so many times; the paper's is 0.
+A refused query goes back to the model with the reason, up to `repair` times; the paper's number is 0.
 
-The ranking holds the nodes of the rows, in their order, then the retrieved ones; with an answer, those that it names
-come first. Where a query is refused for good there is nothing to answer from: no call is made, and the answer is *not
-in the evidence*. `search` ends after 3.
+The ranking holds the nodes of the rows, in their order, then the retrieved ones; nodes that the answer names come
+first. Where no query was accepted there is nothing to answer from: no call is made, and the answer is *not in the
+evidence*. `search` ends after 3.
 
 Deviations:
 1. The guard refuses what changes a graph, runs without end or is not understood, and says what to write instead.
 2. Nodes are retrieved by BM25 unless `mode` says otherwise, and by exact name before that.
-3. The model is shown as many rows as 6,000 tokens hold, 100 at the most, and how many there are.
+3. The model sees as many rows as 6,000 tokens hold, at most 100, and their total number.
 4. The prompts are our own.
 """
 

@@ -51,7 +51,7 @@ class SearchAgents:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: EpisodeConfig, *, method: str) -> None:
         self._graph, self._model, self._config, self._method = graph, model, config, method
-        graph.searcher(config.mode)  # without vectors it is told before a model is paid
+        graph.searcher(config.mode)  # raises without vectors, before a model is paid
 
     def begin(self, question: Question, number: int, *, random_seed: int, lessons: str = "") -> Trajectory:
         """Return what an agent begins with: a trajectory without steps, whose prompt holds the lessons, if any."""

@@ -12,8 +12,8 @@ Deviations:
 1. BM25 stands in for vectors, for the constants and for both lists, unless `mode` says otherwise; a node of just the
    constant's name comes first. AF-Retriever embeds a constant as `type: T; name: X`; here its text, among its types.
 2. The target's type stands in the query; AF-Retriever spends a call of its own on it.
-3. Types are checked against the schema first: near forms are taken, a reversed edge is turned, and what the graph
-   cannot have is left out, each said in a note. So is a constant that no node answers to: vectors always find one.
+3. Types are checked against the schema first: near forms are taken, a reversed edge is turned, and parts that the graph
+   cannot match are left out, each with a note. So is a constant that no node matches; vectors always find a node.
 4. A comparison means what it says: AF-Retriever's code takes `>=` for `>`.
 5. The prompts are our own. They show five names of each node type, as AF-Retriever's do, spread evenly over the ids.
 """

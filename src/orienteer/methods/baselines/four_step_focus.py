@@ -11,9 +11,9 @@ Deviations:
 1. BM25 stands in for the vectors of step 3 and for finding constants, unless `mode` says otherwise; a node of just the
    constant's name comes before others.
 2. A constant may be any of the best 5 nodes; the paper gives no number. There is no widening, as in the paper.
-3. Triplets are checked against the schema first: near forms of a type are taken, a reversed edge is turned, and what
-   the graph cannot have is left out, each said in a note. The paper's algorithm would end with nothing.
-4. A constant that no node answers to is left out; vectors always find something, here too where `mode` takes them.
+3. Triplets are checked against the schema first: near forms of a type are taken, a reversed edge is turned, and parts
+   that the graph cannot match are left out, each with a note. The paper's algorithm would end with nothing.
+4. A constant that no node matches is left out. Vectors always find a node, here too where `mode` uses them.
 5. The prompts are our own.
 """
 

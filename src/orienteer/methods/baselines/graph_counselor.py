@@ -1,7 +1,7 @@
 """`graph-counselor`: plan, execute, reflect: a plan says how deep to go, reflection whether that was deep enough.
 
-Paper: Gao et al. 2025, Graph Counselor, as GraphScout (003) describes it: sections 2.2 and A.4. Of its public code the
-course is known, not a line is taken: functions inside one another, a name for the nodes that came last, at most two
+Paper: Gao et al. 2025, Graph Counselor, as GraphScout (003) describes it: sections 2.2 and A.4. The course follows its
+public code, of which no line is taken: functions inside one another, a name for the last nodes, at most two
 reflections.
 
     plan      a call writes the steps, and how many actions they need
@@ -9,8 +9,8 @@ reflections.
     reflect   a call judges the course: sound, or what to do otherwise and how many actions deep; then all over again
 
 Deviations:
-1. Whether an attempt was sound the model judges from its own course. The public code, as set up, stops on the gold
-   answer; here no method ever sees gold.
+1. The model judges from the course whether an attempt was sound. The public code, as set up, stops on the gold answer;
+   here no method ever sees gold.
 2. Thought and action are one call, where the public code makes two.
 3. An attempt may take twice the actions that its plan names, up to `max_steps`: failed ones count.
 4. The last attempt is not judged: nothing would follow from it. A verdict that cannot be read ends the course.

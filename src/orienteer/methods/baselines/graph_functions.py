@@ -88,7 +88,7 @@ class GraphFunctions:
         return dict.fromkeys((row for rows in hits for row in rows), "fits the answer's words best")
 
     def observe(self, call: ActionCall) -> str:
-        """Run one call and return what the model is told."""
+        """Run one call and return the observation."""
         if call.name not in ARGUMENTS:
             near = nearest(call.name, ARGUMENTS, most=1)
             hint = f" Did you mean {near[0]}?" if near else ""

@@ -1,8 +1,8 @@
 """`graph-rag`: what surrounds the nodes of a question, two edges wide, as text, and an answer from it. One call.
 
 Paper: GraphRAG as a baseline of GraphScout (003, table 1, appendix A.4): core entities are identified from the
-question, the subgraph of two hops around each is linearized as text and given to the model. How much of it, and which
-part where it is too much, is not told there. Here:
+question, the subgraph of two hops around each is linearized as text and given to the model. The paper does not say how
+much of it, or which part where it is too large. Here:
 
 1. the core entities are the nodes that the question names, else the best that one search finds (`core_entities`);
 2. around each the neighbours are ranked by how well they fit the question, those of the type that it asks for first;
@@ -109,9 +109,9 @@ class GraphRag:
         return _Subgraph(workflow.follow(gather), tuple(written), workflow)
 
     def _around(self, workflow: Workflow, cores: Sequence[int]) -> dict[int, str]:
-        """Return the neighbours whose own edges are told: what joins core entities, then the best of each in turn.
+        """Return the neighbours whose own edges are shown: those that join core entities, then the best of each.
 
-        Of either those come first that are of a type which the question asks for.
+        In both groups nodes of a type that the question asks for come first.
         """
         graph, most = self._graph, self.config.neighbors
         types = list(self._cores.answer_types(workflow))

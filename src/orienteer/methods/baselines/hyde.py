@@ -1,11 +1,11 @@
-"""`hyde`: search with a passage that a model makes up, for it resembles the true one more than the question does.
+"""`hyde`: search with a passage that a model makes up, since it resembles the true one more than the question does.
 
 Paper: Gao, Ma, Lin and Callan 2023, Precise zero-shot dense retrieval without relevance labels; a baseline of SAGE
 (004, section 3). Its samples are 8, at a temperature of 0.7 (the authors' code).
 
 Deviations:
-1. `mode=dense` is the paper's: the mean of the passages' vectors, and of the question's, which the authors' code takes
-   in (its equation 8). Vectors have length 1 before they are averaged. `hybrid` adds BM25 to that.
+1. `mode=dense` is the paper's: the mean of the vectors of the passages and of the question, which the authors' code
+   includes (its equation 8). Vectors have length 1 before they are averaged. `hybrid` adds BM25 to that.
 2. By default BM25 stands in for the dense encoder. Words cannot be averaged as vectors can: question and passages are
    put one after another, and a word counts once, however many of them hold it.
 3. One passage by default, not 8: each costs a call. `passages=8` is the authors' code.
@@ -49,7 +49,7 @@ class Hyde:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Make passages up, then search with them and the question."""
         config, are_means = self.config, self.config.mode != "lexical"
-        self._graph.searcher(config.mode)  # without vectors it is told before anything else
+        self._graph.searcher(config.mode)  # raises without vectors, before a model is paid
         toolbox = Toolbox.full(self._graph, mode=config.mode, offers_passages=are_means)
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox

@@ -1,24 +1,24 @@
-"""`ircot`: a chain of thought of which each sentence is searched with, and what that finds is read for the next one.
+"""`ircot`: a chain of thought in which each sentence is a search, and the passages found are read for the next one.
 
 Paper: Trivedi et al. 2023, Interleaving retrieval with chain-of-thought reasoning; a baseline of GraphSearch (002,
-table 4). Its defaults: 8 sentences at the most, 15 passages collected at the most, 2, 4, 6 or 8 a search by data set.
+table 4). Its defaults: at most 8 sentences, at most 15 passages in all, 2, 4, 6 or 8 a search by data set.
 
-1. the question is searched with, and the passages found are collected;
-2. the model writes the next sentence of the chain from question, passages and chain; of several the first new one
-   counts;
-3. the chain ends where a sentence says "answer is", or at the limit; else that sentence is searched with, what is new
-   is collected up to the most, and 2 follows;
-4. where an answer is wanted, a reader makes it from the question and all that was collected, with a chain of its own.
+1. a search with the question finds the first passages;
+2. the model writes the next sentence of the chain from question, passages and chain; of several sentences the first new
+   one counts;
+3. the chain ends where a sentence says "answer is", or at the limit; else a search with the sentence adds new passages,
+   up to the limit, and 2 follows;
+4. for an answer, a reader reasons once more over the question and all passages.
 
 A course of n sentences is n calls and at most n searches; the reader is one call more.
 
 Deviations:
 1. Passages stand in the order in which they were found, which is the ranking; the paper shuffles them for the prompt.
-2. 20 are collected at the most, as every method here ranks, and 4 a search; the paper's 15 is `k=15`.
-3. No worked examples: the prompts are our own and say what a sentence is to be; the paper shows up to 15 examples.
+2. At most 20 passages, since every method here ranks 20, and 4 a search; the paper's 15 is `k=15`.
+3. No worked examples: the prompts are our own and describe the sentence; the paper shows up to 15 examples.
 4. The reader cites the passages, and may say that they do not hold the answer; the paper's always answers.
-5. Searches go by `mode`, hybrid where there are vectors; the paper's are BM25.
-6. Sentences are told apart by rules for several scripts, in place of a parser for English.
+5. Searches rank by `mode`, hybrid where there are vectors; the paper's are BM25.
+6. Rules for several scripts part sentences, in place of a parser for English.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class IrCot:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: IrCotConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or IrCotConfig()
-        self._settled = settled(graph, self.config)  # told before a model is paid
+        self._settled = settled(graph, self.config)  # raises `BadOption` before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Interleave sentences and searches, and return what was collected; the reader is not asked."""

@@ -11,9 +11,9 @@ retrieval; after SAGE (004), appendix C.4 and table 4. With e entities that the 
 6. one last search.
 
 Deviations:
-1. BM25 against the question stands in for the cosine of steps 2, 3 and 6 unless `mode` says otherwise, and the best n
-   are kept of each neighbourhood.
-2. An entity is found by its exact name or alias, else by the nearest name, not by a search: so SAGE's e + 3 hold.
+1. BM25 against the question takes the place of the cosine in steps 2, 3 and 6 unless `mode` says otherwise, and of each
+   neighbourhood the best n are kept.
+2. An entity is found by its exact name or alias, else by the nearest name, and not by a search; so SAGE's e + 3 holds.
 3. One edge, where the paper lets relations spread over several.
 4. A document's text stands once below the triples, not in each: hubs would repeat it.
 5. The prompts are our own.

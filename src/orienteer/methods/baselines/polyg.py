@@ -1,13 +1,13 @@
-"""`polyg`: what a question leaves open decides how it is asked of the graph: a neighbourhood, paths, or Cypher.
+"""`polyg`: the unknown parts of a question decide how the graph is asked: a neighbourhood, paths, or Cypher.
 
 Paper: Liu et al. 2025, PolyG, as GraphScout (003) describes it: sections 2.2, 3.3.1 and A.4. PolyG's own paper and code
-were not read; what stands under "ours" is our way of doing what 003 only names.
+were not read; the list under "ours" fills in what 003 only names.
 
     <s,*,*>   a subject alone              its own text and what surrounds it, which the program gathers
     <s,p,*>   a subject and a relation     one Cypher query, which the model writes
     <s,*,o>   a subject and an object      the shortest paths between them, which the program looks for
     <s,p,o>   all three                    one Cypher query, which the model writes
-    nested    several of these             in turn; a later one starts from what an earlier one has found
+    nested    several of these             in turn; a later one starts from the result of an earlier one
 
 1. nodes are retrieved for the question (003, A.4 adds this), and the model is shown them;
 2. a call classifies the question, a nested one as several basic questions;
@@ -17,9 +17,9 @@ were not read; what stands under "ours" is our way of doing what 003 only names.
 Ours:
 1. The names that the classification gives are looked up: by id, name or alias, else by one search.
 2. A refused query goes back to the model once, with the reason; `repair=False` leaves it at that.
-3. The ranking holds what the last basic question found, then what earlier ones found, then what was looked up.
-4. A later question refers to what an earlier one found as #1; its first nodes stand for it: ten in a query, three
-   where a neighbourhood is read or paths are sought.
+3. The ranking holds the nodes of the last basic question, then those of earlier ones, then the nodes looked up by name.
+4. A later question refers to an earlier result as #1; the first nodes stand for it: ten in a query, three where a
+   neighbourhood is read or paths are sought.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""`rar`: search, show a model what was found, search again with the answers that it writes in the likeness of that.
+"""`rar`: search, show a model the hits, and search again with the answers that it writes in their likeness.
 
 Paper: Shen et al. 2024, Retrieval-augmented retrieval: large language models are strong zero-shot retrievers (LameR);
-a baseline of SAGE (004, section 3). The paper retrieves by BM25 itself, and says that its candidates help also where
-they are wrong: they show what the texts look like. That ten candidates and five answers are its defaults we have from
-others' code.
+a baseline of SAGE (004, section 3). The paper retrieves by BM25 itself, and says that even wrong candidates help: they
+show what the texts look like. Its defaults, ten candidates and five answers, are taken from others' code.
 
 Deviations:
 1. One reply holds all answers, where the paper takes several samples of one answer: a call in place of five.

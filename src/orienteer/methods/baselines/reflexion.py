@@ -3,13 +3,12 @@
 Paper: Shinn et al. 2023, Reflexion: language agents with verbal reinforcement learning; after SAGE (004), appendix
 C.6: E episodes of m steps and R <= E - 1 reflections are E m + R calls of the model and at most E m retrievals.
 
-The ranking is that of the last episode that ranked anything: the one that was judged good, or the one that knew all
-lessons.
+The ranking is that of the last episode with a ranking: the one judged good, or the one that knew all lessons.
 
 Deviations:
-1. Whether an episode has failed the model judges from its own trajectory. The paper's agents for questions are told by
-   an exact match with the gold answer; here no method ever sees gold.
-2. Verdict and reflection are one call. An episode judged good so costs a call that SAGE's formula does not have.
+1. The model judges from the trajectory whether an episode has failed. In the paper an exact match with the gold answer
+   tells; here no method ever sees gold.
+2. Verdict and reflection are one call, so that an episode judged good costs a call that SAGE's formula does not have.
 3. The last episode is not judged: nothing would follow from it. A verdict that cannot be read ends the course.
 4. Every lesson goes into the next prompt. By default there are two at the most; the authors' code keeps three.
 5. An episode is our `react`, with its own deviations.

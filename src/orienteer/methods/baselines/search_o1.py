@@ -5,27 +5,27 @@ table 4). The authors' settings: 10 documents a search, 5 searches and 10 turns 
 
 1. the model reasons on from the question and the chain so far;
 2. where it writes `<search>words</search>`, its turn ends there, and the words are searched for;
-3. a second prompt, reason-in-documents, is shown the chain, the words and the documents, and writes what of these the
-   chain needs; that alone enters the chain, as `<result>...</result>`, and 1 follows;
+3. a second prompt, reason-in-documents, shows the chain, the words and the documents, and asks for what the chain needs
+   of them; that alone enters the chain, as `<result>...</result>`, and 1 follows;
 4. where it writes `<answer>...</answer>`, the course ends.
 
-A call a turn, and one more for each search that found something; one that was made before, or is one too many, is not
-made, and the chain says so.
+There is a call a turn, and one more for each search that found something. A repeated search, or one beyond the limit,
+is not made, and the chain says so.
 
 The ranking holds the documents that the answer cites, then those that reason-in-documents cites, in the order of the
 chain, then the others found, by place. Without any search, plain search stands in, and the notes say so.
 
 Deviations:
-1. No stop token: some servers take none, others drop the mark with what follows. The whole reply is read, what a
-   model thinks aloud included, and what stands after the first complete mark is dropped: a model that runs on makes up
-   its own results. A mark that is opened last and not closed counts, for servers that do stop there.
+1. No stop token: some servers take none, others drop the mark with what follows. The whole reply is read, thinking
+   aloud included, and everything after the first complete mark is dropped: a model that runs on makes up its own
+   results. A last mark that is not closed counts, for servers that do stop there.
 2. The chain goes into the next request as text, not as the beginning of the model's own reply: chat servers cannot
    continue one, and their templates drop the reasoning of earlier turns.
 3. Marks are our own short ones, and are taken out of all that enters the chain.
 4. Documents are passages of the graph, whole; the authors fetch web pages and cut them at 3,000 characters.
-5. Reason-in-documents cites, in a form that a program can read, what it takes from the documents; so may the answer.
-6. The answer rests on what was found, and may be that it does not hold one. The authors let a model answer from
-   memory, and fall back on its answer without any search.
+5. Reason-in-documents cites the documents it uses, in a form that a program can read; so may the answer.
+6. The answer rests on the documents, and may be that they do not hold one. The authors let a model answer from memory,
+   and fall back on its answer without any search.
 7. A turn without a search and without an answer's marks ends the course: its last line stands for the answer, and the
    notes say so.
 """
@@ -77,7 +77,7 @@ class SearchO1:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: SearchO1Config | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or SearchO1Config()
-        self._settled = settled(graph, self.config)  # told before a model is paid
+        self._settled = settled(graph, self.config)  # raises `BadOption` before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Let the model reason and search until it answers."""

@@ -1,15 +1,15 @@
-"""`text-rag`: the graph as texts, the nearest of which a model reads and answers from. One search, one call.
+"""`text-rag`: the graph as texts; a model reads the nearest ones and answers. One search, one call.
 
 Paper: TextRAG (Gao et al. 2023), a baseline of GraphScout (003, table 1, appendix A.4): a node's attributes and edges
 are linearized as plain text, a dense retriever fetches the texts that are nearest to the question, and they go into
-the prompt. Neither how many nor their size is given there. Here:
+the prompt. The paper gives neither their number nor their size. Here:
 
 1. one search ranks the nodes of the graph, by meaning;
 2. the best `documents` are written as text, attributes and edges, each cut to its share of the prompt (`linearized`);
 3. a call answers from them, citing.
 
-The ranking holds the nodes in the order of the search; with an answer, those that it names come first, be they
-documents or among the neighbours that a document names. `search` ends after 2 and asks no model.
+The ranking holds the nodes in the order of the search; nodes that the answer names come first, be they documents or
+neighbours that a document names. `search` ends after 2 and asks no model.
 
 Deviations:
 1. The vectors are the graph's own, of names and texts (`orienteer embed`): edges are read, and not searched.

@@ -8,16 +8,16 @@ Paper: Sun et al. 2024, Think-on-Graph; defaults: beam width 3, depth 3.
 4. a call says whether they suffice, and which of their nodes answer; the search ends when they do.
 
 The score of a path is the product of the scores of its relations and nodes. The ranking holds the nodes that the model
-takes for the answer, then the ends of the kept paths, the deepest first, by the score of their path, and the topics
-last. If no topic is found, or no relation chosen at all, plain search stands in, and the notes say so.
+takes for the answer, then the ends of the kept paths, the deepest and best first, and the topics last. Without a topic,
+or without any chosen relation, plain search stands in, and the notes say so.
 
 Deviations:
 1. One call scores all relations of a depth and one all nodes, where the paper's code makes one for each node and each
    relation. So the beam is as wide as the paper's text says, over all paths together.
-2. Of a relation with more than 20 nodes behind it the 20 nearest to the question are scored; the code draws 5
-   of them at random. Of more than 60 relations at a depth those with the fewest nodes behind them are scored.
+2. Of more than 20 nodes behind a relation, the 20 nearest to the question are scored; the code draws 5 at random. Of
+   more than 60 relations at a depth, those with the fewest nodes behind them are scored.
 3. It stops once the paths suffice; the code goes on.
-4. A path may not return to a node that it has been at.
+4. A path never returns to one of its nodes.
 5. One call tells whether the paths suffice and names the answer. Where they never do, the method has a ranking and no
    answer of its own: what the model knows without the graph is no evidence.
 6. Temperature 0 throughout; the code explores at 0.4.

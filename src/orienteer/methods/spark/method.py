@@ -10,17 +10,16 @@ Defaults that are not the paper's; `faithful=True` turns 1 to 3 off:
 3. Plain search fills the ranking up behind what the plan found (`fill`).
 
 Deviations:
-4. The plan is data of eight operations, one of which is a read-only Cypher statement. The paper's is Cypher, its code's
-   generated Python, which could do anything that its process may.
+4. The plan is data of eight operations, one of which is a read-only Cypher statement. The paper's plan is Cypher; its
+   code runs generated Python, which could do anything that its process may.
 5. A set of the plan cannot stand in a Cypher statement: `intersect` brings the two together.
 6. Without vectors a vector search is one by words. The 0.6 and 0.4 of the fallback are ours to choose: see `hybrid`.
 7. A plan that puts its answer in order keeps that order; else the answer is ranked against the question, however many
    nodes it has. The paper's code ranks answers of 10 to 499 and drops larger ones.
-8. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; said in
-   notes.
+8. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; notes tell.
 9. The prompt is our own.
 
-Nothing here looks at gold, nor is anything run again by how well it did, as the paper's evaluation code does.
+Nothing here looks at gold, and nothing runs again because of a poor score, as in the paper's evaluation code.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Spark:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: SparkConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or SparkConfig()
-        graph.searcher(self.config.workflow(graph).mode)  # without vectors it is told before a model is paid
+        graph.searcher(self.config.workflow(graph).mode)  # raises without vectors, before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Have a plan written, run it, and rank what it finds; else what a plain search finds."""

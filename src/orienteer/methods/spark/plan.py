@@ -184,4 +184,4 @@ SCHEMA: dict[str, Any] = {
     "required": ["steps", "answer"],
     "additionalProperties": False,
 }
-"""What the model is held to: flat, so that every server can keep it. What an operation takes is checked after."""
+"""The schema of a plan: flat, so that every server can enforce it. Arguments of operations are checked afterwards."""

@@ -1,9 +1,9 @@
 """What a triple's predicate means in a graph: which edge types it fits and which way round, and which texts say it.
 
 A predicate fits an edge type by the words of its name, label and further names: the share of stems that both have,
-stems that begin alike counting for less. What is said with `by` or `of` at its end is the other way round than what is
-said without (`influenced` and `influenced_by`, `director of` and `director`). Which way round counts less for an edge
-type that never joins two node types both ways: turned, it can hardly mean anything else.
+where stems that only begin alike count less. A phrase that ends in `by` or `of` has the opposite direction of one that
+does not (`influenced` and `influenced_by`, `director of` and `director`). The direction counts less for an edge type
+that never joins two node types both ways: turned, it can hardly mean anything else.
 
 In a graph with passages no predicate fits the edge types that say how passages were joined, or that names stand
 together: `shares border with` is no `shares_names`.
