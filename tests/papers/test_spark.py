@@ -22,10 +22,9 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.spark import check as checking
 from orienteer.methods.spark.check import check
-from orienteer.methods.spark.config import SparkConfig
 from orienteer.methods.spark.examples import examples_of
 from orienteer.methods.spark.execution import before_jump
-from orienteer.methods.spark.method import Spark
+from orienteer.methods.spark.method import Spark, SparkConfig
 from orienteer.methods.spark.plan import KINDS, SCHEMA
 from orienteer.methods.spark.profile import property_uses
 from orienteer.records import Edge, Node, Question

@@ -141,7 +141,7 @@ _TABLE = (
     MethodCard(
         name="spark",
         target="orienteer.methods.spark.method:Spark",
-        config="orienteer.methods.spark.config:SparkConfig",
+        config="orienteer.methods.spark.method:SparkConfig",
         model="required",
         summary="one call plans searches and steps along edges; a program checks the plan and runs it",
         paper="SAGE (004), section 2.2.A",
