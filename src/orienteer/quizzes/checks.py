@@ -99,7 +99,7 @@ def is_hub(graph: Graph, row: int) -> bool:
 
 def is_trivial(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
     """Tell whether all nodes of the asked type answer, apart from given nodes."""
-    excluded = sum(graph.type_at(row) == plan.answer_type for row in plan.given)
+    excluded = sum(graph.type_at(row) == plan.answer_type for row in plan.fixed)
     return len(rows) >= graph.schema.node_types[plan.answer_type] - excluded
 
 
@@ -109,7 +109,7 @@ def is_redundant(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
     for left_out in range(len(conditions)) if len(conditions) > 1 else ():
         others = conditions[:left_out] + conditions[left_out + 1 :]
         rest = solve(graph, replace(plan, conditions=others, first=None))
-        if rest is not None and np.count_nonzero(is_other(rest.rows, plan.given)) <= len(rows):
+        if rest is not None and np.count_nonzero(is_other(rest.rows, plan.fixed)) <= len(rows):
             return True
     if plan.constraint is None:
         return False

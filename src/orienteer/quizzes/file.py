@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets import load
-from orienteer.evaluation.examples import Example
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.records import Record
@@ -57,17 +56,13 @@ def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
     """
     nodes = set[str]()
     for example in load(path, graph=graph).examples:
-        nodes.update(_ids(graph, example))
+        lists: list[Iterable[object]] = [example.gold.nodes]
+        lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
+        for ids in lists:
+            nodes.update(node for node in ids if isinstance(node, str) and graph.ids.find(node) is not None)
         for text in (example.question.text, *example.gold.answers):
             nodes.update(graph.ids[row] for row in _named_in(graph, text))
     return frozenset(nodes)
-
-
-def _ids(graph: Graph, example: Example) -> Iterator[str]:
-    lists: list[Iterable[object]] = [example.gold.nodes]
-    lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
-    for ids in lists:
-        yield from (node for node in ids if isinstance(node, str) and graph.ids.find(node) is not None)
 
 
 def _named_in(graph: Graph, text: str) -> set[int]:

@@ -75,7 +75,7 @@ def solve(graph: Graph, plan: QuestionPlan) -> Solution | None:
     """Return the answers of a plan; None where there are more walks than `MOST_WALKS`."""
     walks_by_condition = list[Walks]()
     for condition in plan.conditions:
-        banned = [row for row in plan.given if row not in (condition.anchor, plan.target)]
+        banned = [row for row in plan.fixed if row not in (condition.anchor, plan.target)]
         walks = _walks(graph, condition, banned)
         if walks is None:
             return None

@@ -132,8 +132,8 @@ class QuestionPlan:
         return own if self.target is None else (*own, self.target)
 
     @property
-    def given(self) -> tuple[int, ...]:
-        """Return the rows that no walk may come to: those named, and those described."""
+    def fixed(self) -> tuple[int, ...]:
+        """Return the rows that no walk may come to: named ones and described ones."""
         return self.named if self.first is None else (*self.named, self.anchors[0])
 
     @property

@@ -152,16 +152,16 @@ def gold_query(graph: Graph, plan: QuestionPlan, answer_type: AnswerType) -> Gol
     two, nothing would answer.
     """
     parameters = {f"node{number}": graph.ids[row] for number, row in enumerate(plan.named, 1)}
-    given = [_Node(f"${name}", graph.type_at(row)) for name, row in zip(parameters, plan.named, strict=True)]
+    fixed = [_Node(f"${name}", graph.type_at(row)) for name, row in zip(parameters, plan.named, strict=True)]
     if plan.first is None:
-        paths, apart = _paths(plan, "x", given, given)
+        paths, apart = _paths(plan, "x", fixed, fixed)
     else:
-        named, own = given[: len(plan.first.named)], given[len(plan.first.named) :]
+        named, own = fixed[: len(plan.first.named)], fixed[len(plan.first.named) :]
         first = _Node("first.id", plan.conditions[0].steps[0].start)
         paths, apart = _paths(plan.first, "first", named, named)
         others, parted = _paths(plan.first, "other", named, named)
         alone = " AND ".join([*parted, "other.id <> first.id"])
-        onward, further = _paths(plan, "x", [first, *own], [first, *given])
+        onward, further = _paths(plan, "x", [first, *own], [first, *fixed])
         paths, apart = [*paths, *onward], [*apart, *further]
         apart.append(f"NOT EXISTS {{ MATCH {', '.join(others)} WHERE {alone} }}")
     return GoldQuery(_statement(paths, list(dict.fromkeys(apart)), FORMS[answer_type]), dict(parameters))
@@ -193,12 +193,12 @@ def _statement(paths: Sequence[str], conditions: Sequence[str], ending: str) -> 
 
 
 def _paths(
-    plan: QuestionPlan, unknown: str, anchors: Sequence[_Node], given: Sequence[_Node]
+    plan: QuestionPlan, unknown: str, anchors: Sequence[_Node], fixed: Sequence[_Node]
 ) -> tuple[list[str], list[str]]:
     """Return one MATCH path per condition, and the WHERE conditions that keep nodes distinct.
 
     `anchors` are the nodes that the conditions start from, followed by the target if there is one; no walk may come to
-    a node of `given`. Only nodes of one type are compared: others cannot be the same.
+    a node of `fixed`. Only nodes of one type are compared: others cannot be the same.
     """
     target = None if plan.target is None else anchors[-1]
     paths, apart = list[str](), list[str]()
@@ -207,7 +207,7 @@ def _paths(
         names = [f"{unknown}{number}_{hop}" for hop in range(1, len(condition.steps))] + [unknown]
         nodes = [_Node(f"{name}.id", step.end) for name, step in zip(names, condition.steps, strict=True)]
         paths.append(_path(start, names, condition.steps))
-        pairs = [(node, other) for node in nodes for other in given if (node, other) != (nodes[-1], target)]
+        pairs = [(node, other) for node in nodes for other in fixed if (node, other) != (nodes[-1], target)]
         pairs += [(node, other) for at, node in enumerate(nodes) for other in nodes[at + 1 :]]
         apart += [f"{node.id} <> {other.id}" for node, other in pairs if node.type == other.type]
     return paths, apart if target is None else [*apart, f"{unknown}.id = {target.id}"]

@@ -176,11 +176,14 @@ class QuestionWriter:
         if step.edge_type is None:
             return EdgePhrase(self._chosen(links))
         source, target = (step.end, step.start) if step.is_forward is False else (step.start, step.end)
-        label, is_mutual = self._label(step.edge_type), step.is_forward is None
-        phrases = relation(label, self._noun(source), self._noun(target), is_mutual=is_mutual)
+        schema = self.graph.schema
+        aliases = [alias for alias in schema.also_called.get(step.edge_type, ()) if not PHRASE.match(alias)]
+        label = self._chosen([schema.label(step.edge_type), *aliases])
+        phrases = relation(label, self._noun(source), self._noun(target), is_mutual=step.is_forward is None)
         return phrases.of_sources if step.is_forward is False else phrases.of_targets
 
     def _anchor(self, row: int, described: Mapping[int, str]) -> _SlotText:
+        """Return an anchor's name as a slot holds it, or its description."""
         if row in described:
             return _SlotText(described[row], described[row], is_described=True)
         return _SlotText(_quoted(self.graph.names[row]), self._named(row))
@@ -212,11 +215,6 @@ class QuestionWriter:
             words = "/".join(" ".join(english.words_of(part)) for part in node_type.split("/"))
         return "thing" if words in _NAMELESS or not words else words
 
-    def _label(self, edge_type: str) -> str:
-        schema = self.graph.schema
-        further = [label for label in schema.also_called.get(edge_type, ()) if not PHRASE.match(label)]
-        return self._chosen([schema.label(edge_type), *further])
-
     def _chosen(self, ways: Sequence[str]) -> str:
         """Return one of several ways to say the same."""
         return ways[int(self.chance.integers(len(ways)))]
@@ -234,6 +232,7 @@ def _comes_back(conditions: Sequence[WalkCondition]) -> bool:
 
 
 def _together(anchors: Sequence[_SlotText]) -> _SlotText:
+    """Return several anchors as one slot: `both A and B`, `all of A, B and C`."""
     if len(anchors) == 1:
         return anchors[0]
     *first, last = (anchor.typed for anchor in anchors)

@@ -83,6 +83,7 @@ def _without_types(words: tuple[str, ...], source: str, target: str) -> tuple[st
 
 
 def _kind_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `is a`, `subclass of`."""
     kind = _KINDS.get(words)
     return None if kind is None else _one_of(kind, english.plural(kind))
 
