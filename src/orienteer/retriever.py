@@ -309,7 +309,7 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
     """Say where the files that a graph was made of have changed since."""
     if not graph.manifest.provenance.get("sources"):
         return ()
-    from orienteer.ingest.staleness import is_stale  # a graph of records needs none of it
+    from orienteer.ingest.provenance import is_stale  # a graph of records needs none of it
 
     again = "orienteer build --update" if graph.is_made_of_documents else "orienteer import --force"
     return (f"the graph is older than its sources: make it anew with {again}",) if is_stale(graph.manifest) else ()

@@ -17,7 +17,7 @@ from orienteer.graph.format import AGAIN
 from orienteer.graph.pieces.vectors import read_about
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
-from orienteer.ingest.staleness import is_stale
+from orienteer.ingest.provenance import is_stale
 from orienteer.records import Edge, Node
 from orienteer.retrieval.expansion.communities import open_communities
 from orienteer.retriever import Retriever

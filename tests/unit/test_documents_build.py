@@ -20,7 +20,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.files import holds_prose, listing
 from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
-from orienteer.ingest.documents.stamps import is_stale
+from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.sources import graph_directory
 from orienteer.retrieval.expansion import incidence
 from orienteer.retrieval.expansion.incidence import open_incidence

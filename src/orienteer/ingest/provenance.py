@@ -1,49 +1,112 @@
-"""What a graph was made of, so that it can be told when its sources have changed."""
+"""What a graph was made of, written into it, so that a later look can tell whether its sources have changed."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import hashlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
+from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.format import GENERATIONS, MANIFEST, Manifest, damaged
 from orienteer.ingest.formats import RDF, format_of
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.tables.plan import listing
 from orienteer.version import __version__
 
+if TYPE_CHECKING:
+    from orienteer.ingest.documents.read.files import File
+
 _T = TypeVar("_T")
+_IMPORT, _BUILD = "import", "build"
 
 
-def describe(paths: Iterable[Path], files: Iterable[Path], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the provenance of an import: what was given, the files with size and time, the options."""
+class TableStamp(NamedTuple):
+    """A file of an import as it was when it was read."""
+
+    path: str
+    bytes: int
+    modified: int
+    """Nanoseconds."""
+
+
+class DocumentStamp(NamedTuple):
+    """A file of a build as it was when it was read."""
+
+    name: str
+    path: str
+    bytes: int
+    modified: int
+    """Nanoseconds."""
+    sha256: str
+
+    def is_of(self, path: Path) -> bool:
+        """Say whether a file still has this size and time."""
+        try:
+            status = path.stat()
+        except (OSError, ValueError):  # it is not there, or no name of a file
+            return False
+        return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
+
+
+def stamp(file: File) -> DocumentStamp:
+    """Return a file of a build as it is now."""
+    status = file.path.stat()
+    with file.path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return DocumentStamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, digest)
+
+
+def _table_stamp(path: Path) -> TableStamp:
+    status = path.stat()
+    return TableStamp(str(path), status.st_size, status.st_mtime_ns)
+
+
+# ------------------------------------------------------------------------------------------------- written and read
+
+
+def describe_import(paths: Iterable[Path], files: Iterable[Path], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance of an import: what was named, the files with size and time, the options."""  # Any: JSON
     paths = [path.resolve() for path in paths]
+    read = sorted({*_importable(paths), *(file.resolve() for file in files)})
+    return _described(_IMPORT, paths, map(_table_stamp, read), options)
+
+
+def describe_build(
+    sources: Iterable[Path], stamps: Iterable[DocumentStamp], options: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:  # Any: JSON
+    """Return the provenance of a chunk graph."""
+    return {**_described(_BUILD, (path.resolve() for path in sources), sorted(stamps), options), **more}
+
+
+def _described(
+    made_by: str, paths: Iterable[Path], stamps: Iterable[TableStamp | DocumentStamp], options: Mapping[str, Any]
+) -> dict[str, Any]:  # Any: JSON
     return {
-        "made_by": "import",
+        "made_by": made_by,
         "version": __version__,
         "given": list(map(str, paths)),
-        "sources": [
-            _stamp(path)._asdict() for path in sorted({*_readable(paths), *(file.resolve() for file in files)})
-        ],
+        "sources": [stamp._asdict() for stamp in stamps],
         "options": dict(options),
     }
 
 
-def is_stale(manifest: Manifest) -> bool:
-    """Say whether a source of the graph has changed, is gone, or has been joined by another since it was made.
+def is_chunk_graph(manifest: Manifest) -> bool:
+    """Say whether a graph was made of documents."""
+    return bool(manifest.provenance.get("made_by") == _BUILD)
 
-    For a graph that an import made; one that was not made from files is never stale.
-    """
-    recorded = listed(manifest, "sources", _Stamp)
-    paths = {Path(stamp.path) for stamp in recorded}
-    if any(not path.is_file() for path in paths):
-        return True
-    if any(_stamp(Path(stamp.path)) != stamp for stamp in recorded):
-        return True
-    return any(path not in paths for path in _readable(given_of(manifest)))
+
+def sources_of(manifest: Manifest) -> list[Path]:
+    """Return the sources that a graph was made of, as a person named them. Raises `NotAGraph`."""
+    return [Path(path) for path in listed(manifest, "given", str)]
+
+
+def stamps_of(manifest: Manifest) -> dict[str, DocumentStamp]:
+    """Return the files that a chunk graph was made of, by name. Raises `NotAGraph`."""
+    return {stamp.name: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
 
 
 def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
@@ -60,25 +123,57 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
     return TypeAdapter(list[kind])
 
 
-def given_of(manifest: Manifest) -> list[Path]:
-    """Return the sources that a graph was made of, as they were given. Raises `NotAGraph`."""
-    return [Path(path) for path in listed(manifest, "given", str)]
+# -------------------------------------------------------------------------------------------------------- staleness
 
 
-def _readable(sources: Iterable[Path]) -> list[Path]:
+def is_stale(manifest: Manifest) -> bool:
+    """Say whether a source of a graph has changed, is gone, or has been joined by another since it was made.
+
+    A graph that was not made from files is never stale.
+    """
+    return _is_stale_build(manifest) if is_chunk_graph(manifest) else _is_stale_import(manifest)
+
+
+def _is_stale_import(manifest: Manifest) -> bool:
+    stamps = listed(manifest, "sources", TableStamp)
+    paths = {Path(stamp.path) for stamp in stamps}
+    if any(not path.is_file() for path in paths) or any(_table_stamp(Path(stamp.path)) != stamp for stamp in stamps):
+        return True
+    return any(path not in paths for path in _importable(sources_of(manifest)))
+
+
+def _importable(sources: Iterable[Path]) -> list[Path]:
     """Return the files that importing these would look at."""
     inside = [path for source in sources for path in listing(source)]
     return [path for path in inside if format_of(path) is not None or suffix(path) in RDF]
 
 
-class _Stamp(NamedTuple):
-    """A file as it was when it was read."""
+def _is_stale_build(manifest: Manifest) -> bool:
+    """Say whether the documents of a chunk graph are others by now.
 
-    path: str
-    bytes: int
-    modified: int
+    A folder whose layout only a reader can tell, and that reader's extra is not installed, is judged by the files that
+    the graph was made of.
+    """
+    stamps = {stamp.path: stamp for stamp in stamps_of(manifest).values()}
+    if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
+        return True
+    paths = stamps.keys() | frozenset(listed(manifest, "left_out", str))
+    sources = sources_of(manifest)
+    if not all(path.exists() for path in sources):
+        return True
+    try:
+        files = _files_of_build(sources)
+    except MissingExtra:  # a graph is opened without what read its sources
+        return False
+    except BadInput:  # a build could not read what the folder holds now, so it has changed
+        return True
+    # The sources are stored resolved, so that a file's path is what was stamped unless it is a link.
+    return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in files)
 
 
-def _stamp(path: Path) -> _Stamp:
-    status = path.stat()
-    return _Stamp(str(path), status.st_size, status.st_mtime_ns)
+def _files_of_build(sources: Sequence[Path]) -> tuple[File, ...]:
+    """Return the files that a build of these sources would look at. Raises `BadInput`."""
+    from orienteer.ingest.documents.read import collection, files  # whoever opens a graph of tables needs neither
+
+    whole = collection.recognize(sources)
+    return whole.files if whole is not None else files.listing(sources).files

@@ -18,7 +18,7 @@ from orienteer.graph.reserved import CHUNK
 from orienteer.ingest import layouts
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
-from orienteer.ingest.provenance import describe
+from orienteer.ingest.provenance import describe_import
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Place, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import Columns, check_named
@@ -72,7 +72,7 @@ def import_graph(
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
         imported = _Import(sources, options)
-        provenance = describe([*sources, *options.nodes, *options.edges], imported.files, _written(options))
+        provenance = describe_import([*sources, *options.nodes, *options.edges], imported.files, _written(options))
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
             imported.into(builder)
             report = imported.report(builder)

@@ -11,15 +11,13 @@ from orienteer.display import counted
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.files import locked
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
+from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.report import Report
 from orienteer.ingest.run import ImportOptions, Progress, holds_tables, import_graph
-from orienteer.ingest.staleness import is_stale
 
 _CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 WAIT_SECONDS = 0.1
 """Between two looks at a graph that another process is making."""
-
-__all__ = ["cached_path", "graph_directory", "is_stale"]
 
 
 def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:

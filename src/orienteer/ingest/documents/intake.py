@@ -17,7 +17,7 @@ from orienteer.ingest.documents.read.conversion import Converter
 from orienteer.ingest.documents.read.files import KINDS, File, SkippedFile, listing
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.shelf import Shelf
-from orienteer.ingest.documents.stamps import Stamp, stamp
+from orienteer.ingest.provenance import DocumentStamp, stamp
 from orienteer.records import Node
 
 Progress = Callable[[str, int], None]
@@ -34,7 +34,7 @@ class Intake:
         self._maker, self._previous, self._progress = maker, previous, progress
         self.unreadable: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
-        self.stamps: list[Stamp] = []
+        self.stamps: list[DocumentStamp] = []
         """The files that were read, as they were."""
         self.notes: list[str] = []
         self._left_out: list[str] = []
@@ -130,7 +130,7 @@ class Intake:
         except BadInput as error:
             raise BadInput(f"{document.file}, {document.id!r}: {error}") from error
 
-    def _stamp(self, file: File, old: Stamp | None) -> None:
+    def _stamp(self, file: File, old: DocumentStamp | None) -> None:
         """Remember a file as it was read, and what became of it since the graph before."""
         self.stamps.append(old or stamp(file))
         is_known = self._previous is not None and file.name in self._previous.stamps

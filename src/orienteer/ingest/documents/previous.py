@@ -14,9 +14,8 @@ from orienteer.graph.reserved import DOCUMENT, READ
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.read.files import File
-from orienteer.ingest.documents.stamps import Stamp, is_chunk_graph, stamps_of
 from orienteer.ingest.extraction.forms import FORMS, Form
-from orienteer.ingest.provenance import given_of
+from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, sources_of, stamps_of
 from orienteer.records import JsonValue, Node
 
 _OTHERS = frozenset(["chunks", "model", "embedder", "extract", "extracting_model"])
@@ -36,7 +35,7 @@ class Previous:
             )
         self.stamps = stamps_of(self._graph.manifest)
         """The files that it was made of, by name."""
-        self.sources = given_of(self._graph.manifest)
+        self.sources = sources_of(self._graph.manifest)
         """What it was made of, as it was given."""
         self.had_vectors = PIECE in read_pointer(path).pieces
         """It was embedded, by its build or afterwards."""
@@ -75,7 +74,7 @@ class Previous:
                     "--force"
                 )
 
-    def unchanged(self, file: File) -> Stamp | None:
+    def unchanged(self, file: File) -> DocumentStamp | None:
         """Return the stamp of a file that is as it was, None of one that is new or has changed.
 
         A file whose time alone differs is told by its content.
@@ -91,7 +90,7 @@ class Previous:
         with file.path.open("rb") as stream:
             if hashlib.file_digest(stream, "sha256").hexdigest() != old.sha256:
                 return None
-        return Stamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, old.sha256)
+        return DocumentStamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, old.sha256)
 
     def nodes(self, file: File) -> list[Node]:
         """Return the nodes of a file, in the order in which they were made."""

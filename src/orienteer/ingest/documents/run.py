@@ -25,11 +25,11 @@ from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.report import BuildEstimate, BuildReport, edge_counts
 from orienteer.ingest.documents.shelf import Shelf
-from orienteer.ingest.documents.stamps import describe
 from orienteer.ingest.extraction.by_model import ModelExtractor
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
 from orienteer.ingest.extraction.gold import gold_of
+from orienteer.ingest.provenance import describe_build
 from orienteer.ingest.report import peak_bytes
 from orienteer.options import Options
 from orienteer.records import Usage
@@ -279,7 +279,7 @@ class _Build:
     def _provenance(
         self, sources: list[Path], intake: Intake, weaver: Weaver, extractor: Extractor | None
     ) -> dict[str, Any]:  # Any: JSON
-        origin = describe(
+        origin = describe_build(
             sources,
             intake.stamps,
             self._chosen(),

@@ -22,7 +22,7 @@ def examine(path: Path) -> dict[str, Any]:
     from orienteer.graph.damage import damaged_files
     from orienteer.graph.format import MANIFEST, Manifest, generation_of, read_pointer
     from orienteer.graph.soundness import contradiction
-    from orienteer.ingest.sources import is_stale
+    from orienteer.ingest.provenance import is_stale
 
     pointer = read_pointer(path)
     damaged = damaged_files(path)

@@ -29,7 +29,7 @@ SearchMode = Annotated[
 def info(out: Output, directory: Directory) -> None:
     """Say what a graph is: how many nodes and edges of which types, how large, made of what."""
     from orienteer.graph.format import read_pointer
-    from orienteer.ingest.sources import is_stale
+    from orienteer.ingest.provenance import is_stale
 
     graph = open_graph(directory, out)
     manifest = graph.manifest

@@ -14,7 +14,7 @@ from orienteer.graph.pieces.vectors import open_vectors
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.ingest.documents.join.similarity import candidates, cosines, nearest, percentile_table
-from orienteer.ingest.documents.stamps import is_chunk_graph
+from orienteer.ingest.provenance import is_chunk_graph
 from orienteer.options import Options
 from orienteer.text.tokenizer import Tokenizer
 
