@@ -39,9 +39,9 @@ from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.embedder import CachedEmbedder
+from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.similar_chunks import KindPair, compare, fields_of
 from orienteer.ingest.documents.run import build_graph
-from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

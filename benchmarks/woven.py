@@ -10,8 +10,8 @@ from pathlib import Path
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.weaver import Weaver
-from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Node
 
 
@@ -32,9 +32,9 @@ def weave(nodes: Iterable[Node], path: Path, seen: Callable[[Node], Node] = lamb
         shelves[0].add(nodes)
         shelves[1].add(map(seen, nodes))
         with GraphBuilder(path) as builder:
-            Weaver(builder, shelves[0], BuildConfig(), progress=silent).nodes()
+            Weaver(builder, shelves[0], BuildConfig(), progress=silent).add_nodes()
             weaver = Weaver(builder, shelves[1], BuildConfig(), progress=silent)
-            weaver.edges(None)
+            weaver.add_edges(None)
             builder.describe({"made_by": "build", "greatest_weights": weaver.greatest})
             builder.publish()
     return weaver.counts

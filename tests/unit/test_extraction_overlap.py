@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.chunks import pieces
+from orienteer.ingest.documents.cut.chunks import prose_chunks
 from orienteer.ingest.documents.read.blocks import Place, Prose
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.text.sentences import tokens
@@ -21,7 +21,7 @@ SENTENCES = [f"{sentence}." for one in PARAGRAPHS for sentence in one[:-1].split
 @pytest.mark.parametrize("overlap", [0, 12, 30])
 def test_spans_hold_what_a_chunk_repeats(overlap):
     text = "\n\n".join(PARAGRAPHS)
-    found = list(pieces(read_plain(text), BuildConfig(tokens=60, overlap=overlap)))
+    found = list(prose_chunks(read_plain(text), BuildConfig(tokens=60, overlap=overlap)))
     assert len(found) > 3
     held = [[one for one in SENTENCES if one in piece.text] for piece in found]
     for piece, here in zip(found, held, strict=True):
@@ -41,7 +41,7 @@ def test_without_what_is_repeated_the_words_are_those_of_the_text(lengths, most,
     overlap = data.draw(st.integers(0, most // 2))
     words = [[f"w{place}x{at}" for at in range(length)] for place, length in enumerate(lengths)]
     blocks = [Prose(" ".join(["A", *one]) + ".") for one in words]
-    found = list(pieces(blocks, BuildConfig(tokens=most, overlap=overlap)))
+    found = list(prose_chunks(blocks, BuildConfig(tokens=most, overlap=overlap)))
     assert all(piece.tokens <= most for piece in found)
     seen: dict[str, None] = {}
     for piece in found:
@@ -50,7 +50,7 @@ def test_without_what_is_repeated_the_words_are_those_of_the_text(lengths, most,
 
 
 def test_a_text_that_fits_is_one_chunk():
-    (piece,) = pieces([Prose("One two three. " * 15)], BuildConfig(tokens=60, overlap=30))
+    (piece,) = prose_chunks([Prose("One two three. " * 15)], BuildConfig(tokens=60, overlap=30))
     assert piece.tokens == 60
 
 
@@ -59,6 +59,6 @@ def test_what_is_repeated_is_linked_from_and_to_where_it_stands_first():
         Prose("One two three four five.", Place(anchors=("here",)), ("there.md",)),
         Prose("Six seven eight nine ten and eleven twelve. Thirteen fourteen."),
     ]
-    first, second, *_ = pieces(blocks, BuildConfig(tokens=16, overlap=8))
+    first, second, *_ = prose_chunks(blocks, BuildConfig(tokens=16, overlap=8))
     assert second.text.startswith("One two")
     assert (first.links, first.anchors, second.links, second.anchors) == (("there.md",), ("here",), (), ())

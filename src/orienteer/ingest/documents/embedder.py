@@ -25,7 +25,9 @@ class CachedEmbedder:
     """An embedder of documents over a cache on disk. Each block is kept as it comes, so that a kill loses only one."""
 
     def __init__(self, embedder: Embedder, cache: Path | None, *, progress: Progress) -> None:
-        self._embedder, self._progress = embedder, progress
+        self._progress = progress
+        self.embedder = embedder
+        """Embeds what the cache lacks."""
         self._folder = None if cache is None else folder_of(cache, embedder.fingerprint)
         self.embedded = 0
         """Texts that were embedded, not found."""
@@ -34,16 +36,16 @@ class CachedEmbedder:
     @property
     def usage(self) -> Usage:
         """What its calls have spent so far."""
-        return self._embedder.usage
+        return self.embedder.usage
 
     def parts(self, text: str) -> tuple[str, ...]:
         """Return a text in parts that are read whole."""
-        return self._embedder.parts(text)
+        return self.embedder.parts(text)
 
     def embed(self, texts: Sequence[str], *, kind: Literal["query", "document"] = "document") -> Vectors:
         """Return a vector of length 1 for each text. Raises `ModelError`."""
         if self._folder is None or kind == "query":
-            return self._embedder.embed(texts, kind=kind)
+            return self.embedder.embed(texts, kind=kind)
         keys = keys_of(texts)
         unique, first, back = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         cache = VectorCache(self._folder)
@@ -59,7 +61,7 @@ class CachedEmbedder:
         blocks = [missing[at : at + _BLOCK] for at in range(0, len(missing), _BLOCK)]
 
         def work(block: NDArray[np.int64]) -> int:
-            writer.add(keys[block], self._embedder.embed([texts[at] for at in block], kind="document"))
+            writer.add(keys[block], self.embedder.embed([texts[at] for at in block], kind="document"))
             return len(block)
 
         with ThreadPoolExecutor(max(1, self.concurrency), "embed") as pool:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, MissingExtra
+from orienteer.index.arrays import Folder, Strings, StringWriter, encode
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
@@ -16,12 +21,13 @@ from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.conversion import Converter
 from orienteer.ingest.documents.read.files import KINDS, File, SkippedFile, listing
 from orienteer.ingest.documents.read.readers import DocumentReader
-from orienteer.ingest.documents.shelf import Shelf
 from orienteer.ingest.provenance import DocumentStamp, stamp
 from orienteer.records import Node
 
 Progress = Callable[[str, int], None]
 READING = "reading documents"
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_BATCH = 4096
 
 
 class Intake:
@@ -30,7 +36,7 @@ class Intake:
     def __init__(
         self, sources: Sequence[Path], maker: DocumentNodeMaker, *, previous: Previous | None = None, progress: Progress
     ) -> None:
-        self._sources = list(sources)
+        self.sources = list(sources)
         self._maker, self._previous, self._progress = maker, previous, progress
         self.unreadable: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
@@ -41,10 +47,10 @@ class Intake:
         self._became: Counter[str] = Counter()
         self._missing: MissingExtra | None = None
 
-    def into(self, shelf: Shelf) -> None:
+    def fill(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` where a source is not there."""
         config = self._maker.config
-        whole = collection.recognize(self._sources)
+        whole = collection.recognize(self.sources)
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
@@ -52,7 +58,7 @@ class Intake:
                 self._put(shelf, self._nodes_of(document))
                 self._progress(READING, count)
         else:
-            sources = listing(self._sources)
+            sources = listing(self.sources)
             self.skipped += sources.skipped
             with Converter(seconds=config.seconds) as converter:
                 reader = DocumentReader(config, converter)
@@ -74,7 +80,7 @@ class Intake:
             if self._missing is not None:
                 raise self._missing
             first = next(iter((*self.unreadable, *self.skipped)), None)
-            where = ", ".join(map(str, self._sources))
+            where = ", ".join(map(str, self.sources))
             if first is None:
                 raise BadInput(f"no document in {where}; these are read: {', '.join(sorted(KINDS))}")
             raise BadInput(f"no document in {where} could be read: {first.file}: {first.reason}")
@@ -91,12 +97,20 @@ class Intake:
         return sorted(self._left_out)
 
     @property
-    def changes(self) -> dict[str, int]:
-        """The number of files that an update found unchanged, changed, added or removed; empty for a first build."""
-        if self._previous is None:
-            return {}
-        gone = self._previous.stamps.keys() - {stamp.name for stamp in self.stamps}
-        return {**{name: self._became[name] for name in ("unchanged", "changed", "added")}, "removed": len(gone)}
+    def survey(self) -> dict[str, Any]:  # Any: what the fields of a report hold
+        """Return what a report says of the sources: counts, what is left out, how files stand to the graph before."""
+        maker, previous = self._maker, self._previous
+        survey: dict[str, Any] = {
+            "documents": maker.documents,
+            "chunks": maker.chunks,
+            "tables": maker.segments,
+            "unreadable": tuple(self.unreadable),
+            "skipped": tuple(self.skipped),
+        }
+        if previous is not None:
+            gone = previous.stamps.keys() - {stamp.name for stamp in self.stamps}
+            survey |= {name: self._became[name] for name in ("unchanged", "changed", "added")} | {"removed": len(gone)}
+        return survey
 
     def _file(self, shelf: Shelf, reader: DocumentReader, file: File) -> None:
         previous = self._previous
@@ -150,3 +164,42 @@ def _check_ids(nodes: Sequence[Node]) -> None:
     double, times = Counter(node.id for node in nodes).most_common(1)[0]
     if times > 1:
         raise BadInput(f"{times} rows have the id {double!r}: give each its own")
+
+
+class Shelf:
+    """Stores the nodes of a build on disk, not in memory; returns them in order, any number of times."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer = StringWriter(folder, "node")
+        self._read: Strings | None = None
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, nodes: Iterable[Node]) -> None:
+        """Take nodes in."""
+        for node in nodes:
+            self._writer.add(encode(packed(node)))
+            self._count += 1
+
+    def __iter__(self) -> Iterator[Node]:
+        if self._read is None:
+            self._writer.close()
+            self._read = Folder(self._folder).strings("node")
+        for low in range(0, len(self._read), _BATCH):
+            rows = np.arange(low, min(low + _BATCH, len(self._read)))
+            for packed in self._read.take(rows):
+                yield unpacked(packed.decode(errors="surrogatepass"))
+
+
+def packed(node: Node) -> str:
+    """Return a node as one line of JSON."""
+    return _encode([node.id, node.type, node.name, node.text, node.aliases, dict(node.properties)])
+
+
+def unpacked(line: str) -> Node:
+    """Return the node of such a line."""
+    node_id, kind, name, text, aliases, properties = json.loads(line)
+    return Node(node_id, kind, name, text, tuple(aliases), properties)

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,27 +20,24 @@ from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
 from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.intake import Intake
+from orienteer.ingest.documents.intake import Intake, Shelf
 from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
+from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.documents.report import BuildEstimate, BuildReport, edge_counts
-from orienteer.ingest.documents.shelf import Shelf
 from orienteer.ingest.extraction.by_model import ModelExtractor
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
 from orienteer.ingest.extraction.gold import gold_of
 from orienteer.ingest.provenance import describe_build
 from orienteer.ingest.report import peak_bytes
-from orienteer.options import Options
 from orienteer.records import Usage
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder, LanguageModel
 
 Progress = Callable[[str, int], None]
-NO_EMBEDDER = "without an embedder no vectors join chunks that are alike"
-CUT_BY_TOKENS = ", and prose is cut by tokens, not by meaning"
 VECTORS_GONE = (
     "its vectors were of the graph before: orienteer embed makes them again, what has not changed from the cache"
 )
@@ -47,7 +45,8 @@ REPLIES = "replies"
 """The folder of the cache in which replies of models are kept."""
 
 
-class BuildOptions(Options):
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
     """What a person says of a build."""
 
     force: bool = False
@@ -89,8 +88,8 @@ def build_graph(
     graph. Raises `BadInput`, and leaves the target as it was, where nothing can be read, or under `strict` where
     anything cannot; `BadOption`, `GraphBusy`, `ModelError`.
     """
-    build = _Build(target, options or BuildOptions(), embedder, model, cache, progress or _silent)
-    return build.run(list(sources))
+    build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent)
+    return build.run(sources, target)
 
 
 def estimate_build(
@@ -107,16 +106,15 @@ def estimate_build(
 
     The documents are read and cut. For an update the target is the graph that is there. Raises as `build_graph` does.
     """
-    build = _Build(target, options or BuildOptions(), embedder, model, cache, progress or _silent)
-    return build.estimate(list(sources))
+    build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent)
+    return build.estimate(sources, target)
 
 
 class _Build:
-    """One build, from its sources to its report."""
+    """One build: what it works with, and its stages, each told what it takes and returning what it makes."""
 
     def __init__(
         self,
-        target: Path | None,
         options: BuildOptions,
         embedder: Embedder | None,
         model: LanguageModel | None,
@@ -125,191 +123,171 @@ class _Build:
     ) -> None:
         if model is not None and cache is None:
             raise BadOption("a model needs a cache, so that nothing is paid for twice: give cache=FOLDER")
-        self._target, self._options, self._model, self._cache = target, options, model, cache
-        self._progress, self._raw = progress, embedder
+        self._options, self._model, self._cache, self._progress = options, model, cache, progress
         self._embedder = None if embedder is None else CachedEmbedder(embedder, cache, progress=progress)
-        self._notes: list[str] = []
-        self._stages: dict[str, float] = {}
-        self._asked: list[Annotator | ModelExtractor] = []
-        if not self._options.update:  # else once its graph is open
-            self._settle(None)
+        self._seconds: dict[str, float] = {}
+        """By stage."""
 
-    def _settle(self, previous: Previous | None) -> None:
-        """Settle how prose is cut and joined: an update goes by the options of its graph where none are given."""
-        options = self._options
-        chunks, extract = options.chunks, options.extract
-        if previous is not None:
-            chunks, extract = chunks or previous.chunking, extract or previous.extract
-        by_tokens = self._embedder is None or extract is not None
-        if self._embedder is None:
-            self._notes.append(NO_EMBEDDER + (CUT_BY_TOKENS if chunks is None and extract is None else ""))
-        self._extract: Form | None = extract
-        self._chunking: Chunking = chunks or ("tokens" if by_tokens else "semantic")
-        self._config = config = options.config or (self._usual() if previous is None else previous.config)
-        if previous is not None:
-            previous.check(self._chosen())
-        if self._chunking == "semantic" and self._embedder is None:
-            raise BadOption(
-                "--chunks semantic cuts by an embedder, and --embedder none names none: name one (--embedder minilm), "
-                "or cut by tokens (--chunks tokens)"
-            )
-        if config.faithful and self._embedder is None:
-            raise BadOption("faithful is the paper's recipe, which takes an embedder: name one (--embedder minilm)")
-        config.check_use(extract, has_model=self._model is not None, has_embedder=self._embedder is not None)
-        if config.overlap and self._chunking == "semantic":
-            raise BadOption("overlap is of chunks cut by tokens: leave it out, or cut by tokens (--chunks tokens)")
-        self._maker = DocumentNodeMaker(config, self._embedder if self._chunking == "semantic" else None)
-        self._check_plots()
-
-    def _usual(self) -> BuildConfig:
-        """Return the options that stand where none are given."""
-        is_extracting = self._extract is not None and self._chunking == "tokens"
-        return BuildConfig.extracting() if is_extracting else BuildConfig()
-
-    @property
-    def _is_described(self) -> bool:
-        """Tell whether the model writes metadata."""
-        return self._model is not None and (self._extract is None or self._options.metadata)
-
-    def _check_plots(self) -> None:
-        """Raise `BadOption` where the page of figures cannot be written, before hours of work."""
-        path = self._options.plots
-        if path is None:
-            return
-        if self._embedder is None or not self._config.similar:
-            raise BadOption("plots are of similarities: they need an embedder, and similar=true")
-        if path.suffix.lower() not in (".html", ".htm") or path.is_dir() or not path.parent.is_dir():
-            raise BadOption(f"plots: {path} is no page in a folder that is there: name one, such as figures.html")
-
-    def run(self, sources: list[Path]) -> BuildReport:
-        started = time.perf_counter()
-        target = self._target
-        assert target is not None  # `build_graph` has one
+    def run(self, sources: Sequence[Path], target: Path) -> BuildReport:
+        """Make the graph, stage by stage."""
+        started, options = time.perf_counter(), self._options
+        recipe = None if options.update else self._recipe(None)  # before anything is locked
         with ExitStack() as stack:
-            force = self._options.force or self._options.update
+            force = options.force or options.update
             builder = stack.enter_context(GraphBuilder(target, force=force, progress=self._progress))
-            previous = self._previous()
-            sources = sources or (previous.sources if previous is not None else [])
+            previous = Previous(target) if options.update else None
+            recipe = recipe or self._recipe(previous)
             shelf = Shelf(stack.enter_context(_scratch(target)))
-            intake = Intake(sources, self._maker, previous=previous, progress=self._progress)
             with self._stage("reading"):
-                intake.into(shelf)
-            intake.refuse(shelf, strict=self._options.strict)
-            if self._is_described:
-                shelf = self._annotated(shelf, stack)
-            extractor = self._extractor(sources, shelf)
-            is_measured = self._options.plots is not None
-            weaver = Weaver(builder, shelf, self._config, progress=self._progress, is_measured=is_measured)
-            with self._stage("nodes"):
-                weaver.nodes()
-            if extractor is not None:
-                with self._stage("extraction"):
-                    extractor.nodes(weaver, shelf)
-                self._notes += extractor.notes
-            with self._stage("edges"):
-                weaver.edges(self._embedder)
-            if extractor is not None:
-                with self._stage("extracted edges"):
-                    extractor.edges(weaver, self._embedder)
-            builder.describe(self._provenance(sources, intake, weaver, extractor))
+                intake = self._read(sources, recipe, previous, shelf)
+            annotator = self._annotator(recipe)
+            if annotator is not None:
+                shelf = self._annotated(annotator, shelf, Shelf(stack.enter_context(_scratch(target))))
+            extractor = self._extractor(recipe, intake.sources, shelf)
+            is_measured = options.plots is not None
+            weaver = Weaver(builder, shelf, recipe.config, progress=self._progress, is_measured=is_measured)
+            self._weave(weaver, extractor, shelf)
+            notes = [*recipe.notes, *([] if annotator is None else _annotator_notes(annotator))]
+            notes += [] if extractor is None else extractor.notes
+            builder.describe(_provenance(recipe, intake, weaver, extractor, notes))
             with self._stage("indexes"):
                 manifest = builder.publish() if extractor is None else extractor.publish(builder)
         if extractor is None:  # else its entities are the names
             with self._stage("names"):
                 weaver.publish_names(target)
         with self._stage("vectors"):
-            self._embed(target)
+            notes += self._embed(recipe.config, target)
         if previous is not None and previous.had_vectors and self._embedder is None:
-            self._notes.append(VECTORS_GONE)
-        if self._options.plots is not None and weaver.similarity is not None:
-            write_plots(weaver.similarity, self._options.plots, title=target.name)
-        report = self._report(intake, weaver, extractor, nodes=manifest.nodes)
-        return report.model_copy(update={"seconds": time.perf_counter() - started})
-
-    def _report(self, intake: Intake, weaver: Weaver, extractor: Extractor | None, *, nodes: int) -> BuildReport:
-        maker = self._maker
+            notes.append(VECTORS_GONE)
+        if options.plots is not None and weaver.similarity is not None:
+            write_plots(weaver.similarity, options.plots, title=target.name)
+        by_model = None if extractor is None else extractor.by_model
+        payers = [payer for payer in (annotator, by_model) if payer is not None]
         return BuildReport(
-            documents=maker.documents,
-            chunks=maker.chunks,
-            tables=maker.segments,
-            nodes=nodes,
+            **intake.survey,
+            nodes=manifest.nodes,
             edges=sum(weaver.counts.values()),
             edge_types=edge_counts(weaver.counts),
-            chunking=self._chunking,
-            unreadable=tuple(intake.unreadable),
-            skipped=tuple(intake.skipped),
-            notes=(*self._notes, *intake.notes),
+            chunking=recipe.chunking,
+            notes=(*notes, *intake.notes),
             similarity=weaver.similarity,
             embedded=None if self._embedder is None else self._embedder.embedded,
             extracted=None if extractor is None else extractor.report,
-            usage=sum((reader.usage for reader in self._asked), Usage()) if self._asked else None,
-            stages={name: round(seconds, 3) for name, seconds in self._stages.items()},
+            usage=sum((payer.usage for payer in payers), Usage()) if payers else None,
+            stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
             peak_bytes=peak_bytes(),
-            **intake.changes,
+            seconds=time.perf_counter() - started,
         )
 
-    def estimate(self, sources: list[Path]) -> BuildEstimate:
+    def estimate(self, sources: Sequence[Path], target: Path | None) -> BuildEstimate:
         """Read and cut all documents, and count what a model would be asked."""
-        previous = self._previous()
-        sources = sources or (previous.sources if previous is not None else [])
+        if self._options.update and target is None:
+            raise BadOption("an update needs the graph that it updates")
+        previous = Previous(target) if self._options.update and target is not None else None
+        recipe = self._recipe(previous)
         with ExitStack() as stack:
             shelf = Shelf(stack.enter_context(_scratch()))
-            intake = Intake(sources, self._maker, previous=previous, progress=self._progress)
-            intake.into(shelf)
-            intake.refuse(shelf, strict=self._options.strict)
-            model = self._model
-            price = None if model is None else model.price
-            described = self._annotates().estimate(shelf, price) if self._is_described else None
-            by_model = self._asks()
-            extracted = None if by_model is None else by_model.estimate(shelf, price)
-        maker = self._maker
-        return BuildEstimate(
-            documents=maker.documents,
-            chunks=maker.chunks,
-            tables=maker.segments,
-            unreadable=tuple(intake.unreadable),
-            skipped=tuple(intake.skipped),
-            notes=(*self._notes, *intake.notes),
-            model=None if model is None else model.name,
-            metadata=described,
-            extraction=extracted,
-            **intake.changes,
-        )
+            intake = self._read(sources, recipe, previous, shelf)
+            annotator, by_model = self._annotator(recipe), self._model_extractor(recipe)
+            price = None if self._model is None else self._model.price
+            return BuildEstimate(
+                **intake.survey,
+                notes=(*recipe.notes, *intake.notes),
+                model=None if self._model is None else self._model.name,
+                metadata=None if annotator is None else annotator.estimate(shelf, price),
+                extraction=None if by_model is None else by_model.estimate(shelf, price),
+            )
 
-    def _provenance(
-        self, sources: list[Path], intake: Intake, weaver: Weaver, extractor: Extractor | None
-    ) -> dict[str, Any]:  # Any: JSON
-        origin = describe_build(
-            sources,
-            intake.stamps,
-            self._chosen(),
-            left_out=intake.left_out,
-            greatest_weights=weaver.greatest,
-            notes=[*self._notes, *intake.notes],
-        )
-        return origin if extractor is None or extractor.gold is None else {**origin, **extractor.gold.provenance}
+    # ------------------------------------------------------------------------------------------------------- stages
 
-    def _previous(self) -> Previous | None:
-        if not self._options.update:
+    def _recipe(self, previous: Previous | None) -> BuildRecipe:
+        """Settle the options. Raises `BadOption`, and early for a page of figures that cannot be written."""
+        options, path = self._options, self._options.plots
+        recipe = settle(
+            options.chunks,
+            options.extract,
+            options.config,
+            has_metadata=options.metadata,
+            previous=previous,
+            embedder=self._embedder,
+            model=self._model,
+        )
+        if path is None:
+            return recipe
+        if self._embedder is None or not recipe.config.similar:
+            raise BadOption("plots are of similarities: they need an embedder, and similar=true")
+        if path.suffix.lower() not in (".html", ".htm") or path.is_dir() or not path.parent.is_dir():
+            raise BadOption(f"plots: {path} is no page in a folder that is there: name one, such as figures.html")
+        return recipe
+
+    def _read(self, sources: Sequence[Path], recipe: BuildRecipe, previous: Previous | None, shelf: Shelf) -> Intake:
+        """Read and cut the sources, those of the graph before where none are named, and put the nodes on the shelf."""
+        maker = DocumentNodeMaker(recipe.config, self._embedder if recipe.chunking == "semantic" else None)
+        paths = sources or (previous.sources if previous is not None else ())
+        intake = Intake(paths, maker, previous=previous, progress=self._progress)
+        intake.fill(shelf)
+        intake.refuse(shelf, strict=self._options.strict)
+        return intake
+
+    def _annotator(self, recipe: BuildRecipe) -> Annotator | None:
+        """Return what has the model write metadata; None where it writes none."""
+        if self._model is None or not recipe.is_described:
             return None
-        if self._target is None:
-            raise BadOption("an update needs the graph that it updates")
-        previous = Previous(self._target)
-        self._settle(previous)
-        return previous
-
-    def _annotates(self) -> Annotator:
-        assert self._model is not None
         return Annotator(self._model, self._replies(), self._progress, self._concurrency)
 
-    def _asks(self) -> ModelExtractor | None:
+    def _annotated(self, annotator: Annotator, shelf: Shelf, fresh: Shelf) -> Shelf:
+        """Return the fresh shelf, with the nodes of the other and what the model says of those that have none yet."""
+        model = annotator.model
+        self._progress(annotator.estimate(shelf, model.price).render(model.name), 0)
+        with self._stage("metadata"):
+            fresh.add(annotator.annotated(shelf))
+        return fresh
+
+    def _model_extractor(self, recipe: BuildRecipe) -> ModelExtractor | None:
         """Return what has the model extract; None where nothing is extracted, or statistics do it."""
-        if self._extract is None or self._model is None:
+        if recipe.extract is None or self._model is None:
             return None
-        reply_form = ReplyForm(self._extract, types_of(self._config.entity_types))
-        return ModelExtractor(
-            reply_form, self._model, self._replies(), self._concurrency, self._progress, self._config.gleanings
-        )
+        form = ReplyForm(recipe.extract, types_of(recipe.config.entity_types))
+        gleanings = recipe.config.gleanings
+        return ModelExtractor(form, self._model, self._replies(), self._concurrency, self._progress, gleanings)
+
+    def _extractor(self, recipe: BuildRecipe, sources: Sequence[Path], shelf: Shelf) -> Extractor | None:
+        """Return what extracts from the shelf, and tell what that would take; None where nothing is extracted."""
+        if recipe.extract is None:
+            return None
+        by_model = self._model_extractor(recipe)
+        if by_model is not None:
+            self._progress(by_model.estimate(shelf, by_model.model.price).render(by_model.model.name), 0)
+        gold = gold_of(sources, shelf) if recipe.config.gold else None
+        return Extractor(recipe.extract, recipe.config, by_model, self._progress, gold)
+
+    def _weave(self, weaver: Weaver, extractor: Extractor | None, shelf: Shelf) -> None:
+        """Add the nodes of the shelf, then all edges, to the graph that is being built; with what is extracted."""
+        with self._stage("nodes"):
+            weaver.add_nodes()
+        if extractor is not None:
+            with self._stage("extraction"):
+                extractor.add_nodes(weaver, shelf)
+        with self._stage("edges"):
+            weaver.add_edges(self._embedder)
+        if extractor is not None:
+            with self._stage("extracted edges"):
+                extractor.add_edges(weaver, self._embedder)
+
+    def _embed(self, config: BuildConfig, target: Path) -> list[str]:
+        """Give the new graph its vectors, those of its chunks out of the cache; return what should be said of it."""
+        if self._embedder is None or self._cache is None or not config.similar:
+            return []
+        graph = Graph.open(target)
+        types = [name for name in config.vectors if name in graph.types.nodes]
+        missing = sorted(set(config.vectors) - set(types))
+        if types or not config.vectors:
+            embedder = self._embedder.embedder
+            vectors = embed_graph(graph, embedder, cache=self._cache, node_types=types, progress=self._progress)
+            self._embedder.embedded += vectors.embedded
+        return [f"no node has the type {', '.join(missing)}, so none of it has a vector"] if missing else []
+
+    # --------------------------------------------------------------------------------------------------------- means
 
     @property
     def _concurrency(self) -> int:
@@ -319,66 +297,35 @@ class _Build:
         assert self._cache is not None  # asked for where there is a model
         return ReplyCache(self._cache / REPLIES)
 
-    def _extractor(self, sources: list[Path], shelf: Shelf) -> Extractor | None:
-        """Return what extracts, once it is told what that would take."""
-        if self._extract is None:
-            return None
-        by_model = self._asks()
-        if by_model is not None:
-            self._asked.append(by_model)
-            model = by_model.model
-            self._progress(by_model.estimate(shelf, model.price).render(model.name), 0)
-        gold = gold_of(sources, shelf) if self._config.gold else None
-        return Extractor(self._extract, self._config, by_model, self._progress, gold)
-
-    def _annotated(self, shelf: Shelf, stack: ExitStack) -> Shelf:
-        """Return a shelf of the same nodes with what the model says of those that have none yet."""
-        annotator = self._annotates()
-        self._asked.append(annotator)
-        model = annotator.model
-        self._progress(annotator.estimate(shelf, model.price).render(model.name), 0)
-        fresh = Shelf(stack.enter_context(_scratch(self._target)))
-        with self._stage("metadata"):
-            fresh.add(annotator.annotated(shelf))
-        if annotator.failed:
-            self._notes.append(
-                f"{counted(len(annotator.failed), 'chunk')} without metadata, for the model's reply was no sound "
-                f"object (first: {annotator.failed[0]})"
-            )
-        return fresh
-
-    def _embed(self, target: Path) -> None:
-        """Give the new graph its vectors: those of its chunks are in the cache already."""
-        if self._raw is None or self._embedder is None or self._cache is None or not self._config.similar:
-            return
-        graph = Graph.open(target)
-        types = [name for name in self._config.vectors if name in graph.types.nodes]
-        if missing := sorted(set(self._config.vectors) - set(types)):
-            self._notes.append(f"no node has the type {', '.join(missing)}, so none of it has a vector")
-        if self._config.vectors and not types:
-            return
-        vectors = embed_graph(graph, self._raw, cache=self._cache, node_types=types, progress=self._progress)
-        self._embedder.embedded += vectors.embedded
-
-    def _chosen(self) -> dict[str, Any]:  # Any: JSON
-        """Return the options that shape the graph."""
-        named = {
-            "model": self._model if self._is_described else None,
-            "extracting_model": self._model if self._extract is not None else None,
-            "embedder": self._raw,
-        }
-        return {
-            "chunks": self._chunking,
-            **({} if self._extract is None else {"extract": self._extract}),
-            **{kind: model.name for kind, model in named.items() if model is not None},
-            **self._config.changed(),
-        }
-
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         yield
-        self._stages[name] = time.perf_counter() - started
+        self._seconds[name] = time.perf_counter() - started
+
+
+def _annotator_notes(annotator: Annotator) -> list[str]:
+    """Return what should be said of metadata that the model failed to write."""
+    if not annotator.failed:
+        return []
+    return [
+        f"{counted(len(annotator.failed), 'chunk')} without metadata, for the model's reply was no sound object "
+        f"(first: {annotator.failed[0]})"
+    ]
+
+
+def _provenance(
+    recipe: BuildRecipe, intake: Intake, weaver: Weaver, extractor: Extractor | None, notes: Sequence[str]
+) -> dict[str, Any]:  # Any: JSON
+    origin = describe_build(
+        intake.sources,
+        intake.stamps,
+        recipe.options,
+        left_out=intake.left_out,
+        greatest_weights=weaver.greatest,
+        notes=[*notes, *intake.notes],
+    )
+    return origin if extractor is None or extractor.gold is None else {**origin, **extractor.gold.provenance}
 
 
 @contextmanager

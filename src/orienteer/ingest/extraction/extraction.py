@@ -12,8 +12,8 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.format import Manifest
 from orienteer.graph.reserved import DOCUMENT, READ
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.weaver import Weaver, batches
-from orienteer.ingest.documents.shelf import Shelf
 from orienteer.ingest.extraction.by_model import ModelExtractor
 from orienteer.ingest.extraction.by_statistics import StatisticalExtractor
 from orienteer.ingest.extraction.forms import Form
@@ -42,32 +42,32 @@ class Extractor:
         gold: GoldTriples | None = None,
     ) -> None:
         """Without a model that is asked, statistics of the corpus take its place."""
-        self.gold = gold
-        self._form, self._config, self._by_model, self._progress = form, config, by_model, progress
+        self.gold, self.by_model = gold, by_model
+        self._form, self._config, self._progress = form, config, progress
         self._merger = Merger()
         self._statistics: StatisticalExtractor | None = None
         self._chunks = 0
 
-    def nodes(self, weaver: Weaver, shelf: Shelf) -> None:
+    def add_nodes(self, weaver: Weaver, shelf: Shelf) -> None:
         """Read the chunks and add entities and facts. Raises `ModelError`."""
         self._chunks = sum(node.type != DOCUMENT for node in shelf)
-        if self._by_model is not None:
-            self._by_model.into(self._merger, shelf)
+        if self.by_model is not None:
+            self.by_model.into(self._merger, shelf)
         else:
             self._statistics = StatisticalExtractor(shelf, weaver.names, self._form, self._config)
             self._statistics.into(self._merger, self._progress)
         if self.gold is not None:
             self.gold.into(self._merger)
-        weaver.further_nodes(self._merger.nodes)
+        weaver.add_extracted_nodes(self._merger.nodes)
 
-    def edges(self, weaver: Weaver, embedder: Embedder | None) -> None:
+    def add_edges(self, weaver: Weaver, embedder: Embedder | None) -> None:
         """Add what joins them, once all nodes are there."""
         edges: Iterator[EdgeBatch] = batches(self._merger.edges(self._chunks))
         if self._statistics is not None:
             edges = chain(edges, self._statistics.edges(self._merger))
         if self._config.synonyms and embedder is not None:
             edges = chain(edges, synonym_edges(self._merger.named(), embedder, self._progress))
-        weaver.further_edges(edges, symmetric=SYMMETRIC)
+        weaver.add_extracted_edges(edges, symmetric=SYMMETRIC)
 
     def publish(self, builder: GraphBuilder) -> Manifest:
         """Publish the graph. Edge types are labelled as first written; word statistics count the texts alone."""
@@ -76,7 +76,7 @@ class Extractor:
     @property
     def report(self) -> ExtractionSummary:
         """What was made."""
-        by_model = self._by_model
+        by_model = self.by_model
         return ExtractionSummary(
             form=self._form,
             model=None if by_model is None else by_model.model.name,

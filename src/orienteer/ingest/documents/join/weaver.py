@@ -17,10 +17,10 @@ from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
 from orienteer.ingest.documents.join.statistics import statistics
-from orienteer.ingest.documents.shelf import Shelf
 from orienteer.records import Edge, Node
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Weaver:
         self.similarity: dict[str, Any] | None = None  # Any: JSON
         """Figures of the similarities, None where there were no vectors."""
 
-    def nodes(self) -> None:
+    def add_nodes(self) -> None:
         """Add the nodes. Raises `DuplicateNode` where two corpora share ids."""
         for node in self._shelf:
             try:
@@ -75,12 +75,12 @@ class Weaver:
             graph = Graph.open(target)
             publish_piece(target, PIECE, lambda work: write_names(graph, self.names, work))
 
-    def further_nodes(self, nodes: Callable[[Callable[[str], bool]], Iterable[Node]]) -> None:
+    def add_extracted_nodes(self, nodes: Callable[[Callable[[str], bool]], Iterable[Node]]) -> None:
         """Add nodes that a function makes of the shelf; it is given a test for ids that are taken."""
         for node in nodes(self._builder.has):
             self._builder.add_node(node)
 
-    def further_edges(self, edges: Iterable[EdgeBatch], *, symmetric: frozenset[str]) -> None:
+    def add_extracted_edges(self, edges: Iterable[EdgeBatch], *, symmetric: frozenset[str]) -> None:
         """Add what joins such nodes. Their weights are no measure for edges between chunks."""
         for batch in edges:
             self._builder.add_edges(batch)
@@ -88,7 +88,7 @@ class Weaver:
                 self.counts[kind] = self.counts.get(kind, 0) + 1
         self._builder.edges.symmetric.update(symmetric & self.counts.keys())
 
-    def edges(self, embedder: Embedder | None) -> None:
+    def add_edges(self, embedder: Embedder | None) -> None:
         """Add the edges: of order and links; of names, where they are wanted; of vectors, where there are any."""
         for batch in chain.from_iterable(self._joined(embedder)):
             self._builder.add_edges(batch)
