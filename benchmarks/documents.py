@@ -24,9 +24,9 @@ from typing import Any
 
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import MINILM, open_embedder
+from orienteer.ingest.documents.build_report import BuildReport
 from orienteer.ingest.documents.config import Chunking
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY
-from orienteer.ingest.documents.report import BuildReport
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm import ScriptedModel
 from orienteer.protocols import LanguageModel

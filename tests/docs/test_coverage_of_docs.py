@@ -16,10 +16,10 @@ import orienteer
 from orienteer import errors, settings
 from orienteer.agents import events
 from orienteer.ingest.demo import demo_questions, demo_records
+from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.metadata import Estimate
-from orienteer.ingest.documents.report import BuildEstimate, BuildReport
-from orienteer.ingest.extraction.rejects import ExtractionSummary, Reject
+from orienteer.ingest.extraction.records import ExtractionSummary, Reject
 from orienteer.ingest.formats import FORMATS, GRAPHS, RDF
 from orienteer.llm import Budget, OpenAIConfig, Price
 from orienteer.methods.table import AUTO, METHODS

@@ -48,7 +48,7 @@ CYPHER = """
 """
 CONVERTER = """
     from pathlib import Path
-    from orienteer.ingest.documents.read.conversion import Converter
+    from orienteer.ingest.documents.read.converter import Converter
     from orienteer.ingest.documents.read.files import File
     with Converter(seconds=100) as converter:
         say(converter._started("pdf", ".pdf").popen.pid)

@@ -12,9 +12,8 @@ import pytest
 
 import office_files as office
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read import conversion
 from orienteer.ingest.documents.read.blocks import Grid, Prose
-from orienteer.ingest.documents.read.conversion import Converter
+from orienteer.ingest.documents.read.converter import Converter
 from orienteer.ingest.documents.read.files import File
 
 
@@ -191,13 +190,13 @@ REFUSED = {  # what an attack dies of, where that is not a PermissionError: one 
 READER = """
 import os, resource, socket, subprocess, sys, tempfile, threading
 import pdfminer
-from orienteer.ingest.documents.read import converter
+from orienteer.ingest.documents.read import conversion_worker
 def read(source, library):
     code = source.stream.read().decode()
     return {{"title": repr(eval(code)), "blocks": []}}
-converter.KINDS["pdf"] = converter.Kind("pdfplumber", read)
+conversion_worker.KINDS["pdf"] = conversion_worker.Kind("pdfplumber", read)
 if __name__ == "__main__":
-    converter.main()
+    conversion_worker.main()
 """
 
 
@@ -212,7 +211,7 @@ def parser(tmp_path_factory):
     names = {"secret": str(folder / "secret"), "file": str(folder / "a.pdf"), "folder": str(folder)}
     with Converter(seconds=60) as converter:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(conversion, "_MODULE", "played_converter")
+            patch.setattr("orienteer.ingest.documents.read.converter._MODULE", "played_converter")
             patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
             patch.setenv("ORIENTEER_API_KEY", "secret")
             converter._started("pdf", ".pdf")
@@ -289,7 +288,7 @@ while head := sys.stdin.buffer.read(4):
 def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch, lie):
     (tmp_path / "liar.py").write_text(f"{LIAR}{lie}\ntime.sleep(60)\n")
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
-    monkeypatch.setattr(conversion, "_MODULE", "liar")
+    monkeypatch.setattr("orienteer.ingest.documents.read.converter._MODULE", "liar")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with Converter(seconds=20) as converter, pytest.raises(BadInput) as raised:
         converter(File(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
@@ -299,7 +298,7 @@ def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch,
 
 def test_a_process_that_does_not_start_is_told(tmp_path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
-    monkeypatch.setattr(conversion, "_MODULE", "no_such_module")
+    monkeypatch.setattr("orienteer.ingest.documents.read.converter._MODULE", "no_such_module")
     with Converter(seconds=20) as converter, pytest.raises(BadInput, match="did not start.*exit code 1"):
         converter(File(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
 

@@ -12,10 +12,9 @@ from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.ingest.extraction.by_statistics import Places, distinct
 from orienteer.ingest.extraction.collocations import collocations
-from orienteer.ingest.extraction.cooccurrence import CoOccurrences
-from orienteer.ingest.extraction.places import Places, distinct
-from orienteer.ingest.extraction.synonyms import EntityName, synonym_edges
+from orienteer.ingest.extraction.ties import CoOccurrences, EntityName, synonym_edges
 
 PAGES = {
     "ada.md": "# Ada Holm\n\nAda Holm is a captain from Bergen. She met Noor Vik in Oslo.\n",

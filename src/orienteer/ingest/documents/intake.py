@@ -18,7 +18,7 @@ from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document
-from orienteer.ingest.documents.read.conversion import Converter
+from orienteer.ingest.documents.read.converter import Converter
 from orienteer.ingest.documents.read.files import KINDS, File, SkippedFile, listing
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.provenance import DocumentStamp, stamp

@@ -15,6 +15,7 @@ from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport, edge_counts
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
@@ -25,7 +26,6 @@ from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
-from orienteer.ingest.documents.report import BuildEstimate, BuildReport, edge_counts
 from orienteer.ingest.extraction.by_model import ModelExtractor
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of

@@ -21,11 +21,10 @@ from orienteer.graph.names.chunk_titles import parts_of
 from orienteer.graph.names.mentions import CorpusNames
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.extraction.collocations import collocations
-from orienteer.ingest.extraction.cooccurrence import CoOccurrences
 from orienteer.ingest.extraction.forms import Form
 from orienteer.ingest.extraction.merger import Key, Merger
-from orienteer.ingest.extraction.places import Places, Sentence, distinct, sentences_of
 from orienteer.ingest.extraction.records import UNTYPED, ExtractedEntity, Member, Statement, fact, folded
+from orienteer.ingest.extraction.ties import CoOccurrences, NamePlaces, SentenceNames, distinct, sentences_of
 from orienteer.records import Node
 from orienteer.text.proper_names import key_of
 
@@ -60,7 +59,7 @@ class StatisticalExtractor:
         keys = {key: self._same[number] for number, key in enumerate(names.keys)}
         own = {phrase: count + place for place, phrase in enumerate(phrases) if phrase not in keys}
         self._written += phrases
-        self._places = Places({**keys, **own}, lower=frozenset(own.values()))
+        self._places = NamePlaces({**keys, **own}, lower=frozenset(own.values()))
         self.co_occurrences = CoOccurrences(most=config.co_occurring)
 
     def into(self, merger: Merger, progress: Progress) -> None:
@@ -96,7 +95,7 @@ class StatisticalExtractor:
         if self._form != "hyper":
             self.co_occurrences.add(part, list(descriptions), sentences)
 
-    def _statements(self, sentence: Sentence, titles: set[int]) -> Iterator[Statement]:
+    def _statements(self, sentence: SentenceNames, titles: set[int]) -> Iterator[Statement]:
         """Return what a sentence states, by the form that is asked for.
 
         One that names none of the titles of its passage is taken to be about the first of them, put before it.
@@ -129,7 +128,7 @@ class StatisticalExtractor:
         elif 0 < len(_WORD.findall(between)) <= MOST_BETWEEN:
             yield fact(start + passage, members)
 
-    def _defined(self, sentences: Sequence[Sentence]) -> Iterator[tuple[int, str]]:
+    def _defined(self, sentences: Sequence[SentenceNames]) -> Iterator[tuple[int, str]]:
         """Return the names that sentences say what they are of, with those sentences."""
         for text, spots in sentences:
             if spots and spots[0].begin <= _OPENING and _DEFINES.match(text, spots[0].end):

@@ -19,9 +19,8 @@ from orienteer.ingest.extraction.by_statistics import StatisticalExtractor
 from orienteer.ingest.extraction.forms import Form
 from orienteer.ingest.extraction.gold import GoldTriples
 from orienteer.ingest.extraction.merger import Merger
-from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
-from orienteer.ingest.extraction.rejects import ExtractionSummary
-from orienteer.ingest.extraction.synonyms import synonym_edges
+from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM, ExtractionSummary
+from orienteer.ingest.extraction.ties import synonym_edges
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from orienteer.ingest.extraction.records import (
     ExtractedEntity,
     Member,
+    Rejects,
     Statement,
     entity_type,
     fact,
@@ -16,7 +17,6 @@ from orienteer.ingest.extraction.records import (
     relation,
     triple,
 )
-from orienteer.ingest.extraction.rejects import Rejects
 from orienteer.llm.prompts import Prompt, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.records import JsonValue

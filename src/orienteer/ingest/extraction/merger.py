@@ -29,12 +29,12 @@ from orienteer.ingest.extraction.records import (
     UNTYPED,
     ExtractedEntity,
     Member,
+    Rejects,
     Statement,
     entity_type,
     folded,
 )
-from orienteer.ingest.extraction.rejects import Rejects
-from orienteer.ingest.extraction.synonyms import EntityName
+from orienteer.ingest.extraction.ties import EntityName
 from orienteer.records import Edge, JsonValue, Node
 
 MOST_EDGE_TYPES = 500

@@ -14,7 +14,7 @@ from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, s
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.ingest.documents.report import BuildEstimate, BuildReport
+    from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
     from orienteer.ingest.documents.run import BuildOptions
     from orienteer.protocols import Embedder
     from orienteer.settings import Settings

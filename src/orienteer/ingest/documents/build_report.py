@@ -8,7 +8,7 @@ from typing import Any
 from orienteer.display import counted
 from orienteer.ingest.documents.cut.metadata import Estimate
 from orienteer.ingest.documents.read.files import SkippedFile
-from orienteer.ingest.extraction.rejects import ExtractionSummary
+from orienteer.ingest.extraction.records import ExtractionSummary
 from orienteer.records import Record, Usage
 
 SHOWN = 3

@@ -1,0 +1,309 @@
+"""Other programs' files -> blocks as JSON, in a process of its own.
+
+A PDF or an archive from somebody else may take all memory, all time, or the process with it, or use a fault of a parser
+to do as its author likes. So the process loads the libraries of one kind of file, then gives up what it can: files but
+these libraries, every byte written, the network, other processes (`sandbox.confining`). Only then do files come, as
+bytes: it never opens one. Whatever the libraries print goes nowhere. `converter` starts it, waits, and ends it.
+
+Its arguments are the kind of file and the number of the pipe that ends with its parent. It says {"ready"}, what holds
+it, or {"extra"}, what is to be installed. A request is two messages or more: the suffix, the bytes in parts, an empty
+one. The answer is one: {"title", "blocks"} or {"error"}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from types import ModuleType
+from typing import Any, BinaryIO, NamedTuple
+
+from orienteer.errors import BadInput
+from orienteer.ingest.bounds import MOST_RATIO
+from orienteer.ingest.documents.read.blocks import Block, Grid, Place, Prose
+from orienteer.ingest.documents.read.markdown import MOST_COLUMNS, read_markdown
+from orienteer.sandbox import confinement, frames, readable_files
+
+MOST_CHARACTERS = 128 << 20
+"""Characters that one file may give: its text, and some more for every block, row and cell."""
+LONGEST = 2 * MOST_CHARACTERS
+"""Bytes of an answer."""
+MOST_UNPACKED = 1 << 30
+"""Bytes that an archive may unpack to."""
+SMALL = 16 << 20
+"""Bytes that any archive may unpack to, whatever its ratio: less than a table's, for it is held as a whole."""
+MOST_MEMORY = 4 << 30
+"""Bytes of memory that a conversion may take, where the system can hold it to that."""
+_SLIDE = re.compile(r"<!-- Slide number: (\d+) -->")
+_BLOCK, _CELL = 100, 4  # characters that a block, and a cell or a row, take beside their text
+_STYLES = "\n".join(
+    [
+        "p[style-name='Title'] => h1:fresh",
+        *(f"p[style-name='heading {level}'] => h{level + 1}:fresh" for level in range(1, 6)),
+    ]
+)
+"""What Word calls a title stands above its headings of level 1."""
+_LEAST = 2
+
+Read = dict[str, Any]  # Any: JSON
+
+
+class OfficeFile(NamedTuple):
+    """A file as it came: nothing can be opened by its name here."""
+
+    suffix: str
+    stream: BytesIO
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    requests, answers = frames.take_streams()
+    kind, lifeline = sys.argv[1], int(sys.argv[2])
+    confinement.end_with(lifeline)
+    # markitdown guesses what a file is with magika, whose onnxruntime tells its makers of its use; here nobody guesses
+    sys.modules["magika"] = ModuleType("magika")
+    try:
+        library = import_module(KINDS[kind].library)
+    except ImportError:
+        frames.send(answers, json.dumps({"extra": "docs"}).encode())
+        return
+    frames.send(answers, json.dumps({"ready": _shut(lifeline)}).encode())
+    while (suffix := frames.receive(requests)) is not None:
+        source = OfficeFile(suffix.decode(), _received(requests))
+        frames.send(answers, _answer(source, KINDS[kind].read, library))
+
+
+def _received(requests: BinaryIO) -> BytesIO:
+    """Return the bytes of a file, which come in parts."""
+    stream = BytesIO()
+    while part := frames.receive(requests):
+        stream.write(part)
+    stream.seek(0)
+    return stream
+
+
+def _answer(source: OfficeFile, read: Callable[[OfficeFile, Any], Read], library: Any) -> bytes:  # Any: it has no types
+    try:
+        message = json.dumps(read(source, library), ensure_ascii=False).encode(errors="replace")
+    except MemoryError:
+        return _refusal("takes too much memory")
+    except BadInput as error:
+        return _refusal(str(error))
+    except Exception as error:  # noqa: BLE001  # the libraries raise whatever a broken file makes them stumble over
+        reason = " ".join(str(error).split())[:200]
+        return _refusal(f"cannot be read ({type(error).__name__}{': ' if reason else ''}{reason}): save it again")
+    return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
+
+
+def _refusal(error: str) -> bytes:
+    return json.dumps({"error": error}).encode()
+
+
+def _shut(lifeline: int) -> list[str]:
+    """Give up all that reading a file does not take; return what is held, by name."""
+    library, folders = Path(os.__file__).parent, list(_folders())
+    left = (*readable_files.of_python(), *(rule for folder in folders for rule in readable_files.of_package(folder)))
+    confined = confinement.shut(memory=MOST_MEMORY, left=left, probes=[library, *folders])
+    if confined["landlock"]:  # what is not loaded is not there, and what asks for it is told so
+        sys.path[:] = [str(library), str(library / readable_files.COMPILED)]
+    confined["seccomp"] = confinement.filter_calls(opens=True, lifeline=lifeline)
+    return [name for name, holds in confined.items() if holds]
+
+
+def _folders() -> Iterator[Path]:
+    """Yield the folders of all packages that are loaded: they load more of their own, and tables, when they need it."""
+    library = Path(os.__file__).parent
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if "." in name or file is None or not hasattr(module, "__path__"):
+            continue
+        folder = Path(file).parent
+        if folder.parent != library:
+            yield folder
+    for place in {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}:
+        yield from place.glob("*.libs")  # shared libraries of wheels, called as these are and not as the package
+
+
+def check_archive(stream: BytesIO) -> None:
+    """Raise `BadInput` for a file that is no ZIP archive, or one that unpacks to far more than it is."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise BadInput(f"no whole archive ({error}): save it again") from error
+    packed = max(1, stream.getbuffer().nbytes)
+    if unpacked > MOST_UNPACKED or (unpacked > SMALL and unpacked > MOST_RATIO * packed):
+        raise BadInput(f"unpacks from {packed:,} bytes to {unpacked:,}: a bomb, or a file to be split first")
+
+
+class _Blocks:
+    """The blocks of one file, of a bounded size: a small file may say one text a million times."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._left = MOST_CHARACTERS
+
+    def add(self, block: Block) -> None:
+        """Take a block, whose rows may come in a stream. Raises `BadInput` where that makes too many."""
+        self.spend((*block.place.headings, *block.place.anchors, *block.links), beside=_BLOCK)
+        if isinstance(block, Grid):
+            self.spend(block.header)
+            rows = []
+            for row in block.rows:
+                self.spend(row)
+                rows.append(row)
+            block = replace(block, rows=rows)
+        else:
+            self.spend((block.text,))
+        self._blocks.append(block)
+
+    def spend(self, texts: Sequence[str], *, beside: int = _CELL) -> None:
+        """Count texts, and what they take beside. Raises `BadInput` where they are too many."""
+        self._left -= sum(map(len, texts)) + _CELL * len(texts) + beside
+        if self._left < 0:
+            raise BadInput(f"holds more than {MOST_CHARACTERS:,} characters of text: split it")
+
+    def written(self, title: str, *, empty: str) -> Read:
+        """Return the blocks as JSON. Raises `BadInput` if there are none."""
+        if not self._blocks:
+            raise BadInput(empty)
+        return {"title": title, "blocks": [_block(block) for block in self._blocks]}
+
+
+# ------------------------------------------------------------------------------------------------------ what it reads
+
+
+def read_pdf(source: OfficeFile, library: Any) -> Read:  # Any: pdfplumber has no types
+    """Return the paragraphs and the ruled tables of a PDF, each with its page."""
+    blocks = _Blocks()
+    with library.open(source.stream, laparams={}) as pdf:
+        title = str((pdf.metadata or {}).get("Title") or "").strip()
+        for number, page in enumerate(pdf.pages, 1):
+            for block in _page(page, number):
+                blocks.add(block)
+            page.close()
+    return blocks.written(title, empty="no text: it holds pictures alone, as a scan does")
+
+
+def _page(page: Any, number: int) -> Iterator[Block]:  # Any: pdfplumber has no types
+    tables = [(table.bbox, rows) for table in page.find_tables() if (rows := _filled(table.extract()))]
+    for box in page.objects.get("textboxhorizontal", []):
+        middle = ((box["x0"] + box["x1"]) / 2, (box["top"] + box["bottom"]) / 2)
+        text = " ".join(str(box.get("text", "")).split())
+        if text and not any(
+            left <= middle[0] <= right and up <= middle[1] <= low for (left, up, right, low), _ in tables
+        ):
+            yield Prose(text, Place(page=number))
+    for _, (header, *rows) in tables:
+        yield Grid(header, rows, Place(page=number))
+
+
+def _filled(rows: Sequence[Sequence[str | None]]) -> list[tuple[str, ...]]:
+    """Return the rows of a table that are not empty; no row at all if the table is too small to be one."""
+    cells = [tuple(" ".join((cell or "").split()) for cell in row) for row in rows]
+    filled_rows = [row for row in cells if any(row)]
+    is_table = len(filled_rows) >= _LEAST and max(map(len, filled_rows), default=0) >= _LEAST
+    return filled_rows if is_table else []
+
+
+def read_office(source: OfficeFile, library: Any) -> Read:  # Any: markitdown has no types
+    """Return the blocks of a Word or PowerPoint file, by way of Markdown."""
+    check_archive(source.stream)
+    kinds = {".docx": library.converters.DocxConverter, ".pptx": library.converters.PptxConverter}
+    about = library.StreamInfo(extension=source.suffix)
+    page = kinds[source.suffix]().convert(source.stream, about, style_map=_STYLES)
+    return _paged(str(page.title or "").strip(), page.markdown)
+
+
+def _paged(title: str, markdown: str) -> Read:
+    """Return the blocks of Markdown; of slides each with its number."""
+    parts = _SLIDE.split(markdown)
+    document = read_markdown(parts[0])
+    blocks = _Blocks()
+    for block in document.blocks:
+        blocks.add(_headed(block))
+    for number, text in zip(parts[1::2], parts[2::2], strict=True):
+        slide = read_markdown(text)
+        path = (slide.title,) if slide.title else ()
+        for block in slide.blocks:
+            place = Place((*path, *block.place.headings), int(number), None, block.place.anchors)
+            blocks.add(_headed(replace(block, place=place)))
+    return blocks.written(title or document.title, empty="no text")
+
+
+def _headed(block: Block) -> Block:
+    """Take the first row of a table for its header, where Word does not say which row is one."""
+    if isinstance(block, Prose) or any(block.header):
+        return block
+    header, *rows = block.rows or [block.header]
+    return replace(block, header=header, rows=rows)
+
+
+def read_workbook(source: OfficeFile, library: Any) -> Read:  # Any: openpyxl has no types
+    """Return the sheets of a workbook, those without any cell left out."""
+    check_archive(source.stream)
+    book = library.load_workbook(source.stream, read_only=True, data_only=True)
+    grids, room = _Blocks(), _Blocks()
+    for sheet in book.worksheets:
+        rows = []
+        for cells in sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS):
+            is_empty = cells.count(None) == len(cells)  # as most are where a sheet says that it is large
+            if not is_empty and any(row := _cells(cells)):
+                room.spend(row)
+                rows.append(row)
+        width = max(map(len, rows), default=0)
+        if rows:
+            header = tuple(name or f"column_{at}" for at, name in enumerate(_padded(rows[0], width), 1))
+            headings = (sheet.title,) if len(book.worksheets) > 1 else ()
+            grids.add(Grid(header, (_padded(row, width) for row in rows[1:]), Place(headings)))
+    return grids.written(str(book.properties.title or "").strip(), empty="no cell with anything in it")
+
+
+def _cells(cells: Sequence[Any]) -> tuple[str, ...]:  # Any: what a cell can hold
+    """Return cells as text, the empty ones at the end left out."""
+    texts = ["" if cell is None else cell.isoformat() if hasattr(cell, "isoformat") else str(cell) for cell in cells]
+    while texts and not texts[-1]:
+        texts.pop()
+    return tuple(texts)
+
+
+def _padded(row: tuple[str, ...], width: int) -> tuple[str, ...]:
+    return (*row, *[""] * (width - len(row)))
+
+
+class Kind(NamedTuple):
+    """A kind of file that one process reads."""
+
+    library: str
+    read: Callable[[OfficeFile, Any], Read]  # Any: the library
+
+
+KINDS = {
+    "pdf": Kind("pdfplumber", read_pdf),
+    "office": Kind("markitdown", read_office),
+    "workbook": Kind("openpyxl", read_workbook),
+}
+OF_SUFFIX = {".pdf": "pdf", ".docx": "office", ".pptx": "office", ".xlsx": "workbook", ".xlsm": "workbook"}
+
+
+# ------------------------------------------------------------------------------------------------- blocks as JSON
+
+
+def _block(block: Block) -> Read:
+    place = block.place
+    where = {"headings": place.headings, "page": place.page, "span": place.span, "anchors": place.anchors}
+    if isinstance(block, Prose):
+        return {"text": block.text, "code": block.is_code, "links": block.links, **where}
+    return {"header": block.header, "rows": list(block.rows), "caption": block.caption, "links": block.links, **where}
+
+
+if __name__ == "__main__":
+    main()
