@@ -310,13 +310,13 @@ def test_contexts_are_cut_as_documents_are(tmp_path):
 
 
 def test_a_file_that_is_only_called_like_one_is_none(tmp_path):
-    from orienteer.ingest.benchmarks import contexts
+    from orienteer.ingest.benchmarks import corpus
 
     (tmp_path / "x_contexts.json").write_text('{"a": 1}')
-    assert contexts.recognize(tmp_path) is None
+    assert corpus.recognize_texts(tmp_path) is None
     (tmp_path / "x_contexts.json").write_text('["a", {"b": 1}]')
     with pytest.raises(BadInput, match="no list of texts"):
-        contexts.texts(contexts.recognize(tmp_path))
+        corpus.texts(corpus.recognize_texts(tmp_path))
     (tmp_path / "y_contexts.json").write_text('["a"]')
     with pytest.raises(BadInput, match="several corpora"):
-        contexts.recognize(tmp_path)
+        corpus.recognize_texts(tmp_path)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.ingest.formats.parquet import Parquet
-from orienteer.ingest.formats.parquet_columns import MOST_BATCH, checked, fitting
+from orienteer.ingest.formats.parquet import MOST_BATCH, Parquet, checked, fitting
 from orienteer.ingest.formats.parquet_pages import pages
 
 pytestmark = pytest.mark.corpus("attacks by files")

@@ -15,7 +15,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.graph.format import is_link
 from orienteer.graph.store import Graph
 from orienteer.ingest import portable
-from orienteer.ingest.formats.exported import JSON, PROPERTY, is_json
+from orienteer.ingest.portable import JSON, PROPERTY, is_json
 from orienteer.records import Edge, JsonValue, Node
 from orienteer.version import __version__
 

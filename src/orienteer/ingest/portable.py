@@ -1,6 +1,6 @@
-"""Our own portable dump, read back exactly: a folder with meta.json, nodes.jsonl and edges.jsonl.
+"""Our own exports, read back exactly: a folder with meta.json, nodes.jsonl and edges.jsonl, or one GraphML file.
 
-Its fields mean what they say: nothing is guessed, nothing cleaned, parallel edges stay.
+Their fields mean what they say: nothing is guessed, nothing cleaned, parallel edges stay.
 """
 
 from __future__ import annotations
@@ -18,13 +18,18 @@ from orienteer.graph.edges import EdgeBatch, EdgeTable
 from orienteer.ingest.bounds import parsed
 from orienteer.ingest.formats.files import require
 from orienteer.ingest.formats.jsonl import JsonLines
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, refusing
+from orienteer.ingest.formats.xml_stream import EdgeElement, Fields, NodeElement
 from orienteer.ingest.tables.labels import Labels
-from orienteer.records import Node
+from orienteer.records import JsonValue, Node
 
 KIND = "orienteer-dump"
 VERSION = 1
 META, NODES, EDGES = "meta.json", "nodes.jsonl", "edges.jsonl"
+PROPERTY = "property."
+"""What stands before the name of a property that a field of ours has too."""
+JSON = "JSON"
+"""What stands in the description of a key whose values are JSON; a text that is none stands for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Dump:
         """Read the dump into the builder, and return its labels."""
         nodes, edges = self.folder / NODES, self.folder / EDGES
         for batch in _batches(nodes, NODE_ROWS):
-            for row, line in _rows(batch):
+            for row, line in zip(batch.rows(), batch.lines, strict=True):
                 builder.add_node(_node(row, nodes, line))
         for batch in _batches(edges, EDGE_ROWS):
             builder.add_edges(_edge_batch(batch, edges))
@@ -87,16 +92,7 @@ def _batches(path: Path, rows: int) -> Iterator[Batch]:
     if path.stat().st_size == 0:
         return iter(())  # a graph without edges
     require(path)
-
-    def refuse(reason: str, line: int, value: str) -> None:
-        raise BadInput(f"{path}, line {line}: {reason} ({value}); export the graph again")
-
-    return JsonLines().batches(path, rows=rows, drop=refuse, header=True)
-
-
-def _rows(batch: Batch) -> Iterator[tuple[dict[str, Any], int]]:
-    for line, values in zip(batch.lines, zip(*batch.columns.values(), strict=True), strict=True):
-        yield dict(zip(batch.columns, values, strict=True)), line
+    return JsonLines().batches(path, rows=rows, drop=refusing(path, "export the graph again"), header=True)
 
 
 def _node(row: dict[str, Any], path: Path, line: int) -> Node:
@@ -121,3 +117,77 @@ def _edge_batch(batch: Batch, path: Path) -> EdgeBatch:
     return EdgeBatch(
         columns["source"], columns["type"], columns["target"], extras if any(extras) else None, str(path), batch.lines
     )
+
+
+def is_json(text: str) -> bool:
+    """Say whether a text could be taken for a value in JSON."""
+    return from_json(text) is not text or text[:1] in tuple('"[{')
+
+
+def from_json(text: str) -> Any:  # Any: JSON
+    """Return the value that a text spells as JSON, else the very text."""
+    try:
+        return parsed(text)
+    except ValueError:
+        return text
+
+
+class Exported:
+    """Takes the elements of one GraphML file."""
+
+    def __init__(self, path: Path, meta: Mapping[str, Any], builder: GraphBuilder) -> None:  # Any: JSON
+        if meta.get("version") != VERSION:
+            raise BadInput(
+                f"{path} is an export of version {meta.get('version')}; this reads {VERSION}: upgrade orienteer"
+            )
+        self._path, self._meta, self._builder = path, meta, builder
+        self._waiting: list[EdgeElement] = []
+
+    def add_node(self, element: NodeElement) -> None:
+        """Take a node. Raises `BadInput` where the file was changed, and `DuplicateNode`."""
+        fields = dict(element.fields)
+        try:
+            node_type, name = str(fields.pop("type")), str(fields.pop("name"))
+        except KeyError as error:
+            raise BadInput(f"{self._path}, line {element.line}: {error} is missing; export the graph again") from error
+        text, aliases = str(fields.pop("text", "")), fields.pop("aliases", ())
+        self._builder.add_node(Node(element.id, node_type, name, text, tuple(aliases), _properties(fields)))
+
+    def add_edge(self, element: EdgeElement) -> None:
+        """Take an edge, whose nodes were taken before."""
+        self._waiting.append(element)
+        if len(self._waiting) == EDGE_ROWS:
+            self._flush()
+
+    def finish(self) -> Labels:
+        """Mark what is symmetric, and return the labels."""
+        self._flush()
+        return finished(self._meta, self._builder.edges)
+
+    def _flush(self) -> None:
+        elements, self._waiting = self._waiting, []
+        missing = next((element for element in elements if "type" not in element.fields), None)
+        if missing is not None:
+            raise BadInput(f"{self._path}, line {missing.line}: 'type' is missing; export the graph again")
+        extras = [_extras(element.fields) for element in elements]
+        self._builder.add_edges(
+            EdgeBatch(
+                [element.source for element in elements],
+                [str(element.fields["type"]) for element in elements],
+                [element.target for element in elements],
+                extras if any(extras) else None,
+                str(self._path),
+                [element.line for element in elements],
+            )
+        )
+
+
+def _extras(fields: Fields) -> dict[str, JsonValue]:
+    """Return what an edge carries besides its type."""
+    rest = {name: value for name, value in fields.items() if name not in ("type", "symmetric")}
+    extras: dict[str, JsonValue] = {name: rest.pop(name) for name in ("text", "weight") if name in rest}
+    return extras | ({"properties": _properties(rest)} if rest else {})
+
+
+def _properties(fields: Fields) -> dict[str, JsonValue]:
+    return {name.removeprefix(PROPERTY): value for name, value in fields.items()}

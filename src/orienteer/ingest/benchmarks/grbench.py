@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch, EdgeTable
-from orienteer.ingest.benchmarks.described import described
 from orienteer.ingest.bounds import DEEPEST, MOST_RECORD, is_deep, too_long
 from orienteer.ingest.formats.files import opened_text
 from orienteer.ingest.formats.table import EDGE_ROWS
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.values import identifier
 
 NAME, SUFFIX = "graph.json", "_nodes"
@@ -65,7 +65,7 @@ class GrbenchGraph:
     def read(self, builder: GraphBuilder) -> Labels:
         """Read the graph into the builder, every relation once."""
         for entry in entries(self.file):
-            builder.add_node(described(entry.id, entry.type, entry.features))
+            builder.add_node(node_of_fields(entry.id, entry.type, entry.features))
         batch: list[tuple[str, str, str]] = []
         for entry in entries(self.file):
             batch += [

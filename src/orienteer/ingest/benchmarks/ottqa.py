@@ -19,7 +19,7 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.bounds import parsed
 from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import whole_json
-from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.formats.table import NODE_ROWS, refusing
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.plan import listing
 from orienteer.records import JsonValue, Node
@@ -150,13 +150,9 @@ def _with(folder: Path, columns: frozenset[str]) -> list[Path]:
 def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: whatever a file format can hold
     form = format_of(path)
     assert form is not None  # it was found by its format
-
-    def refuse(reason: str, line: int, value: str) -> None:
-        raise BadInput(f"{path}, row {line}: {reason} ({value}); fetch the file again")
-
-    for batch in form.reader.batches(path, rows=NODE_ROWS, drop=refuse, header=True):
-        for values in zip(*batch.columns.values(), strict=True):
-            yield dict(zip(batch.columns, values, strict=True))
+    drop = refusing(path, "fetch the file again", place="row")
+    for batch in form.reader.batches(path, rows=NODE_ROWS, drop=drop, header=True):
+        yield from batch.rows()
 
 
 def _object(path: Path) -> dict[str, Any]:  # Any: JSON

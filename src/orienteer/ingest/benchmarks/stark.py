@@ -27,10 +27,10 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.ingest.benchmarks import pickles
-from orienteer.ingest.benchmarks.described import described
 from orienteer.ingest.benchmarks.tensors import tensor
 from orienteer.ingest.formats.table import EDGE_ROWS
 from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.values import plain, text_of
 from orienteer.records import JsonValue, Node
 
@@ -161,7 +161,7 @@ class StarkBase:
         if stated.get("type") == node_type:
             del stated["type"]
         lists = {name: stated.pop(name) for name in LISTS if isinstance(stated.get(name), list)}
-        node = described(node_id, node_type, stated)
+        node = node_of_fields(node_id, node_type, stated)
         builder.add_node(node)
         for name, rows in lists.items():
             rows = [row for row in rows if isinstance(row, dict) and row]

@@ -19,7 +19,7 @@ from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement, folded, triple
 from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import whole_json
-from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.formats.table import NODE_ROWS, refusing
 from orienteer.ingest.tables.plan import listing
 from orienteer.ingest.tables.values import identifier, plain
 from orienteer.records import JsonValue, Node
@@ -219,9 +219,6 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
         yield from read
         return
 
-    def refuse(reason: str, line: int, value: str) -> None:
-        raise BadInput(f"{file}, line {line}: {reason} ({value}); mend or remove the line")
-
-    for batch in form.reader.batches(file, rows=NODE_ROWS, drop=refuse, header=True):
-        for values in zip(*batch.columns.values(), strict=True):
-            yield dict(zip(batch.columns, values, strict=True))
+    drop = refusing(file, "mend or remove the line")
+    for batch in form.reader.batches(file, rows=NODE_ROWS, drop=drop, header=True):
+        yield from batch.rows()

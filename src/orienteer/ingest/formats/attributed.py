@@ -15,8 +15,8 @@ from typing import Any
 from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.element import EdgeElement, ElementReader, NodeElement
 from orienteer.ingest.formats.table import EDGE_ROWS, Batch, is_sparse
+from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, NodeElement
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly

@@ -16,11 +16,11 @@ from typing import Protocol
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.formats.attributed import Attributed, refuse_ids
-from orienteer.ingest.formats.element import EdgeElement, ElementReader, NodeElement
-from orienteer.ingest.formats.exported import Exported
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.graphml import GraphMl
+from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, NodeElement
+from orienteer.ingest.portable import Exported
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels

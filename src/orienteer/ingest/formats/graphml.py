@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orienteer.ingest import portable
-from orienteer.ingest.formats.element import EdgeElement, ElementReader, Fields
-from orienteer.ingest.formats.exported import JSON, from_json
+from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, Fields
+from orienteer.ingest.portable import JSON, from_json
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import NODE_NAMES, plainly
 from orienteer.records import JsonValue

@@ -22,7 +22,6 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.element import EdgeElement, NodeElement
 from orienteer.ingest.formats.files import whole_json
 from orienteer.ingest.formats.graphml import JOINT, GraphMl
 from orienteer.ingest.formats.knowledge import (
@@ -34,6 +33,7 @@ from orienteer.ingest.formats.knowledge import (
     Statement,
     unquoted,
 )
+from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
 from orienteer.ingest.report import Place, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier, plain

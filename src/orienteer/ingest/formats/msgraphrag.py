@@ -168,8 +168,8 @@ class GraphRagOutput:
         if path is None:
             return
         for batch in Parquet().batches(path, rows=NODE_ROWS, drop=self.tally.dropping(str(path)), header=True):
-            for line, values in zip(batch.lines, zip(*batch.columns.values(), strict=True), strict=True):
-                yield _Line(dict(zip(batch.columns, values, strict=True)), Place(file=str(path), line=line, value=""))
+            for line, row in zip(batch.lines, batch.rows(), strict=True):
+                yield _Line(row, Place(file=str(path), line=line, value=""))
 
 
 def recognize(source: Path, tally: Tally) -> GraphRagOutput | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from orienteer.errors import BadInput
+
 EDGE_ROWS = 50_000
 """Rows in a batch of edges: short rows, of which there are many."""
 NODE_ROWS = 5_000
@@ -25,6 +27,11 @@ class Batch:
     def __len__(self) -> int:
         return len(self.lines)
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Return the rows in order, each by column."""
+        for values in zip(*self.columns.values(), strict=True):
+            yield dict(zip(self.columns, values, strict=True))
+
     def without(self, rows: Collection[int]) -> Batch:
         """Leave out some rows, given by their place in the batch."""
         if not rows:
@@ -36,6 +43,15 @@ class Batch:
 
 Drop = Callable[[str, int, str], None]
 """Tells the report of a row that cannot be used: the reason, its line, what stood there."""
+
+
+def refusing(path: Path, remedy: str, *, place: str = "line") -> Drop:
+    """Return what refuses a whole file, with `BadInput`, for one row that cannot be used."""
+
+    def refuse(reason: str, line: int, value: str) -> None:
+        raise BadInput(f"{path}, {place} {line}: {reason} ({value}); {remedy}")
+
+    return refuse
 
 
 class Reader(Protocol):

@@ -1,4 +1,4 @@
-"""XML read as a stream, its elements as they come.
+"""Nodes and edges as graph formats in XML (GraphML, GEXF) write them, read as a stream.
 
 A document type of the file's own is refused, so that no entity can be declared: entities are how a small file unpacks
 to a huge one, or has another file read. A reference to an outer document type is passed over and never followed.
@@ -7,21 +7,44 @@ to a huge one, or has another file read. A reference to an outer document type i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
 
 from orienteer.errors import BadInput
+from orienteer.graph.reserved import PART_OF
 from orienteer.ingest.bounds import LONGEST_IRI, MOST_RECORD, check_ratio, too_long
 from orienteer.ingest.formats.files import opened
+from orienteer.ingest.formats.table import shown
+from orienteer.ingest.report import EMPTY_ID, Tally
+from orienteer.ingest.tables.values import TypedValues
 
 CHUNK = 1 << 18
 """Bytes that are parsed at once."""
 LONGEST_TAG = 1 << 23
 """Bytes of one tag with its attributes, or of one comment: the parser begins such a thing anew with every chunk."""
 
-Element = TypeVar("Element")
+Fields: TypeAlias = dict[str, Any]  # Any: JSON
+
+
+class NodeElement(NamedTuple):
+    """A node as it is written."""
+
+    id: str
+    fields: Fields
+    line: int
+
+
+class EdgeElement(NamedTuple):
+    """An edge as it is written. `type` is empty where the format itself names none."""
+
+    source: str
+    target: str
+    type: str
+    is_directed: bool
+    fields: Fields
+    line: int
 
 
 class Names(dict[str, str]):
@@ -47,15 +70,18 @@ class ElementText(list[str]):
         self.counted = self.characters = 0
 
 
-class XmlStream(ABC, Generic[Element]):
-    """Reads one XML file. A format says what the begin and the end of an element mean, and fills `batch`."""
+class ElementReader(ABC):
+    """Reads the nodes and edges of one XML file. A format says what the begin and the end of an element mean.
+
+    What the file says of itself is known before its first node or edge is.
+    """
 
     root = ""
     """The name of the outermost element."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, tally: Tally) -> None:
         self.path = path
-        self.batch: list[Element] = []
+        self.batch: list[NodeElement | EdgeElement] = []
         """What has been read and not yet been handed out."""
         self.text = ElementText()
         """Character data since it was last cleared."""
@@ -64,6 +90,15 @@ class XmlStream(ABC, Generic[Element]):
         """Characters that elements have been given because a default says so: one text for any number of them."""
         self._read = 0
         self._has_begun = False
+        self.typed = TypedValues()
+        self.edge_names: dict[str, None] = {}
+        """Attributes that are declared for edges, in order."""
+        self.node_type = ""
+        """The attribute that holds the type of every node, where the file follows a known custom; else empty."""
+        self.edge_type = ""
+        self.meta: Mapping[str, Any] | None = None  # Any: JSON
+        """What our own export says of the graph; None in a file by others."""
+        self._drop = tally.dropping(str(path))
 
     @abstractmethod
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -78,7 +113,7 @@ class XmlStream(ABC, Generic[Element]):
         """Return the line that is being read."""
         return self._parser.CurrentLineNumber
 
-    def elements(self) -> Iterator[Element]:
+    def elements(self) -> Iterator[NodeElement | EdgeElement]:
         """Read the file. Raises `BadInput` where it is no XML of this format, or not whole."""
         self._parser = parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
@@ -101,7 +136,29 @@ class XmlStream(ABC, Generic[Element]):
             self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
         )
 
-    def _parsed(self, content: bytes) -> list[Element]:
+    def drop(self, reason: str, value: object) -> None:
+        """Tell the report of something on this line that cannot be stored."""
+        self._drop(reason, self.line, shown(value))
+
+    def add_node(self, node_id: str, fields: Fields, line: int) -> None:
+        """Hand out a node, unless it has no id."""
+        if node_id.strip():
+            self.batch.append(NodeElement(node_id, fields, line))
+        else:
+            self.drop(EMPTY_ID, next((value for value in fields.values() if value), ""))
+
+    def add_edge(self, edge: EdgeElement) -> None:
+        """Hand out an edge, unless it lacks an end."""
+        if edge.source.strip() and edge.target.strip():
+            self.batch.append(edge)
+        else:
+            self.drop(EMPTY_ID, f"{edge.source} -> {edge.target}")
+
+    def add_part(self, inner: str, outer: str, line: int) -> None:
+        """Hand out the edge from an inner node to the one that holds it."""
+        self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, line))
+
+    def _parsed(self, content: bytes) -> list[NodeElement | EdgeElement]:
         parser = self._parser
         try:
             parser.Parse(content, not content)

@@ -1,20 +1,32 @@
-"""Cells of other people's tables -> JSON values."""
+"""Cells of other people's tables, and texts of a declared type, -> JSON values."""
 
 from __future__ import annotations
 
 import ast
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+from orienteer.display import counted
 from orienteer.ingest.bounds import is_deep, parsed
+from orienteer.ingest.report import Tally
 from orienteer.records import JsonValue
 
 LONGEST_NUMBER = 18
 """Characters. A longer run of digits is an identifier, and would not fit a 64-bit integer."""
+NUMBERS = frozenset(
+    {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
+)
+BOOLEANS = frozenset({"boolean", "bool"})
+"""What GraphML, GEXF and Neo4j call the types that JSON has; everything else stays text."""
+TRUTH = {"true": True, "1": True, "false": False, "0": False}
+LONGEST_SPELLED = 400
+"""Characters of a number: a double spelled out has 325."""
+PROSE_WORDS = 6
+"""Words from which on a value is prose, and not a name or a code."""
 
 
 def plain(value: Any) -> JsonValue:  # Any: whatever a file format can hold
@@ -67,6 +79,11 @@ def text_of(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def is_prose(text: str) -> bool:
+    """Say whether a text is prose, and not a name or a code."""
+    return len(text.split(None, PROSE_WORDS)) >= PROSE_WORDS
+
+
 def items(value: JsonValue) -> list[str]:
     """Return the members of a list, of a list written as text, or of text split at `|`; blank ones are left out."""
     if isinstance(value, str):
@@ -117,3 +134,48 @@ def _written_list(text: str) -> list[Any] | None:
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
     return [plain(member) for member in members] if isinstance(members, list) and not is_deep(members) else None
+
+
+class TypedValues:
+    """Reads values by their declared types. What does not fit its type stays text, and is counted."""
+
+    def __init__(self) -> None:
+        self._misfits = 0
+        self._first = ""
+
+    def value(self, text: str, kind: str, *, name: str, line: int) -> JsonValue:
+        """Return the value that the text spells, the text itself where it spells none of that type."""
+        if kind in NUMBERS:
+            value = numeric(text)
+        elif kind in BOOLEANS:
+            value = TRUTH.get(text.strip().casefold())
+        else:
+            return text
+        if value is None and text.strip():
+            self._first = self._first or f"line {line}, {name}: {text[:60]!r} is no {kind}"
+            self._misfits += 1
+            return text
+        return value
+
+    def values(self, texts: Sequence[str], kind: str, *, name: str, lines: Sequence[int]) -> Sequence[JsonValue]:
+        """Return the values of a column."""
+        if kind not in NUMBERS and kind not in BOOLEANS:
+            return texts
+        return [self.value(text, kind, name=name, line=line) for text, line in zip(texts, lines, strict=True)]
+
+    def tell(self, tally: Tally, file: object) -> None:
+        """Note how many values did not fit."""
+        if self._misfits:
+            left = counted(self._misfits, "value")
+            tally.notes.append(f"{file}: left {left} as text, not of the type declared (first: {self._first})")
+
+
+def numeric(text: str) -> int | float | None:
+    """Return the number that a text spells, whole where it is spelled so; None where it spells none."""
+    if len(text) > LONGEST_SPELLED or "_" in text:
+        return None
+    kind = int if text.strip().lstrip("+-").isdecimal() else float
+    try:
+        return kind(text)
+    except ValueError:
+        return None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.ingest.benchmarks import contexts, corpus, ottqa
+from orienteer.ingest.benchmarks import corpus, ottqa
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose
 from orienteer.ingest.documents.read.files import File
@@ -144,7 +144,7 @@ def recognize(sources: Sequence[Path]) -> KnownSource | None:
     passages = corpus.recognize(source)
     if passages is not None:
         return KnownSource(_files(passages.files, source), lambda: _passages(passages))
-    texts = contexts.recognize(source)
+    texts = corpus.recognize_texts(source)
     return None if texts is None else KnownSource(_files((texts,), source), lambda: _contexts(texts))
 
 
@@ -169,7 +169,7 @@ def _passages(passages: corpus.Corpus) -> Iterator[Document]:
 
 def _contexts(file: Path) -> Iterator[Document]:
     """Yield long texts without titles, to be cut like any document; each is named by its place in the list."""
-    for place, text in enumerate(contexts.texts(file)):
+    for place, text in enumerate(corpus.texts(file)):
         yield Document(f"{file.name}#{place}", "", read_plain(text), file.name, has_title=False)
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from orienteer.ingest.formats.rdf.parser import BASE
 from orienteer.ingest.formats.rdf.shapes import Shapes
 from orienteer.ingest.formats.rdf.triples import BLANK, Numbers
-from orienteer.ingest.formats.rdf.values import Languages, Literal, is_prose
+from orienteer.ingest.formats.rdf.values import Languages, Literal
 from orienteer.ingest.formats.rdf.vocabulary import EMPTY, RDFS, SCHEMATIC, local_name
+from orienteer.ingest.tables.values import is_prose
 from orienteer.records import JsonValue, Node
 
 

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.ingest.benchmarks.described import PROSE_WORDS
 from orienteer.ingest.formats.rdf.vocabulary import RDF, XSD
-from orienteer.ingest.formats.typed import TRUTH, numeric
-from orienteer.ingest.tables.values import plain
+from orienteer.ingest.tables.values import TRUTH, numeric, plain
 from orienteer.records import JsonValue
 
 WHOLE = frozenset(
@@ -75,11 +73,6 @@ class Literal(NamedTuple):
         if kind in DATED:
             return _ZONE.sub("", text)  # a day is compared as a day
         return text or None
-
-
-def is_prose(text: str) -> bool:
-    """Say whether a text is prose, and not a name or a code."""
-    return len(text.split(None, PROSE_WORDS)) >= PROSE_WORDS
 
 
 class Languages:
