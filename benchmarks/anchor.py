@@ -37,7 +37,7 @@ from anchor_questions import (
 )
 from orienteer.errors import NotAGraph
 from orienteer.graph.store import Graph
-from orienteer.ingest.run import ImportOptions, import_graph
+from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.llm import Allowance
 from orienteer.methods.anchor.method import Anchor
 from orienteer.records import Question

@@ -32,7 +32,7 @@ from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.ingest.run import import_graph
+from orienteer.ingest.importer import import_graph
 from orienteer.records import JsonValue
 from report import Report, Target
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.graph.store import Graph
-from orienteer.ingest.run import import_graph
+from orienteer.ingest.importer import import_graph
 
 
 def hetionet(data: Path, target: Path, metaedges, around=()) -> Graph:

@@ -36,7 +36,7 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
         *ours,
         "orienteer.agents.events",
         "orienteer.agents.replay",
-        "orienteer.ingest.run",
+        "orienteer.ingest.importer",
         "orienteer.ingest.documents",
     }
 

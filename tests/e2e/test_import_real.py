@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from orienteer.graph.store import Graph
+from orienteer.ingest.importer import import_graph
 from orienteer.ingest.report import Report
-from orienteer.ingest.run import import_graph
 
 pytestmark = pytest.mark.data
 

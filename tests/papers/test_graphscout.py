@@ -24,7 +24,7 @@ from orienteer.cypher.view import View
 from orienteer.errors import BadOption, Error, UnknownType
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.ingest.run import import_graph
+from orienteer.ingest.importer import import_graph
 from orienteer.llm import Allowance, Budget, Price
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel

@@ -11,7 +11,7 @@ from orienteer.graph.edges import CodedColumn, EdgeBatch, EdgeSpool
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import StringWriter
 from orienteer.ingest.formats.parquet import CODED_FROM, Parquet
-from orienteer.ingest.run import import_graph
+from orienteer.ingest.importer import import_graph
 
 IDS = ["a", "b", "é", "n1", "", "gone"]
 TYPES = ["knows", "likes", "is"]

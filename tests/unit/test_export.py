@@ -16,7 +16,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.ingest.export import export_graph
-from orienteer.ingest.run import import_graph
+from orienteer.ingest.importer import import_graph
 from orienteer.records import Edge, Node
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)

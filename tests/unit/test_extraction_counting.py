@@ -12,9 +12,8 @@ from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.ingest.extraction.by_statistics import Places, distinct
 from orienteer.ingest.extraction.collocations import collocations
-from orienteer.ingest.extraction.ties import CoOccurrences, EntityName, synonym_edges
+from orienteer.ingest.extraction.ties import CoOccurrences, EntityName, NamePlaces, distinct, synonym_edges
 
 PAGES = {
     "ada.md": "# Ada Holm\n\nAda Holm is a captain from Bergen. She met Noor Vik in Oslo.\n",
@@ -153,7 +152,7 @@ def test_ties_are_those_of_a_count_by_hand():
 
 
 def test_the_longest_name_is_found_and_no_word_is_part_of_two():
-    places = Places({"university of oxford": 0, "oxford": 1, "heart valve": 2, "valve": 3}, lower=frozenset({2}))
+    places = NamePlaces({"university of oxford": 0, "oxford": 1, "heart valve": 2, "valve": 3}, lower=frozenset({2}))
     text = "The University of Oxford is in Oxford; its heart valve, Heart Valve and valve."
     found = places.within(text, frozenset({0, 1, 3}))
     assert [text[spot.begin : spot.end] for spot in found.spots] == [

@@ -17,7 +17,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest import bounds
 from orienteer.ingest.benchmarks.pickles import load, value
 from orienteer.ingest.bounds import DEEPEST, MOST_HELD, memory_told, parsed
-from orienteer.ingest.formats import attributed, delimited, xml_stream
+from orienteer.ingest.formats import delimited, graph_file, xml_stream
 from orienteer.ingest.formats.delimited import Delimited, named
 from orienteer.ingest.formats.files import opened
 from orienteer.ingest.formats.graphml import GraphMl
@@ -25,8 +25,8 @@ from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.neo4j_admin import header_of
 from orienteer.ingest.formats.table import FEWEST_CELLS, MOST_EMPTY, Batch
 from orienteer.ingest.formats.xml_stream import EdgeElement
+from orienteer.ingest.importer import import_graph
 from orienteer.ingest.report import Tally
-from orienteer.ingest.run import import_graph
 from orienteer.ingest.tables.values import items
 from orienteer.ingest.tables.values import opened as object_in
 
@@ -334,7 +334,7 @@ def test_rows_of_ever_new_keys_fill_no_square(tmp_path: Path) -> None:
 
 def test_edges_of_ever_new_attributes_fill_no_square(tmp_path: Path, monkeypatch) -> None:
     cells = []
-    monkeypatch.setattr(attributed, "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines))
+    monkeypatch.setattr(graph_file, "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines))
     edges = "".join(f'<edge source="a" target="b"><data key="k{number}">x</data></edge>' for number in range(3_000))
     path = tmp_path / "a.graphml"
     path.write_text(GRAPHML.format("", '<node id="a"/><node id="b"/>' + edges))

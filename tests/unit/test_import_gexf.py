@@ -9,8 +9,8 @@ from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
+from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import Tally
-from orienteer.ingest.run import ImportOptions, import_graph
 from orienteer.records import Edge, Node
 
 OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<gexf xmlns="http://gexf.net/1.3" version="1.3">'

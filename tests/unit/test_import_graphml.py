@@ -14,9 +14,9 @@ from orienteer.ingest.export import export_graph
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.graphml import GraphMl
 from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
+from orienteer.ingest.importer import ImportOptions, import_graph, validate
 from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.report import Tally
-from orienteer.ingest.run import ImportOptions, import_graph, validate
 from orienteer.records import Edge, Node
 
 OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'

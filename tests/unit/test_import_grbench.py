@@ -7,7 +7,7 @@ import pytest
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
 from orienteer.ingest.benchmarks import grbench, ottqa
-from orienteer.ingest.run import ImportOptions, import_graph, validate
+from orienteer.ingest.importer import ImportOptions, import_graph, validate
 
 PAPERS = {
     "paper_nodes": {

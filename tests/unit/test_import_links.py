@@ -10,7 +10,7 @@ import pytest
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets import load
 from orienteer.graph.store import Graph
-from orienteer.ingest.run import ImportOptions, import_graph
+from orienteer.ingest.importer import ImportOptions, import_graph
 
 pytestmark = pytest.mark.corpus("attacks by files")
 

@@ -8,7 +8,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
 from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity
-from orienteer.ingest.run import ImportOptions, import_graph
+from orienteer.ingest.importer import ImportOptions, import_graph
 
 pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 

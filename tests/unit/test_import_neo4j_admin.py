@@ -6,7 +6,7 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph.store import Graph
-from orienteer.ingest.run import ImportOptions, import_graph, validate
+from orienteer.ingest.importer import ImportOptions, import_graph, validate
 from orienteer.records import Edge, Node
 
 MOVIES = 'movieId:ID,title,year:int,:LABEL\ntt1,"The Matrix",1999,Movie\ntt2,"The ""Matrix"", 2",2003,Movie;Sequel\n'

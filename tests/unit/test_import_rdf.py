@@ -10,7 +10,7 @@ import pytest
 from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.rdf.parser import SYNTAXES
-from orienteer.ingest.run import ImportOptions, import_graph, validate
+from orienteer.ingest.importer import ImportOptions, import_graph, validate
 
 pytest.importorskip("pyoxigraph")
 

@@ -11,8 +11,8 @@ import pytest
 
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.store import Graph
+from orienteer.ingest.importer import ImportOptions, import_graph, validate
 from orienteer.ingest.report import Report
-from orienteer.ingest.run import ImportOptions, import_graph, validate
 
 NODES = "id,name,kind\na,A,gene\nb,B,gene\nc,C,gene\nx,X,drug\n"
 EDGES = "source,relation,target\na,binds,b\nb,binds,a\nx,hits,a\n"

@@ -15,8 +15,8 @@ from orienteer.errors import BadInput, NotAGraph
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.publication import publishing
 from orienteer.graph.store import Graph
+from orienteer.ingest.importer import import_graph
 from orienteer.ingest.provenance import is_stale
-from orienteer.ingest.run import import_graph
 from orienteer.ingest.sources import cached_path, graph_directory
 
 

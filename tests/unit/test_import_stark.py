@@ -7,7 +7,7 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
-from orienteer.ingest.run import ImportOptions, import_graph, validate
+from orienteer.ingest.importer import ImportOptions, import_graph, validate
 from torch_files import torch_file
 
 REVIEWS = [

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats import Batch
+from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import Report, Tally
-from orienteer.ingest.run import ImportOptions, import_graph
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.values import identifier, items, number, plain

@@ -11,7 +11,7 @@ from fakes.embedder import embedded
 from orienteer.agents.replay import replay
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.ingest.run import import_graph
+from orienteer.ingest.importer import import_graph
 from orienteer.llm.budget import Allowance
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 from orienteer.retrieval.matching.bindings import TriplePattern

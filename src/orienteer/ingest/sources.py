@@ -11,9 +11,9 @@ from orienteer.display import counted
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.files import locked
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
+from orienteer.ingest.importer import ImportOptions, Progress, holds_tables, import_graph
 from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.report import Report
-from orienteer.ingest.run import ImportOptions, Progress, holds_tables, import_graph
 
 _CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 WAIT_SECONDS = 0.1

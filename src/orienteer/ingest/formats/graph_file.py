@@ -1,4 +1,7 @@
-"""A file that holds one whole graph: GraphML or GEXF.
+"""A file that holds one whole graph, GraphML or GEXF, -> a graph, by the names that tables have for the same.
+
+An edge without direction makes its type a symmetric one. Where a type has edges of both kinds, those that come second
+get a type of their own, `TYPE (directed)` or `TYPE (undirected)`, for a type is either symmetric or not.
 
 Nodes may follow the edges that join them: the file is then read a second time, for those edges alone. Memory holds ids
 and the ends of edges. Ids of edges say nothing that their ends do not, and are not kept.
@@ -7,27 +10,34 @@ and the ends of edges. Ids of edges say nothing that their ends do not, and are 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.attributed import Attributed, refuse_ids
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.graphml import GraphMl
+from orienteer.ingest.formats.table import EDGE_ROWS, Batch, is_sparse
 from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, NodeElement
 from orienteer.ingest.portable import Exported
 from orienteer.ingest.report import Tally
-from orienteer.ingest.tables.columns import Columns
+from orienteer.ingest.tables import mirror
+from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly
+from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
 from orienteer.ingest.tables.plan import graphs
 
 READERS: Mapping[str, Callable[[Path, Tally], ElementReader]] = {".graphml": GraphMl, ".gexf": Gexf}
 """By suffix; each may be packed with gzip."""
+SOURCE, TARGET, TYPE = "@source", "@target", "@type"
+"""Columns of what the format itself says of an edge."""
 
 
 class _Taker(Protocol):
@@ -116,3 +126,128 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphF
     if len(files) > 1 or len(sources) > 1:
         raise BadInput(f"{files[0]} is a graph of its own: import one such file at a time, and nothing beside it")
     return GraphFile(files[0], columns, tally)
+
+
+class Attributed:
+    """Takes the elements of one file."""
+
+    def __init__(self, reader: ElementReader, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
+        # The attributes of nodes are asked for one by one, those of edges have to be known: `reader` knows them now.
+        self._reader, self._columns, self._builder, self._tally = reader, columns, builder, tally
+        self._nodes = NodeMaker(with_role(columns, "node_type", reader.node_type), tally=tally)
+        self._edges, self._type_column = self._edge_maker()
+        self._waiting: list[EdgeElement] = []
+        self._names: set[str] = set()
+        """The attributes of those that wait: each of them has a cell for each."""
+        self._filled = 0
+        """Their cells that say something."""
+        self._direction: dict[str, bool] = {}
+        """Of each edge type whether it is directed."""
+        self._second: dict[str, int] = {}
+        """Edges by the types that were made for the second kind of a type."""
+
+    def add_node(self, element: NodeElement) -> None:
+        """Take a node. Raises `DuplicateNode`."""
+        # LightRAG writes the id of a node once more, as `entity_id`.
+        fields = {name: value for name, value in element.fields.items() if value != element.id or not is_id(name)}
+        node = self._nodes.node(element.id, fields)
+        add_once(self._builder, node, self._tally, file=str(self._reader.path), line=element.line)
+
+    def add_edge(self, element: EdgeElement) -> None:
+        """Take an edge, whose nodes were taken before."""
+        self._waiting.append(element)
+        self._names |= element.fields.keys()
+        self._filled += len(element.fields)
+        if len(self._waiting) == EDGE_ROWS or is_sparse(len(self._names) * len(self._waiting), self._filled):
+            self._flush()
+
+    def finish(self) -> Labels:
+        """Mark the types without direction, and clean the edges."""
+        self._flush()
+        explode([self._nodes], self._columns, self._builder)
+        seen = self._nodes.seen | self._edges.seen | set(self._reader.edge_names)
+        check_named(self._columns, seen - {SOURCE, TARGET, TYPE})
+        table = self._builder.edges
+        table.symmetric |= {name for name, is_directed in self._direction.items() if not is_directed}
+        mirror.align(table)
+        mirror.clean(table, self._tally)
+        for own, count in self._second.items():
+            kinds = ("directed", "undirected") if self._direction[own] else ("undirected", "directed")
+            some = counted(count, f"{kinds[0]} edge")
+            self._tally.notes.append(f"gave {some} of a type that has {kinds[1]} ones, too, the type {own!r}")
+        return Labels()
+
+    def _edge_maker(self) -> tuple[EdgeMaker, str]:
+        """Return the maker, and the column of the types: an attribute, else what the format itself says."""
+        reader = self._reader
+        columns = with_role(self._columns, "edge_type", reader.edge_type)
+        names = [name for name in reader.edge_names if name not in (SOURCE, TARGET, TYPE)]
+        is_told = columns.role("edge_type", "type") is not None or any(map(_is_edge_type, names))
+        ours = {"source": SOURCE, "target": TARGET} | ({} if is_told else {"edge_type": TYPE})
+        with_ours = replace(columns, roles={**columns.roles, **ours})
+        roles = EdgeRoles.of([*ours.values(), *names], with_ours, reader.path)
+        maker = EdgeMaker(roles, columns, tally=self._tally, file=str(reader.path), is_text=False)
+        return maker, roles.type or TYPE
+
+    def _flush(self) -> None:
+        """Hand the edges so far to the builder."""
+        elements, self._waiting = self._waiting, []
+        self._names, self._filled = set(), 0
+        if not elements:
+            return
+        batch = self._edges.of_batch(_batch(elements, self._type_column))
+        pairs = [(name, element.is_directed) for name, element in zip(batch.types, elements, strict=True)]
+        names = {pair: self._type(*pair) for pair in dict.fromkeys(pairs)}
+        types = [names[pair] for pair in pairs]
+        for pair, count in Counter(pairs).items():
+            if (own := names[pair]) != pair[0]:
+                self._second[own] = self._second.get(own, 0) + count
+        self._builder.add_edges(replace(batch, types=types))
+
+    def _type(self, name: str, is_directed: bool) -> str:
+        if self._direction.setdefault(name, is_directed) == is_directed:
+            return name
+        own = f"{name} ({'directed' if is_directed else 'undirected'})"
+        self._direction[own] = is_directed
+        return own
+
+
+def _batch(elements: Sequence[EdgeElement], type_column: str) -> Batch:
+    """Turn edges into columns. What the format itself calls an edge fills a lack of a type, else it is a `label`."""
+    fields = [
+        {"label" if type_column in element.fields else type_column: element.type, **element.fields}
+        if element.type
+        else element.fields
+        for element in elements
+    ]
+    columns: dict[str, list[Any]] = {  # Any: JSON
+        SOURCE: [element.source for element in elements],
+        TARGET: [element.target for element in elements],
+    }
+    for name in dict.fromkeys(name for row in fields for name in row):
+        columns[name] = [row.get(name) for row in fields]
+    return Batch(columns, [element.line for element in elements])
+
+
+def with_role(columns: Columns, role: str, column: str) -> Columns:
+    """Give a role to a column, unless the person has given it to another or wants something else of this one."""
+    if not column or columns.role(role, "type") or column in (*columns.private, *columns.explode):
+        return columns
+    roles: Mapping[str, str] = {role: column, **columns.roles}
+    return replace(columns, roles=roles)
+
+
+def refuse_ids(columns: Columns, source: Path) -> None:
+    """Raise `BadOption` where the person names what the format itself tells."""
+    for role in ("id", "source", "target"):
+        if role in columns.roles:
+            raise BadOption(f"--column {role} has no meaning for {source}, which tells it: leave it out")
+
+
+def is_id(name: str) -> bool:
+    """Say whether an attribute of this name holds ids of nodes."""
+    return NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"
+
+
+def _is_edge_type(name: str) -> bool:
+    return EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type"

@@ -18,9 +18,9 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.attributed import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
 from orienteer.ingest.formats.delimited import DELIMITERS, Delimited, Dialect
 from orienteer.ingest.formats.files import opened_text, stem, suffix
+from orienteer.ingest.formats.graph_file import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror

@@ -17,8 +17,8 @@ from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.ingest.importer import ImportOptions
     from orienteer.ingest.report import Report
-    from orienteer.ingest.run import ImportOptions
 
 GROUPS: Mapping[str, str] = {}
 STANDARD = Path("-")
@@ -69,7 +69,7 @@ def import_(
     language: Language = "en",
 ) -> None:
     """Make a graph of tables of nodes and edges, and say what was left out and why."""
-    from orienteer.ingest.run import import_graph
+    from orienteer.ingest.importer import import_graph
 
     options = _options(
         force=force,
@@ -99,7 +99,7 @@ def validate(
     language: Language = "en",
 ) -> None:
     """Give the report that an import would give, and write nothing."""
-    from orienteer.ingest.run import validate
+    from orienteer.ingest.importer import validate
 
     options = _options(
         force=False,
@@ -165,7 +165,7 @@ def _options(
     explode: list[str] | None,
     language: str,
 ) -> ImportOptions:
-    from orienteer.ingest.run import ImportOptions
+    from orienteer.ingest.importer import ImportOptions
     from orienteer.options import pairs_of
 
     return ImportOptions(

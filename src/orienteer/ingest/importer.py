@@ -1,4 +1,4 @@
-"""Other people's tables -> a graph directory and a report."""
+"""Other people's tables, and folders and files that are known as a whole, -> a graph directory and a report."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from orienteer.errors import BadInput, DuplicateNode
+from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.reserved import CHUNK
-from orienteer.ingest import layouts
+from orienteer.ingest import portable
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.ingest.provenance import describe_import
@@ -71,17 +71,17 @@ def import_graph(
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
-        imported = _Import(sources, options)
-        provenance = describe_import([*sources, *options.nodes, *options.edges], imported.files, _written(options))
+        importer = _Importer(sources, options)
+        provenance = describe_import([*sources, *options.nodes, *options.edges], importer.files, _written(options))
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
-            imported.into(builder)
-            report = imported.report(builder)
+            importer.into(builder)
+            report = importer.report(builder)
             if options.strict:
                 _refuse_cuts(report)
             if not builder.node_count:
                 raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
             if target is not None:
-                labels = imported.labels
+                labels = importer.labels
                 builder.publish(labels=labels.labels, also_called=labels.also_called, text_types=labels.text_types)
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
@@ -96,13 +96,13 @@ def validate(
 def holds_tables(path: Path) -> bool:
     """Say whether a path is a graph in tables, or in a layout that is known. Reads names of columns, no rows."""
     try:
-        _Import([path], ImportOptions())
+        _Importer([path], ImportOptions())
     except BadInput:
         return False
     return True
 
 
-class _Import:
+class _Importer:
     """One import: what is read as what, and what was found on the way."""
 
     def __init__(self, sources: Sequence[Path], options: ImportOptions) -> None:
@@ -110,9 +110,7 @@ class _Import:
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
         by_hand = options.nodes or options.edges
-        self._own = (
-            None if by_hand else layouts.recognize(sources, self._columns, self._tally, language=options.language)
-        )
+        self._own = None if by_hand else recognize(sources, self._columns, self._tally, language=options.language)
         if self._own is None:
             self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
         else:
@@ -263,3 +261,63 @@ def _written(options: ImportOptions) -> dict[str, Any]:
         "language": options.language if options.language != "en" else None,
     }
     return {name: value for name, value in written.items() if value}
+
+
+# --------------------------------------------------------------------------------------------------------- layouts
+
+
+class Layout(Protocol):
+    """Something that was recognised as a whole."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that the graph is made of."""
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read everything into the builder, and return the labels of types."""
+
+
+def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
+    """Return what the one source is known as, None where its tables have to be told apart.
+
+    Raises `BadInput` for a source that does not exist, `BadOption` for an option about columns that has no meaning.
+    """
+    missing = next((source for source in sources if not source.exists()), None)
+    if missing is not None:
+        raise BadInput(f"{missing} does not exist: name a folder of tables, a table, or the file of a graph")
+    dump = portable.recognize(sources)
+    if dump is not None:
+        return dump
+    # Whoever opens a graph needs none of them.
+    from orienteer.ingest.benchmarks import corpus, grbench, ottqa, stark
+    from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
+    from orienteer.ingest.formats.rdf import files
+
+    if len(sources) == 1 and not columns.roles:  # who names columns wants tables as they are
+        knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
+        if knowledge is not None:
+            _check(sources[0], columns, takes_fields=False)
+            return knowledge
+    graph: Layout | None = graph_file.recognize(sources, columns, tally) or neo4j_admin.recognize(
+        sources, columns, tally
+    )
+    graph = graph or files.recognize(sources, columns, tally, language=language)
+    if graph is not None:
+        return graph
+    if len(sources) != 1:
+        return None
+    source = sources[0]
+    base = stark.recognize(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
+    layout: Layout | None = (
+        base or grbench.recognize(source, tally) or ottqa.recognize(source) or corpus.recognize(source)
+    )
+    if layout is not None:
+        _check(source, columns, takes_fields=base is not None)
+    return layout
+
+
+def _check(source: Path, columns: Columns, *, takes_fields: bool) -> None:
+    options = {"--column": columns.roles, "--private": columns.private, "--explode": columns.explode}
+    for option, value in options.items():
+        if value and not (takes_fields and option != "--column"):
+            raise BadOption(f"{option} has no meaning for {source}, whose fields are known: leave it out")
