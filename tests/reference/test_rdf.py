@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from orienteer.ingest.importer import import_graph
 
 from orienteer.graph.store import Graph
+from orienteer.ingest.importer import import_graph
 
 pytest.importorskip("pyoxigraph")
 rdflib = pytest.importorskip("rdflib")

@@ -8,7 +8,7 @@ values nest. Each bound is far above what anybody writes, and a file that passes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -72,15 +72,8 @@ _TOO_DEEP = f"more than {DEEPEST} values within values"
 
 def is_deep(value: Any) -> bool:  # Any: JSON
     """Say whether a value nests deeper than any may. Level by level: nothing here calls itself."""
-    level = [value]
+    level = [value] if isinstance(value, dict | list | tuple) else []
     for _ in range(DEEPEST + 1):
-        level = [inner for member in level for inner in _members(member) if isinstance(inner, dict | list | tuple)]
-        if not level:
-            return False
-    return True
-
-
-def _members(value: Any) -> Any:  # Any: JSON
-    if isinstance(value, Mapping):
-        return value.values()
-    return value if isinstance(value, list | tuple) else ()
+        members = (member for outer in level for member in (outer.values() if isinstance(outer, dict) else outer))
+        level = [member for member in members if isinstance(member, dict | list | tuple)]
+    return bool(level)

@@ -103,8 +103,7 @@ def _node(node: Node) -> dict[str, Any]:
 
 
 def _edge(edge: Edge) -> dict[str, Any]:
-    row: dict[str, Any] = {"source": edge.source, "type": edge.type, "target": edge.target}
-    return row | edge.extras
+    return {"source": edge.source, "type": edge.type, "target": edge.target, **edge.extras}
 
 
 # ------------------------------------------------------------------------------------------------------- GraphML

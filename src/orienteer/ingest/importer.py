@@ -30,6 +30,8 @@ from orienteer.ingest.tables.values import identifier
 from orienteer.options import Options
 
 Progress = Callable[[str, int], None]
+SOME = 10
+"""Names that a message lists."""
 
 
 class ImportOptions(Options):
@@ -76,8 +78,8 @@ def import_graph(
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
             importer.into(builder)
             report = importer.report(builder)
-            if options.strict:
-                _refuse_cuts(report)
+            if options.strict and (cuts := _cuts((*report.dropped, *report.merged))):
+                raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
             if not builder.node_count:
                 raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
             if target is not None:
@@ -132,23 +134,23 @@ class _Importer:
     def into(self, builder: GraphBuilder) -> None:
         """Read everything into the builder, and clean it. Raises `BadInput` where there is no memory for it."""
         with memory_told(", ".join(map(str, self.files[:SHOWN]))):
-            self._into(builder)
+            if self._own:
+                self.labels = self._own.read(builder)
+            else:
+                self._read_tables(builder)
+            self._read_labels(builder)
 
-    def _into(self, builder: GraphBuilder) -> None:
-        if self._own:
-            self.labels = self._own.read(builder)
-        else:
-            exploded: list[NodeMaker] = []
-            for table in self._plan.nodes:
-                with memory_told(table.path):
-                    exploded.append(self._read_nodes(table, builder))
-            for table in self._plan.edges:
-                with memory_told(table.path):
-                    self._read_edges(table, builder)
-            explode(exploded, self._columns, builder)
-            check_named(self._columns, self._seen)
-            mirror.clean(builder.edges, self._tally)
-        self._read_labels(builder)
+    def _read_tables(self, builder: GraphBuilder) -> None:
+        exploded: list[NodeMaker] = []
+        for table in self._plan.nodes:
+            with memory_told(table.path):
+                exploded.append(self._read_nodes(table, builder))
+        for table in self._plan.edges:
+            with memory_told(table.path):
+                self._read_edges(table, builder)
+        explode(exploded, self._columns, builder)
+        check_named(self._columns, self._seen)
+        mirror.clean(builder.edges, self._tally)
 
     def _read_nodes(self, table: Table, builder: GraphBuilder) -> NodeMaker:
         file = str(table.path)
@@ -202,7 +204,8 @@ class _Importer:
             table = table_of(self._options.labels, is_named=True)
             was_read = [self.labels.read(table, types, by_hand=True) for types in kinds]
             if not any(was_read):
-                raise BadInput(f"{table.path} names no edge type and no node type of the sources: {_some(kinds[0])}.")
+                names = ", ".join(sorted(kinds[0])[:SOME]) + (" and others" if len(kinds[0]) > SOME else "")
+                raise BadInput(f"{table.path} names no edge type and no node type of the sources: {names}.")
         self._ignored += self._plan.ignored
         for table in self._plan.others:
             if not any([self.labels.read(table, types) for types in kinds]):
@@ -229,23 +232,11 @@ class _Importer:
         )
 
 
-def _refuse_cuts(report: Report) -> None:
-    """Raise `BadInput` where any row was dropped or merged."""
-    cuts = _cuts((*report.dropped, *report.merged))
-    if cuts:
-        raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
-
-
 def _cuts(cuts: Sequence[Cut]) -> str:
     return "; ".join(
         f"{cut.count:,} {cut.reason} (first: {cut.first[0].file}, line {cut.first[0].line}: {cut.first[0].value})"
         for cut in cuts
     )
-
-
-def _some(names: set[str]) -> str:
-    some = sorted(names)[:10]
-    return ", ".join(some) + (" and others" if len(names) > len(some) else "")
 
 
 def _written(options: ImportOptions) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
     if is_graph(path):
         return path
     _require_sources(path)
-    tell = _silent if progress is None else progress
+    tell = progress or (lambda stage, count: None)
     target = cached_path(path, cache=cache)
     locks = cache / "locks"
     for folder in (target.parent, locks):
@@ -53,6 +53,7 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
 
 
 def _require_sources(path: Path) -> None:
+    """Raise `NotAGraph` where there is nothing that a graph could be made of."""
     if not path.exists():
         raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
     if is_broken_off(path):
@@ -114,7 +115,3 @@ def _manifest(target: Path) -> Manifest | None:
         return read_manifest(target, read_pointer(target))
     except (NotAGraph, OSError):  # a damaged cache is no one's loss
         return None
-
-
-def _silent(stage: str, count: int) -> None:
-    """Take no notice of progress."""

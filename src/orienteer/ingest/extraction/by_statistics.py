@@ -1,6 +1,6 @@
 """Extraction without a model: names and phrases by the statistics of the corpus, what stands together, what is defined.
 
-1. Entities are the names that `documents.mentions` finds, and phrases (`collocations`), which have a type of their own.
+1. Entities are names (`graph.names.mentions`), and phrases (`collocations`), which have a type of their own.
 2. What a name is: the sentence that says so (X is a ...), and the first of a passage that it is the title of.
 3. Statements by form: `hyper`, each sentence with two names or more; `entities`, each sentence by the names that follow
    one another in it; `triples`, those two with the words between them, where these are few. What a passage is titled
@@ -77,7 +77,11 @@ class StatisticalExtractor:
     def edges(self, merger: Merger) -> Iterator[EdgeBatch]:
         """Return the edges of names that stand together. Call it after the nodes."""
         chunks = [part.id for part in self._names.parts]
-        return self.co_occurrences.edges(cache(lambda number: merger.id_of(self._key(number))), chunks)
+
+        def id_of(number: int) -> str:
+            return merger.id_of(Key(self._kind(number), folded(self._written[number])))
+
+        return self.co_occurrences.edges(cache(id_of), chunks)
 
     def _read(self, merger: Merger, part: int, node: Node, numbers: set[int], titles: set[int]) -> None:
         among = frozenset(numbers)
@@ -135,16 +139,14 @@ class StatisticalExtractor:
                 yield spots[0].number, text
 
     def _entity(self, number: int, description: str, *, is_title: bool) -> ExtractedEntity:
-        name = self._written[number]
-        kind = PHRASE if number >= len(self._names.names) else UNTYPED
-        return ExtractedEntity(name, kind, description, self._aliases.get(number, ()), is_title)
+        kind, aliases = self._kind(number), self._aliases.get(number, ())
+        return ExtractedEntity(self._written[number], kind, description, aliases, is_title)
 
     def _member(self, number: int) -> Member:
         return Member(self._written[number])
 
-    def _key(self, number: int) -> Key:
-        kind = PHRASE if number >= len(self._names.names) else UNTYPED
-        return Key(kind, folded(self._written[number]))
+    def _kind(self, number: int) -> str:
+        return PHRASE if number >= len(self._names.names) else UNTYPED
 
 
 class _Writings(NamedTuple):

@@ -19,7 +19,7 @@ from orienteer.text.proper_names import most_chunks
 LEAST_CHUNKS = 3
 """Chunks that a phrase stands in."""
 COMMON = 0.1
-"""A word in more than this share of the texts is no part of a phrase, as in `documents.phrases`."""
+"""A word in more than this share of the texts is no part of a phrase, as in `text.phrases`."""
 LEAST_COMMON = 5  # texts in which a word may stand however few there are
 LEAST_LETTERS = 3
 TOGETHER = 0.5
@@ -37,7 +37,8 @@ def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
     owner = np.repeat(np.arange(count), np.diff(begins))
     apart = 1 + len(words.written)
     spread = np.bincount(np.unique(owner * apart + numbers + 1) % apart, minlength=apart)[1:]  # texts of each word
-    is_part = (spread <= max(LEAST_COMMON, COMMON * count)) & np.array(list(map(_may_be_part, words.written)), np.bool_)
+    is_word = np.array([len(word) >= LEAST_LETTERS and word.isalpha() for word in words.written], np.bool_)
+    is_part = (spread <= max(LEAST_COMMON, COMMON * count)) & is_word
     numbers = np.where((numbers >= 0) & is_part[numbers], numbers, _GAP)
     first, second = numbers[:-1], numbers[1:]
     at = np.flatnonzero((first >= 0) & (second >= 0) & (owner[:-1] == owner[1:]))
@@ -69,13 +70,13 @@ class _Numbers:
     def __init__(self) -> None:
         self.written: list[str] = []
         self.codes = array("q")
-        self._known: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
 
     def add(self, word: str) -> None:
         if not word[0].islower():
             self.codes.append(_GAP)
             return
-        number = self._known.setdefault(word, len(self._known))
+        number = self._numbers.setdefault(word, len(self._numbers))
         if number == len(self.written):
             self.written.append(word)
         self.codes.append(number)
@@ -88,7 +89,3 @@ def _numbered(texts: Iterable[str]) -> tuple[_Numbers, NDArray[np.int64], int]:
             words.add(word)
         begins.append(len(words.codes))
     return words, np.array(begins, np.int64), len(begins) - 1
-
-
-def _may_be_part(word: str) -> bool:
-    return len(word) >= LEAST_LETTERS and word.isalpha()

@@ -100,7 +100,7 @@ class Merger:
         self._facts: dict[tuple[tuple[Key, ...], str], _Fact] = {}
         self._relations: dict[_RelationKey, _Relation] = {}
         self._ids: dict[Key, str] = {}
-        self._kept: frozenset[str] = frozenset()
+        self._frequent: frozenset[str] = frozenset()
 
     @property
     def entities(self) -> int:
@@ -182,15 +182,15 @@ class Merger:
     def nodes(self, is_taken: Callable[[str], bool]) -> Iterator[Node]:
         """Return entities, then facts. An id that another node has is written with `~` behind it."""
         types = Counter(key.type for key in self._entities)
-        types_that_stay = frozenset(_most(types, MOST_NODE_TYPES))
+        own_types = frozenset(_most(types, MOST_NODE_TYPES))
         for key, entity in self._entities.items():
             node_id = key.id
             while is_taken(node_id):
                 node_id += "~"
             self._ids[key] = node_id
-            is_kept = key.type in types_that_stay
-            properties: dict[str, JsonValue] = {} if is_kept else {"stated_type": key.type}
-            kind = key.type if is_kept else UNTYPED
+            has_own_type = key.type in own_types
+            properties: dict[str, JsonValue] = {} if has_own_type else {"stated_type": key.type}
+            kind = key.type if has_own_type else UNTYPED
             yield Node(node_id, kind, entity.name, "\n".join(entity.descriptions), tuple(entity.aliases), properties)
         for fact in self._facts.values():
             yield self._fact(fact)
@@ -236,9 +236,9 @@ class Merger:
             )
 
     def _edge_types(self) -> frozenset[str]:
-        if not self._kept:
-            self._kept = frozenset(_most(Counter(kind for _, kind, _ in self._relations), MOST_EDGE_TYPES))
-        return self._kept
+        if not self._frequent:
+            self._frequent = frozenset(_most(Counter(kind for _, kind, _ in self._relations), MOST_EDGE_TYPES))
+        return self._frequent
 
     def _fact(self, fact: _Fact) -> Node:
         statement = fact.statement

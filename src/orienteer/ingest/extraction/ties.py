@@ -147,15 +147,19 @@ class CoOccurrences:
 
     def edges(self, id_of: Callable[[int], str], chunks: Sequence[str]) -> Iterator[EdgeBatch]:
         """Return the ties as edges, given the ids of nodes and of chunks by number."""
-        ties = self._ties()
+        codes, parts = np.array(self._codes, np.int64), np.array(self._parts, np.int32)
+        order = np.lexsort((parts, codes))
+        unique, begins = np.unique(codes[order], return_index=True)
+        weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(unique) else np.zeros(0)
+        ties = _Ties(unique, weights, np.append(begins, len(codes)), parts[order])
         strongest = _strongest(ties, self._most)
         for low in range(0, len(strongest), _BATCH):
             here = strongest[low : low + _BATCH].tolist()
-            codes = ties.codes[here].tolist()
+            pairs = ties.codes[here].tolist()
             yield EdgeBatch(
-                sources=[id_of(code >> _SHIFT) for code in codes],
-                types=[CO_OCCURS] * len(codes),
-                targets=[id_of(code & (1 << _SHIFT) - 1) for code in codes],
+                sources=[id_of(code >> _SHIFT) for code in pairs],
+                types=[CO_OCCURS] * len(pairs),
+                targets=[id_of(code & (1 << _SHIFT) - 1) for code in pairs],
                 extras=[self._extra(ties, at, chunks) for at in here],
             )
 
@@ -167,13 +171,6 @@ class CoOccurrences:
         }
         between = self._between.get(int(ties.codes[at]))
         return {**extra, "text": between} if between else extra
-
-    def _ties(self) -> _Ties:
-        codes, parts = np.array(self._codes, np.int64), np.array(self._parts, np.int32)
-        order = np.lexsort((parts, codes))
-        unique, begins = np.unique(codes[order], return_index=True)
-        weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(unique) else np.zeros(0)
-        return _Ties(unique, weights, np.append(begins, len(codes)), parts[order])
 
 
 def _code(name: int, other: int) -> int:

@@ -106,12 +106,12 @@ class GraphFile:
         if not numbers:
             return
         wanted = iter(numbers)
-        next_one, number = next(wanted), 0
+        next_number, number = next(wanted), 0
         for element in self._reader(Tally()).elements():  # what it drops has been counted
             if isinstance(element, EdgeElement):
-                if number == next_one:
+                if number == next_number:
                     yield element
-                    next_one = next(wanted, -1)
+                    next_number = next(wanted, -1)
                 number += 1
 
 
@@ -182,7 +182,9 @@ class Attributed:
         reader = self._reader
         columns = with_role(self._columns, "edge_type", reader.edge_type)
         names = [name for name in reader.edge_names if name not in (SOURCE, TARGET, TYPE)]
-        is_told = columns.role("edge_type", "type") is not None or any(map(_is_edge_type, names))
+        is_told = columns.role("edge_type", "type") is not None or any(
+            EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names
+        )
         ours = {"source": SOURCE, "target": TARGET} | ({} if is_told else {"edge_type": TYPE})
         with_ours = replace(columns, roles={**columns.roles, **ours})
         roles = EdgeRoles.of([*ours.values(), *names], with_ours, reader.path)
@@ -247,7 +249,3 @@ def refuse_ids(columns: Columns, source: Path) -> None:
 def is_id(name: str) -> bool:
     """Say whether an attribute of this name holds ids of nodes."""
     return NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"
-
-
-def _is_edge_type(name: str) -> bool:
-    return EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type"

@@ -49,14 +49,14 @@ class _Key:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenElement:
     """An element whose end has not come yet."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     fields: Fields
-    around: _Open | None
+    around: _OpenElement | None
     """The node that it is in."""
     inner: list[str] = field(default_factory=list)
     """The nodes inside of a node."""
@@ -76,7 +76,7 @@ class GraphMl(ElementReader):
         self._node_names: set[str] = set()
         self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
         self._default_size = 0
-        self._open: list[_Open] = []
+        self._open: list[_OpenElement] = []
         self._key: _Key | None = None
         """Of the declaration or the value that is being read."""
         self._is_markup = False
@@ -92,7 +92,7 @@ class GraphMl(ElementReader):
             self.default(self._default_size)
             above = self._open[-1] if self._open else None
             around = above.around if above and above.tag != "node" else above
-            self._open.append(_Open(tag, attributes, self.line, dict(self._defaults.get(tag, ())), around))
+            self._open.append(_OpenElement(tag, attributes, self.line, dict(self._defaults.get(tag, ())), around))
         elif tag == "key":
             self._key = _declared(attributes)
         elif tag in TEXTS:
@@ -151,15 +151,12 @@ class GraphMl(ElementReader):
         text = "".join(self.text)
         if self._is_markup:
             self.drop("markup", key.name)
-        elif owner.tag == "node" and self._holds_labels(key, text):
+        elif owner.tag == "node" and self.meta is None and text.startswith(":") and key.name.casefold() in LABELLED:
             owner.fields[key.name] = _labels(text)
         else:
             owner.fields[key.name] = self._value(key, text, owner.line)
 
-    def _holds_labels(self, key: _Key, text: str) -> bool:
-        return self.meta is None and text.startswith(":") and key.name.casefold() in LABELLED
-
-    def _end_owner(self, ended: _Open) -> None:
+    def _end_owner(self, ended: _OpenElement) -> None:
         if ended.tag == "node":
             self._end_node(ended)
         elif ended.tag == "edge":
@@ -167,7 +164,7 @@ class GraphMl(ElementReader):
         elif ended.tag != "graph":
             self.drop(ended.tag, ended.attributes.get("id") or ended.attributes.get("name", ""))
 
-    def _end_node(self, ended: _Open) -> None:
+    def _end_node(self, ended: _OpenElement) -> None:
         fields = ended.fields
         if ended.label:
             fields.setdefault("label", ended.label)
@@ -180,17 +177,14 @@ class GraphMl(ElementReader):
         if ended.around is not None:
             ended.around.inner.append(node_id)
 
-    def _end_edge(self, ended: _Open) -> None:
+    def _end_edge(self, ended: _OpenElement) -> None:
         attributes = ended.attributes
         if "directed" in attributes:
             is_directed = attributes["directed"] in ("true", "1")
         else:
             is_directed = not self._open or self._open[-1].attributes.get("edgedefault") != "undirected"
-        source, target, label = (
-            attributes.get("source", ""),
-            attributes.get("target", ""),
-            attributes.get("label", "") or ended.label,
-        )
+        source, target = attributes.get("source", ""), attributes.get("target", "")
+        label = attributes.get("label", "") or ended.label
         self.add_edge(EdgeElement(source, target, label, is_directed, ended.fields, ended.line))
 
     def _describe(self, text: str) -> None:

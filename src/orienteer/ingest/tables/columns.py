@@ -11,19 +11,8 @@ from orienteer.errors import BadInput, BadOption
 
 NODE_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": (
-        "id",
-        "node_id",
-        "nodeid",
-        "node_index",
-        "node_idx",
-        "index",
-        "idx",
-        "entity_id",
-        "curie",
-        "uri",
-        "iri",
-        "node",
-        "pid",
+        *("id", "node_id", "nodeid", "node_index", "node_idx", "index", "idx", "entity_id"),
+        *("curie", "uri", "iri", "node", "pid"),
     ),
     "type": ("kind", "type", "pos", "category", "node_type", "entity_type"),
     "name": ("name", "title", "label", "display_name", "displayname", "node_name"),
@@ -34,21 +23,8 @@ NODE_NAMES: Mapping[str, tuple[str, ...]] = {
 
 EDGE_NAMES: Mapping[str, tuple[str, ...]] = {
     "type": (
-        "type",
-        "relation",
-        "metaedge",
-        "predicate",
-        "edge_type",
-        "edge_label",
-        "relationship",
-        "relation_type",
-        "relationship_type",
-        "rel",
-        "r",
-        "edge",
-        "label",
-        "kind",
-        "display_relation",
+        *("type", "relation", "metaedge", "predicate", "edge_type", "edge_label", "relationship", "relation_type"),
+        *("relationship_type", "rel", "r", "edge", "label", "kind", "display_relation"),
     ),
     "text": NODE_NAMES["text"],
     "weight": ("weight",),
@@ -188,16 +164,8 @@ class EdgeRoles:
         type_column = next(iter(best["type"]), None)
         display = next((n for n in names if plainly(n) == "display_relation" and n != type_column), None)
         source_sides, target_sides = _sides(names, source, target)
-        return cls(
-            source,
-            target,
-            type_column,
-            tuple(best["text"]),
-            next(iter(best["weight"]), None),
-            display,
-            source_sides,
-            target_sides,
-        )
+        texts, weight = tuple(best["text"]), next(iter(best["weight"]), None)
+        return cls(source, target, type_column, texts, weight, display, source_sides, target_sides)
 
 
 def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None]:
@@ -206,11 +174,10 @@ def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None
     end_names = next((pair for pair in ENDS if pair[0] in by_name and pair[1] in by_name), None)
     source = columns.role("source") or (by_name[end_names[0]] if end_names else None)
     target = columns.role("target") or (by_name[end_names[1]] if end_names else None)
-    here = set(names)
     if end_names is None:  # half a pair, for a message that names the missing half
         source = source or next((by_name[pair[0]] for pair in ENDS[:8] if pair[0] in by_name), None)
         target = target or next((by_name[pair[1]] for pair in ENDS[:8] if pair[1] in by_name), None)
-    return (source if source in here else None), (target if target in here else None)
+    return (source if source in names else None), (target if target in names else None)
 
 
 def _prefix(end: str) -> str:
@@ -233,11 +200,8 @@ def _sides(names: Sequence[str], source: str, target: str) -> tuple[dict[str, st
 
 def check_named(columns: Columns, seen: Collection[str]) -> None:
     """Raise `BadInput` where an option names a column that no table has."""
-    for option, wanted in (
-        ("--column", list(columns.roles.values())),
-        ("--private", list(columns.private)),
-        ("--explode", list(columns.explode)),
-    ):
+    options = {"--column": columns.roles.values(), "--private": columns.private, "--explode": columns.explode}
+    for option, wanted in options.items():
         for column in wanted:
             if column not in seen:
                 raise BadInput(f"{option}: there is no column {column!r}. The columns are: {', '.join(sorted(seen))}.")

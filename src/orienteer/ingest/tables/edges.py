@@ -41,7 +41,9 @@ class EdgeMaker:
         sources, targets = self._ids(batch, self._roles.source), self._ids(batch, self._roles.target)
         empty = _blank(sources) | _blank(targets)
         if empty:
-            self._report(batch, sources, targets, sorted(empty))
+            for row in sorted(empty):
+                value = shown(f"{sources[row]} -> {targets[row]}")
+                self._tally.drop("empty id", [Place(file=self._file, line=batch.lines[row], value=value)])
             batch = batch.without(empty)
             sources, targets = self._ids(batch, self._roles.source), self._ids(batch, self._roles.target)
         types = self._types(batch)
@@ -66,11 +68,6 @@ class EdgeMaker:
             for row, node_id in enumerate(self._ids(batch, end)):
                 if node_id.strip() and not present.has(node_id):
                     yield maker.node(node_id, {name: values[row] for name, values in columns})
-
-    def _report(self, batch: Batch, sources: Sequence[str], targets: Sequence[str], rows: Sequence[int]) -> None:
-        for row in rows:
-            value = shown(f"{sources[row]} -> {targets[row]}")
-            self._tally.drop("empty id", [Place(file=self._file, line=batch.lines[row], value=value)])
 
     @staticmethod
     def _ids(batch: Batch, column: str) -> Sequence[str]:
@@ -129,7 +126,7 @@ class EdgeMaker:
         return extra
 
     def _put(self, extra: Extra | None, name: str, value: JsonValue) -> Extra:
-        extra = {} if extra is None else extra
+        extra = extra or {}
         role = EDGE_RANKS.get(plainly(name), ("", 0))[0]
         if (role == "text" or name in self._roles.texts) and "text" not in extra:
             extra["text"] = text_of(value)

@@ -103,13 +103,13 @@ def plan(sources: Sequence[Path], columns: Columns, *, nodes: Sequence[Path], ed
     tables, ignored = _tables(sources, by_hand)
     node_tables = [table_of(path, is_named=True) for path in nodes]
     edge_tables = [_sure_edges(table_of(path, is_named=True), columns) for path in edges]
-    found_nodes, found_edges, others = _sort(tables, columns)
+    sorted_nodes, sorted_edges, others = _sort(tables, columns)
     if not nodes:
-        node_tables = found_nodes
+        node_tables = sorted_nodes
     if not edges:
-        edge_tables = found_edges
+        edge_tables = sorted_edges
     chosen = [*node_tables, *edge_tables]
-    others += [table for table in (*found_nodes, *found_edges) if table not in chosen]
+    others += [table for table in (*sorted_nodes, *sorted_edges) if table not in chosen]
     unclear = [table for table in others if table.is_named]
     if unclear or not chosen:
         raise BadInput(_unclear(unclear or others))
@@ -129,11 +129,7 @@ def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], l
         inside = [path for path in listing(source) if path.resolve() not in by_hand]
         readable = [path for path in inside if _is_candidate(path)]
         tables += [table_of(path, is_named=False) for path in readable]
-        ignored += [
-            Ignored(file=str(path), reason="no table", is_telling=not _is_beside(path))
-            for path in inside
-            if path not in readable
-        ]
+        ignored += [_no_table(path) for path in inside if path not in readable]
         if not readable and not by_hand:
             raise BadInput(f"{source} holds no table. What is read: {suffixes()}.")
     return tables, ignored
@@ -184,13 +180,17 @@ def graphs(source: Path, is_one: Callable[[Path], bool]) -> list[Path]:
 def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, ...]:
     """Return the foreign files in a folder that was read as a whole."""
     inside = [path for source in sources if source.is_dir() for path in listing(source)]
-    return tuple(_left_over(path) for path in inside if path not in files)
+    return tuple(
+        Ignored(file=str(path), reason="no part of the graph") if _is_candidate(path) else _no_table(path)
+        for path in inside
+        if path not in files
+    )
 
 
-def _left_over(path: Path) -> Ignored:
-    if _is_candidate(path):
-        return Ignored(file=str(path), reason="no part of the graph")
-    return Ignored(file=str(path), reason="no table", is_telling=not _is_beside(path))
+def _no_table(path: Path) -> Ignored:
+    """Return a file that is no table; one that clearly accompanies tables is told of only on demand."""
+    is_beside = stem(path).casefold() in PROSE or path.suffix.lower() in NO_TABLES
+    return Ignored(file=str(path), reason="no table", is_telling=not is_beside)
 
 
 def _is_candidate(path: Path) -> bool:
@@ -199,30 +199,23 @@ def _is_candidate(path: Path) -> bool:
     return format_of(path) is not None and not is_prose
 
 
-def _is_beside(path: Path) -> bool:
-    """Say whether a file is clearly something that accompanies tables, not one that could not be read."""
-    return stem(path).casefold() in PROSE or path.suffix.lower() in NO_TABLES
-
-
 def table_of(path: Path, *, is_named: bool) -> Table:
     """Return a file as a table. Raises `BadInput` for one that cannot be read as such."""
     if not path.exists():
         raise BadInput(f"{path} does not exist: name a folder of tables, or a table")
     form = format_of(path)
     if form is None:
-        raise BadInput(_no_table(path))
+        name = suffix(path)
+        if name in GRAPHS or is_rdf(path):
+            raise BadInput(
+                f"{path} holds a whole graph, not a table: import it alone, without --nodes, --edges and --labels"
+            )
+        what = "XML that is no RDF" if name == ".xml" else path.suffix or "a file without a suffix"
+        raise BadInput(f"{path}: {what} is not among the formats: {suffixes()}")
     require(path)
     if not isinstance(form.reader, Parquet) and path.suffix.lower() != ".gz":
         _require_text(path)
     return Table(path, form, _names(path, form), is_named=is_named)
-
-
-def _no_table(path: Path) -> str:
-    name = suffix(path)
-    if name in GRAPHS or is_rdf(path):
-        return f"{path} holds a whole graph, not a table: import it alone, without --nodes, --edges and --labels"
-    what = "XML that is no RDF" if name == ".xml" else path.suffix or "a file without a suffix"
-    return f"{path}: {what} is not among the formats: {suffixes()}"
 
 
 def _require_text(path: Path) -> None:
@@ -263,11 +256,8 @@ def _sort(tables: Sequence[Table], columns: Columns) -> tuple[list[Table], list[
             others.append(table)
     # Three unknown columns beside a table of edges are something else; alone they are the edges.
     if edges and not any(table.is_named for table in bare):
-        return (
-            nodes,
-            edges,
-            [*others, *(Table(table.path, table.format, _names(table.path, table.format)) for table in bare)],
-        )
+        others += [Table(table.path, table.format, _names(table.path, table.format)) for table in bare]
+        return nodes, edges, others
     return nodes, [*edges, *bare], others
 
 

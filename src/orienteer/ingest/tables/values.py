@@ -36,7 +36,8 @@ def plain(value: Any) -> JsonValue:  # Any: whatever a file format can hold
     if isinstance(value, bool | int):
         return value
     if isinstance(value, float | Decimal):
-        return _finite(float(value))
+        value = float(value)
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)  # JSON has no infinity
     if isinstance(value, Mapping):
         members = {str(key): plain(member) for key, member in value.items()}
         return {key: member for key, member in members.items() if member is not None} or None
@@ -104,12 +105,6 @@ def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format 
             return None
         return members if isinstance(members, dict) else None
     return None
-
-
-def _finite(value: float) -> JsonValue:
-    if math.isnan(value):
-        return None
-    return value if math.isfinite(value) else str(value)  # JSON has no infinity
 
 
 def _other(value: Any) -> JsonValue:

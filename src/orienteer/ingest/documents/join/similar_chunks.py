@@ -121,7 +121,9 @@ def fields_of(nodes: Iterable[Node]) -> Kinds:
     for number, (_, node) in enumerate(parts_of(nodes)):
         properties = node.properties
         entities.append(_keys(properties.get("entities")))
-        events.append(_keys(_event_names(properties.get("events"))))
+        listed = properties.get("events")
+        names = [event.get("name") for event in listed if isinstance(event, dict)] if isinstance(listed, list) else []
+        events.append(_keys(names))
         if node.type == TABLE:
             tables.parts.append(number)
             _add_table(tables, node)
@@ -131,10 +133,6 @@ def fields_of(nodes: Iterable[Node]) -> Kinds:
             chunks.about.append(str(about))
             chunks.within.append(embedded_text(node.name, node.text))
     return Kinds(chunks, tables, tuple(entities), tuple(events))
-
-
-def _event_names(events: JsonValue) -> list[JsonValue]:
-    return [event.get("name") for event in events if isinstance(event, dict)] if isinstance(events, list) else []
 
 
 def _keys(names: JsonValue) -> dict[str, str]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.similar_chunks import Fields, KindPair, Kinds, packed, thresholds_of
-from orienteer.ingest.documents.join.similarity import PERCENTILES, Candidates, Sets, correlations, percentile_table
+from orienteer.ingest.documents.join.similarity import PERCENTILES, Sets, correlations, percentile_table
 
 BINS = 40
 JOINED = {
@@ -41,11 +41,14 @@ def statistics(
     and tables hold how many names and events, the last count with all above it: figures 5, 8 and 12. Where the pairs
     were measured, `joint` has how often two similarities come together: figures 7, 10 and 13.
     """
-    whole = {alike.name: _with_beside(alike) for alike in several}
+    whole = {alike.name: replace(alike.pool, signals={**alike.pool.signals, **alike.beside}) for alike in several}
     figures: dict[str, Any] = {  # Any: JSON
         "candidates": {alike.name: len(alike.pool.pairs) for alike in several},
         "nodes": {"chunk": len(kinds.chunks.parts), "table": len(kinds.tables.parts)},
-        "thresholds": {alike.name: _rounded(thresholds_of(alike.pool, config)) for alike in several},
+        "thresholds": {
+            alike.name: {name: round(value, 6) for name, value in thresholds_of(alike.pool, config).items()}
+            for alike in several
+        },
         "percentiles": [row._asdict() for row in percentile_table([alike.pool for alike in several], nodes_of(kinds))],
         "means": {name: {key: _mean(values) for key, values in pairs.signals.items()} for name, pairs in whole.items()},
         "correlations": {name: correlations(pairs) for name, pairs in whole.items()},
@@ -55,7 +58,13 @@ def statistics(
         "counts": _counts(several, kinds),
     }
     if is_measured:
-        figures["joint"] = {name: _joints(pairs, JOINED[name]) for name, pairs in whole.items()}
+        figures["joint"] = {
+            name: {
+                f"{first}, {second}": joint(pairs.signals[first], pairs.signals[second])
+                for first, second in combinations(JOINED[name], 2)
+            }
+            for name, pairs in whole.items()
+        }
     return figures
 
 
@@ -97,17 +106,6 @@ def joint(first: Values, second: Values, *, bins: int = BINS) -> dict[str, Any]:
     }
 
 
-def _joints(pairs: Candidates, names: Sequence[str]) -> dict[str, Any]:  # Any: JSON
-    return {
-        f"{first}, {second}": joint(pairs.signals[first], pairs.signals[second])
-        for first, second in combinations(names, 2)
-    }
-
-
-def _with_beside(alike: KindPair) -> Candidates:
-    return replace(alike.pool, signals={**alike.pool.signals, **alike.beside})
-
-
 def _counts(several: Sequence[KindPair], kinds: Kinds) -> dict[str, dict[str, list[int]]]:
     """Return how many parts of each kind hold none, one, two ... names, and events where a model wrote any."""
     sets_of = {"entities": several[0].entities.sets}
@@ -127,7 +125,3 @@ def _tally(sets: Sets, fields: Fields) -> list[int]:
 
 def _mean(values: Values) -> float:
     return round(float(values.mean()), _DIGITS) if len(values) else 0.0
-
-
-def _rounded(values: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, 6) for name, value in values.items()}

@@ -49,7 +49,7 @@ class _Grid(_Where):
     caption: str
 
 
-class _Read(Record):
+class _Conversion(Record):
     title: str
     blocks: list[_Prose | _Grid]
 
@@ -58,7 +58,7 @@ class _Refusal(Record):
     error: str
 
 
-_REPLY: TypeAdapter[_Read | _Refusal] = TypeAdapter(_Read | _Refusal)
+_REPLY: TypeAdapter[_Conversion | _Refusal] = TypeAdapter(_Conversion | _Refusal)
 
 
 class Converter:
@@ -88,7 +88,7 @@ class Converter:
             read = self._converted(worker, file, suffix)
         except (PipeError, DeadlinePassed) as fault:
             self._end(kind)
-            raise BadInput(self._told(fault)) from fault
+            raise BadInput(self._reason(fault)) from fault
         except BaseException:  # half of the file is sent, or its answer is still to come
             self._end(kind)
             raise
@@ -99,7 +99,7 @@ class Converter:
             file.name, read.title or title, blocks, file.name, (file.path.name,), has_title=bool(read.title)
         )
 
-    def _converted(self, worker: Worker, file: File, suffix: str) -> _Read | _Refusal:
+    def _converted(self, worker: Worker, file: File, suffix: str) -> _Conversion | _Refusal:
         """Return a process's answer for a file. Raises `PipeError`, `DeadlinePassed`, and `BadInput` on sending."""
         deadline = time.monotonic() + self._seconds
         worker.pipe.send_bytes(suffix.encode(), deadline)
@@ -112,7 +112,7 @@ class Converter:
         except ValidationError as error:
             raise PipeError("it answered in a form that is none") from error
 
-    def _told(self, fault: PipeError | DeadlinePassed) -> str:
+    def _reason(self, fault: PipeError | DeadlinePassed) -> str:
         if isinstance(fault, DeadlinePassed):
             return f"takes more than {self._seconds:g} s to convert: raise seconds, or save it again"
         if isinstance(fault, PipeClosed):

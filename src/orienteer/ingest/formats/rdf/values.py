@@ -8,34 +8,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.ingest.formats.rdf.vocabulary import RDF, XSD
+from orienteer.ingest.formats.rdf.vocabulary import XSD
 from orienteer.ingest.tables.values import TRUTH, numeric, plain
 from orienteer.records import JsonValue
 
-WHOLE = frozenset(
-    XSD + name
-    for name in (
-        "integer",
-        "int",
-        "long",
-        "short",
-        "byte",
-        "nonNegativeInteger",
-        "positiveInteger",
-        "nonPositiveInteger",
-        "negativeInteger",
-        "unsignedInt",
-        "unsignedLong",
-        "unsignedShort",
-        "unsignedByte",
-        "gYear",
-    )
+_WHOLE_NAMES = (
+    *("integer", "int", "long", "short", "byte", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte"),
+    *("nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger", "gYear"),
 )
+WHOLE = frozenset(XSD + name for name in _WHOLE_NAMES)
 BROKEN = frozenset(XSD + name for name in ("decimal", "double", "float"))
 DATED = frozenset(XSD + name for name in ("date", "gYearMonth"))
 BOOLEAN = f"{XSD}boolean"
 STRING = f"{XSD}string"
-LANG_STRING = f"{RDF}langString"
 _ZONE = re.compile(r"(?<=\d)(?:Z|[+-]\d\d:\d\d)$")
 
 
@@ -90,20 +75,14 @@ class Languages:
         """
         if len(values) < 2 or not any(literal.kind[:1] == "@" for literal in values):
             return values
-        own = sorted((literal for literal in values if self._is_wanted(literal.language)), key=self._is_regional)
+        own = [literal for literal in values if literal.language.casefold() == self.wanted]
+        own += [literal for literal in values if literal.language.casefold().startswith(self._regional)]
         untold = [literal for literal in values if literal.kind[:1] != "@"]
         chosen = own + untold or [literal for literal in values if literal.language == values[0].language]
         if len(chosen) < len(values):
             among = set(map(id, chosen))
             self._left.update(literal.language for literal in values if id(literal) not in among)
         return chosen
-
-    def _is_wanted(self, language: str) -> bool:
-        language = language.casefold()
-        return language == self.wanted or language.startswith(self._regional)
-
-    def _is_regional(self, value: Literal) -> bool:
-        return value.language.casefold() != self.wanted
 
     def note(self) -> list[str]:
         """Return a line about the values that were left out, if any."""
