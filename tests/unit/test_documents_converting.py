@@ -194,7 +194,7 @@ from orienteer.ingest.documents.read import conversion_worker
 def read(source, library):
     code = source.stream.read().decode()
     return {{"title": repr(eval(code)), "blocks": []}}
-conversion_worker.KINDS["pdf"] = conversion_worker.Kind("pdfplumber", read)
+conversion_worker.KINDS["pdf"] = conversion_worker.FileKind("pdfplumber", read)
 if __name__ == "__main__":
     conversion_worker.main()
 """

@@ -19,13 +19,13 @@ from orienteer.ingest import portable
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.ingest.provenance import describe_import
-from orienteer.ingest.report import SHOWN, Cut, Ignored, Place, Report, Tally, peak_bytes
+from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, RowPlace, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import Columns, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE, NodeMaker, explode
-from orienteer.ingest.tables.plan import Plan, Table, asks, left_over, links_out, plan, refuse_links, table_of
+from orienteer.ingest.tables.plan import ImportPlan, Table, asks, left_over, links_out, plan, refuse_links, table_of
 from orienteer.ingest.tables.values import identifier
 from orienteer.options import Options
 
@@ -116,7 +116,7 @@ class _Importer:
         if self._own is None:
             self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
         else:
-            self._plan = Plan((), (), ignored=left_over(sources, self._own.files))
+            self._plan = ImportPlan((), (), ignored=left_over(sources, self._own.files))
         refuse_links(sources, self._own.files if self._own else ())
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
@@ -165,7 +165,7 @@ class _Importer:
                 except DuplicateNode as error:
                     raise DuplicateNode(self._two_nodes(node.id, file, line)) from error
                 if not is_new:
-                    self._tally.merge("duplicate", [Place(file=file, line=line, value=shown(node.id))])
+                    self._tally.merge("duplicate", [RowPlace(file=file, line=line, value=shown(node.id))])
         self._seen |= maker.seen | set(table.columns)
         return maker
 

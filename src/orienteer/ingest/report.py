@@ -29,7 +29,7 @@ MEANING: Mapping[str, str] = {
 }
 
 
-class Place(Record):
+class RowPlace(Record):
     """A row of a source file. `line` is the row's number where the format has no lines."""
 
     file: str
@@ -42,7 +42,7 @@ class Cut(Record):
 
     reason: str
     count: int
-    first: tuple[Place, ...]
+    first: tuple[RowPlace, ...]
 
 
 class Ignored(Record):
@@ -91,7 +91,7 @@ class Report(Record):
 @dataclass(slots=True)
 class _Count:
     total: int = 0
-    first: list[Place] = field(default_factory=list)
+    first: list[RowPlace] = field(default_factory=list)
 
 
 EMPTY_ID, BAD_ENCODING = "empty id", "bad encoding"
@@ -108,7 +108,7 @@ class Tally:
         self.private: dict[str, int] = {}
         self.notes: list[str] = []
 
-    def drop(self, reason: str, first: Sequence[Place], count: int = 1) -> None:
+    def drop(self, reason: str, first: Sequence[RowPlace], count: int = 1) -> None:
         """Count rows that could not be used; `first` holds the places of the first of them.
 
         Where columns are private, a row that could not be read is told by its place alone.
@@ -121,11 +121,11 @@ class Tally:
         """Return what a reader of this file tells of each row that it cannot use."""
 
         def drop(reason: str, line: int, value: str) -> None:
-            self.drop(reason, [Place(file=file, line=line, value=value)])
+            self.drop(reason, [RowPlace(file=file, line=line, value=value)])
 
         return drop
 
-    def merge(self, reason: str, first: Sequence[Place], count: int = 1) -> None:
+    def merge(self, reason: str, first: Sequence[RowPlace], count: int = 1) -> None:
         """Count rows that say what another row has said."""
         _add(self._merged, reason, first, count)
 
@@ -154,7 +154,7 @@ def peak_bytes() -> int | None:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _add(counts: dict[str, _Count], reason: str, first: Sequence[Place], count: int) -> None:
+def _add(counts: dict[str, _Count], reason: str, first: Sequence[RowPlace], count: int) -> None:
     if count:
         counted = counts.setdefault(reason, _Count())
         counted.total += count

@@ -189,7 +189,7 @@ class _EntryReader:
                 return entry
 
 
-class _Group(NamedTuple):
+class _TypedEdges(NamedTuple):
     """The edges of one type between one pair of node types."""
 
     type: int
@@ -213,7 +213,7 @@ def _join_inverses(edges: EdgeTable) -> list[str]:
     return joined
 
 
-def _groups(edges: EdgeTable) -> list[_Group]:
+def _groups(edges: EdgeTable) -> list[_TypedEdges]:
     """Return the edges by type and by the types of their ends, in the order in which they come."""
     rows = np.flatnonzero(edges.keep)
     ends = [edges.node_type[end[rows]].astype(np.int64) for end in (edges.source, edges.target)]
@@ -222,7 +222,7 @@ def _groups(edges: EdgeTable) -> list[_Group]:
     parts = np.split(rows[order], np.flatnonzero(np.diff(codes[order])) + 1) if len(rows) else []
     by_appearance = sorted(parts, key=lambda part: int(part[0]))
     return [
-        _Group(
+        _TypedEdges(
             int(edges.type[part[0]]),
             int(edges.node_type[edges.source[part[0]]]),
             int(edges.node_type[edges.target[part[0]]]),

@@ -116,11 +116,11 @@ def _part(figures: Figures, part: PairPart) -> PairFigures:
 
 def _picture(figures: Figures, pair: str, quantity: str) -> Markup | None:
     """Draw a quantity of a pair of kinds; None for what nobody wrote."""
-    thing, counted, kind = quantity.partition(" per ")
+    what, is_count, kind = quantity.partition(" per ")
     first, both, second = quantity.partition(", ")
-    if counted:
-        counts = figures["counts"].get(thing, {}).get(kind)
-        noun = "names" if thing == "entities" else thing
+    if is_count:
+        counts = figures["counts"].get(what, {}).get(kind)
+        noun = "names" if what == "entities" else what
         return tally(counts, noun, kind=f"{kind}s", most=MOST_COUNTED) if counts else None
     if both:
         return cloud(figures["joint"][pair][quantity], first, second)

@@ -30,7 +30,7 @@ LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class FieldDialect:
     """How a file separates and quotes its fields."""
 
     delimiter: str
@@ -47,7 +47,7 @@ class Dialect:
 class Delimited:
     """Reads rows of fields with a separator between them, told from each file unless a dialect is given."""
 
-    def __init__(self, dialect: Dialect | None = None) -> None:
+    def __init__(self, dialect: FieldDialect | None = None) -> None:
         self._dialect = dialect
 
     def columns(self, path: Path) -> tuple[str, ...]:
@@ -147,15 +147,15 @@ def _lines(rows: list[list[str]], before: int, after: int) -> Sequence[int]:
     return lines
 
 
-def _dialect(path: Path) -> Dialect:
+def _dialect(path: Path) -> FieldDialect:
     with opened_text(path) as text:
         sample = text.read(SAMPLE)
     delimiters = DELIMITERS[suffix(path)]
     first = LINE_BREAK.split(sample, maxsplit=1)[0]
     delimiter = max(delimiters, key=first.count)
     if delimiter != "\t":
-        return Dialect(delimiter, suffix(path) != ".sif")
+        return FieldDialect(delimiter, suffix(path) != ".sif")
     opening = len(OPENING_QUOTE.findall(sample))
     whole = len(QUOTED_FIELD.findall(sample))
     # The sample may end inside of one last quoted field.
-    return Dialect(delimiter, 0 < opening <= whole + (len(sample) == SAMPLE))
+    return FieldDialect(delimiter, 0 < opening <= whole + (len(sample) == SAMPLE))

@@ -25,7 +25,7 @@ SPANS = frozenset({"spell", "slice"})
 
 
 @dataclass(slots=True)
-class _OpenElement:
+class _GexfElement:
     """A node or an edge whose end has not come yet."""
 
     attributes: dict[str, str]
@@ -56,7 +56,7 @@ class Gexf(ElementReader):
         self._default_size = 0
         self._attribute: _Attribute | None = None
         """The one that is being declared."""
-        self._open: list[_OpenElement] = []
+        self._open: list[_GexfElement] = []
         self.edge_names = {"weight": None}
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -66,7 +66,7 @@ class Gexf(ElementReader):
         if tag == "attvalue":
             self._take_value(attributes)
         elif tag in ("node", "edge"):
-            self._open.append(_OpenElement(attributes, self.line))
+            self._open.append(_GexfElement(attributes, self.line))
             self.default(self._default_size)
         elif tag == "parent" and self._open:
             self._open[-1].outer.append(attributes.get("for", ""))
@@ -119,7 +119,7 @@ class Gexf(ElementReader):
             return [self.typed.value(member, inner, name=attribute.title, line=self.line) for member in _members(text)]
         return self.typed.value(text, kind, name=attribute.title, line=self.line)
 
-    def _end_node(self, ended: _OpenElement) -> None:
+    def _end_node(self, ended: _GexfElement) -> None:
         attributes = ended.attributes
         node_id = attributes.get("id", "")
         fields = {**self._defaults["node"], **ended.fields}
@@ -130,7 +130,7 @@ class Gexf(ElementReader):
         for group in dict.fromkeys(filter(None, (*ended.outer, attributes.get("pid", ""), *around))):
             self.add_part(node_id, group, ended.line)
 
-    def _end_edge(self, ended: _OpenElement) -> None:
+    def _end_edge(self, ended: _GexfElement) -> None:
         attributes = ended.attributes
         fields = {**self._defaults["edge"], **ended.fields}
         kind, label = attributes.get("kind", ""), attributes.get("label", "")

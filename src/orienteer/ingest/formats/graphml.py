@@ -49,14 +49,14 @@ class _Key:
 
 
 @dataclass(slots=True)
-class _OpenElement:
+class _GraphMlElement:
     """An element whose end has not come yet."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     fields: Fields
-    around: _OpenElement | None
+    around: _GraphMlElement | None
     """The node that it is in."""
     inner: list[str] = field(default_factory=list)
     """The nodes inside of a node."""
@@ -76,7 +76,7 @@ class GraphMl(ElementReader):
         self._node_names: set[str] = set()
         self._defaults: dict[str, Fields] = {"node": {}, "edge": {}}
         self._default_size = 0
-        self._open: list[_OpenElement] = []
+        self._open: list[_GraphMlElement] = []
         self._key: _Key | None = None
         """Of the declaration or the value that is being read."""
         self._is_markup = False
@@ -92,7 +92,7 @@ class GraphMl(ElementReader):
             self.default(self._default_size)
             above = self._open[-1] if self._open else None
             around = above.around if above and above.tag != "node" else above
-            self._open.append(_OpenElement(tag, attributes, self.line, dict(self._defaults.get(tag, ())), around))
+            self._open.append(_GraphMlElement(tag, attributes, self.line, dict(self._defaults.get(tag, ())), around))
         elif tag == "key":
             self._key = _declared(attributes)
         elif tag in TEXTS:
@@ -156,7 +156,7 @@ class GraphMl(ElementReader):
         else:
             owner.fields[key.name] = self._value(key, text, owner.line)
 
-    def _end_owner(self, ended: _OpenElement) -> None:
+    def _end_owner(self, ended: _GraphMlElement) -> None:
         if ended.tag == "node":
             self._end_node(ended)
         elif ended.tag == "edge":
@@ -164,7 +164,7 @@ class GraphMl(ElementReader):
         elif ended.tag != "graph":
             self.drop(ended.tag, ended.attributes.get("id") or ended.attributes.get("name", ""))
 
-    def _end_node(self, ended: _OpenElement) -> None:
+    def _end_node(self, ended: _GraphMlElement) -> None:
         fields = ended.fields
         if ended.label:
             fields.setdefault("label", ended.label)
@@ -177,7 +177,7 @@ class GraphMl(ElementReader):
         if ended.around is not None:
             ended.around.inner.append(node_id)
 
-    def _end_edge(self, ended: _OpenElement) -> None:
+    def _end_edge(self, ended: _GraphMlElement) -> None:
         attributes = ended.attributes
         if "directed" in attributes:
             is_directed = attributes["directed"] in ("true", "1")

@@ -27,7 +27,7 @@ from orienteer.graph.reserved import CHUNK, COMMUNITY, DOCUMENT, FACT, MENTIONS,
 from orienteer.ingest.extraction.merger import Key
 from orienteer.ingest.extraction.records import MEMBER, OBJECT, RELATED_TO, STATES, SUBJECT, entity_type, folded
 from orienteer.ingest.formats.table import shown
-from orienteer.ingest.report import Place, Tally
+from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.records import Edge, JsonValue, Node
 
@@ -62,31 +62,31 @@ class Entity:
     text: str
     sources: tuple[str, ...]
     """Ids of the passages that speak of it."""
-    place: Place
+    place: RowPlace
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class EntityRelation:
     """Two entities and what is said of them together."""
 
     source: str
     target: str
     text: str
     sources: tuple[str, ...]
-    place: Place
+    place: RowPlace
     keywords: tuple[str, ...] = ()
     weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class HyperFact:
     """A fact with any number of entities."""
 
     key: str
     """What its members are tied to."""
     text: str
     sources: tuple[str, ...]
-    place: Place
+    place: RowPlace
     score: float | None = None
 
 
@@ -99,7 +99,7 @@ class Community:
     text: str
     members: tuple[str, ...]
     """Their keys."""
-    place: Place
+    place: RowPlace
     level: int | None = None
     rating: float | None = None
 
@@ -131,7 +131,7 @@ class KnowledgeWriter:
         self._documents.add(document_id)
         self.builder.add_node(Node(f"{DOCUMENT}:{document_id}", DOCUMENT, name, "", (), properties or {}))
 
-    def add_passage(self, passage: Passage, place: Place) -> None:
+    def add_passage(self, passage: Passage, place: RowPlace) -> None:
         """Take a passage, under its own id; its document comes before it."""
         is_known = passage.document in self._documents
         if passage.document and not is_known:
@@ -165,7 +165,7 @@ class KnowledgeWriter:
         self._entities.setdefault(entity.key, node_id)
         self._mentions += [(source, node_id) for source in self._known(entity.sources, entity.place)]
 
-    def add_relation(self, relation: Relation) -> None:
+    def add_relation(self, relation: EntityRelation) -> None:
         """Take a relation, as a statement and as an edge; its entities come before it."""
         self._settle()
         source, target = (self._entities.get(end) for end in (relation.source, relation.target))
@@ -185,7 +185,7 @@ class KnowledgeWriter:
         properties = {**fact.properties, **({"sources": list(sources)} if sources else {})}
         self._edges.append(Edge(source, RELATED_TO, target, relation.text, relation.weight, properties))
 
-    def add_statement(self, statement: Statement) -> None:
+    def add_statement(self, statement: HyperFact) -> None:
         """Take a statement; of several with the same words the first stays, with the sources of all."""
         digest = hashlib.blake2b(statement.text.encode(), digest_size=HASH_BYTES)
         node_id = self._facts[statement.key] = f"{FACT}:{digest.hexdigest()}"
@@ -198,7 +198,7 @@ class KnowledgeWriter:
         properties: dict[str, JsonValue] = {} if statement.score is None else {"score": statement.score}
         self.builder.add_node(Node(node_id, FACT, name, statement.text, (), properties))
 
-    def add_member(self, statement: str, entity: str, weight: float, place: Place) -> None:
+    def add_member(self, statement: str, entity: str, weight: float, place: RowPlace) -> None:
         """Tie a statement to an entity; both come before."""
         if statement in self._facts and entity in self._entities:
             self._tie(Edge(self._facts[statement], MEMBER, self._entities[entity], weight=weight))
@@ -266,7 +266,7 @@ class KnowledgeWriter:
             self.builder.add_node(node)
         self._waiting.clear()
 
-    def _fact(self, relation: Relation, source: str, target: str) -> Node:
+    def _fact(self, relation: EntityRelation, source: str, target: str) -> Node:
         names = [self._names[end] for end in (source, target)]
         sentence = relation.text or f"{names[0]} is related to {names[1]}."
         digest = hashlib.blake2b(
@@ -275,7 +275,7 @@ class KnowledgeWriter:
         keywords: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
         return Node(f"{FACT}:{digest.hexdigest()}", FACT, " – ".join(names), sentence, (), keywords)
 
-    def _known(self, sources: Iterable[str], place: Place) -> tuple[str, ...]:
+    def _known(self, sources: Iterable[str], place: RowPlace) -> tuple[str, ...]:
         """Return the passages that are there, each once, and count those that are not."""
         passages = []
         for passage in dict.fromkeys(sources):
@@ -285,7 +285,7 @@ class KnowledgeWriter:
                 self._drop(place, passage)
         return tuple(passages)
 
-    def _drop(self, place: Place, value: str) -> None:
+    def _drop(self, place: RowPlace, value: str) -> None:
         self.tally.drop(BROKEN, [place.model_copy(update={"value": shown(value)})])
 
 

@@ -27,14 +27,14 @@ from orienteer.ingest.formats.graphml import JOINT, GraphMl
 from orienteer.ingest.formats.knowledge import (
     Community,
     Entity,
+    EntityRelation,
+    HyperFact,
     KnowledgeWriter,
     Passage,
-    Relation,
-    Statement,
     unquoted,
 )
 from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
-from orienteer.ingest.report import Place, Tally
+from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier, plain
 
@@ -120,9 +120,9 @@ class WorkingDirectory:
             place=self._place(GRAPH, node.line),
         )
 
-    def _statement(self, node: NodeElement) -> Statement:
+    def _statement(self, node: NodeElement) -> HyperFact:
         score = node.fields.get("weight")
-        return Statement(
+        return HyperFact(
             key=node.id,
             text=unquoted(node.id.removeprefix(HYPEREDGE_ID)),
             sources=tuple(_parted(node.fields.get("source_id"))),
@@ -130,10 +130,10 @@ class WorkingDirectory:
             score=float(score) if isinstance(score, int | float) else None,
         )
 
-    def _relation(self, edge: EdgeElement, more: tuple[str, ...]) -> Relation:
+    def _relation(self, edge: EdgeElement, more: tuple[str, ...]) -> EntityRelation:
         fields = edge.fields
         keywords = [word.strip() for part in _parted(fields.get("keywords")) for word in part.split(",")]
-        return Relation(
+        return EntityRelation(
             source=edge.source,
             target=edge.target,
             text="\n".join(_parted(fields.get("description"))),
@@ -173,8 +173,8 @@ class WorkingDirectory:
             raise BadInput(f"{path} is no store of LightRAG's: an object of objects is expected")
         return store
 
-    def _place(self, name: str, line: int) -> Place:
-        return Place(file=str(self.folder / name), line=line, value="")
+    def _place(self, name: str, line: int) -> RowPlace:
+        return RowPlace(file=str(self.folder / name), line=line, value="")
 
 
 def recognize(source: Path, tally: Tally) -> WorkingDirectory | None:

@@ -25,14 +25,14 @@ from orienteer.ingest.extraction.records import entity_type
 from orienteer.ingest.formats.knowledge import (
     Community,
     Entity,
+    EntityRelation,
     KnowledgeWriter,
     Passage,
-    Relation,
     unquoted,
 )
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.table import NODE_ROWS
-from orienteer.ingest.report import Place, Tally
+from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier, plain
 
@@ -53,7 +53,7 @@ Row = Mapping[str, Any]  # Any: whatever a Parquet file can hold
 
 class _Line(NamedTuple):
     row: Row
-    place: Place
+    place: RowPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class GraphRagOutput:
         titles = self._read_entities(writer)
         for row, place in self._lines("relationships"):
             writer.add_relation(
-                Relation(
+                EntityRelation(
                     source=unquoted(_text(row, "source")),
                     target=unquoted(_text(row, "target")),
                     text=_description(row),
@@ -169,7 +169,7 @@ class GraphRagOutput:
             return
         for batch in Parquet().batches(path, rows=NODE_ROWS, drop=self.tally.dropping(str(path)), header=True):
             for line, row in zip(batch.lines, batch.rows(), strict=True):
-                yield _Line(row, Place(file=str(path), line=line, value=""))
+                yield _Line(row, RowPlace(file=str(path), line=line, value=""))
 
 
 def recognize(source: Path, tally: Tally) -> GraphRagOutput | None:

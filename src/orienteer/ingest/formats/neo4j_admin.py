@@ -18,7 +18,7 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.delimited import DELIMITERS, Delimited, Dialect
+from orienteer.ingest.formats.delimited import DELIMITERS, Delimited, FieldDialect
 from orienteer.ingest.formats.files import opened_text, stem, suffix
 from orienteer.ingest.formats.graph_file import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
@@ -123,7 +123,7 @@ class TablePart:
 
     path: Path
     header: Header
-    dialect: Dialect
+    dialect: FieldDialect
     has_header: bool
 
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
@@ -268,7 +268,7 @@ def _part(path: Path) -> TablePart | None:
     fields, separator = max(
         ((_split(first, separator), separator) for separator in SEPARATORS), key=lambda pair: len(pair[0])
     )
-    return TablePart(path, header_of(fields, path), Dialect(separator, True), True) if is_header(fields) else None
+    return TablePart(path, header_of(fields, path), FieldDialect(separator, True), True) if is_header(fields) else None
 
 
 def _split(line: str, separator: str) -> list[str]:

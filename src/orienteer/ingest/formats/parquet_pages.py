@@ -61,7 +61,7 @@ def directory(content: Any) -> list[Group]:  # Any: bytes, or a file mapped
     if content[-4:] != MAGIC or size > len(content) - 8:
         raise ValueError("no directory at its end")
     with _whole("the directory"):
-        footer = _Reader(content, len(content) - 8 - size).structure()
+        footer = _ThriftReader(content, len(content) - 8 - size).structure()
         leaves = list(_leaves(footer[2]))
         return [
             Group(group[3], group[2], [_chunk(column[3], leaf) for column, leaf in zip(group[1], leaves, strict=True)])
@@ -105,7 +105,7 @@ def _leaves(schema: list[Fields]) -> Iterator[_Leaf]:
 
 def pages(content: Any, start: int, length: int) -> Iterator[ParquetPage]:  # Any: bytes, or a file mapped
     """Return the pages of a column. Raises `ValueError` for a broken header."""
-    reader = _Reader(content, start)
+    reader = _ThriftReader(content, start)
     end = min(start + length, len(content))
     while reader.at < end:
         with _whole(f"the page at byte {reader.at:,}"):
@@ -130,7 +130,7 @@ def _whole(what: str) -> Iterator[None]:
         raise ValueError(f"{what} is not whole") from error
 
 
-class _Reader:
+class _ThriftReader:
     def __init__(self, content: Any, at: int) -> None:  # Any: bytes, or a file mapped
         self._data, self.at = content, at
         self._read: Mapping[int, Callable[[int], Any]] = {

@@ -9,7 +9,7 @@ from typing import Any
 from orienteer.graph.edges import CodedColumn, EdgeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
-from orienteer.ingest.report import Place, Tally
+from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.values import identifier, number, opened, plain, text_of
@@ -43,7 +43,7 @@ class EdgeMaker:
         if empty:
             for row in sorted(empty):
                 value = shown(f"{sources[row]} -> {targets[row]}")
-                self._tally.drop("empty id", [Place(file=self._file, line=batch.lines[row], value=value)])
+                self._tally.drop("empty id", [RowPlace(file=self._file, line=batch.lines[row], value=value)])
             batch = batch.without(empty)
             sources, targets = self._ids(batch, self._roles.source), self._ids(batch, self._roles.target)
         types = self._types(batch)

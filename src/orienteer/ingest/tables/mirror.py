@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.edges import EdgeTable
 from orienteer.ingest.formats.table import shown
-from orienteer.ingest.report import SHOWN, Place, Tally
+from orienteer.ingest.report import SHOWN, RowPlace, Tally
 
 MIRRORED_PERCENT = 99
 """Rows of a relation, loops apart, that need their reverse before the relation counts as mirrored."""
@@ -169,10 +169,10 @@ def _against(edges: EdgeTable, rows: Rows) -> Mask:
     return against
 
 
-def _places(edges: EdgeTable, rows: Rows) -> list[Place]:
+def _places(edges: EdgeTable, rows: Rows) -> list[RowPlace]:
     """Return where the first of these rows stand."""
     places = []
     for row in rows[:SHOWN].tolist():
         file, line = edges.origin(row)
-        places.append(Place(file=file, line=line, value=" -> ".join(map(shown, edges.ids(row)))))
+        places.append(RowPlace(file=file, line=line, value=" -> ".join(map(shown, edges.ids(row)))))
     return places

@@ -11,7 +11,7 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
-from orienteer.ingest.report import Place, Tally
+from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.values import identifier, is_prose, items, number, opened, plain, text_of
 from orienteer.records import JsonValue, Node
@@ -69,7 +69,7 @@ class NodeMaker:
             node_id = identifier(value)
             if not node_id.strip():
                 first_value = next((cell for cell in values if cell), "")
-                self._tally.drop("empty id", [Place(file=file, line=line, value=shown(first_value))])
+                self._tally.drop("empty id", [RowPlace(file=file, line=line, value=shown(first_value))])
                 continue
             yield NodeRow(self.node(node_id, dict(zip(names, values, strict=True))), line)
 
@@ -131,7 +131,7 @@ def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line
             f"Two different nodes have the id {node.id!r}: the second is at {file}, line {line}; remove one"
         ) from error
     if not is_new:
-        tally.merge("duplicate", [Place(file=file, line=line, value=shown(node.id))])
+        tally.merge("duplicate", [RowPlace(file=file, line=line, value=shown(node.id))])
 
 
 def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder) -> None:

@@ -82,7 +82,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ImportPlan:
     """What is read as what."""
 
     nodes: tuple[Table, ...]
@@ -97,7 +97,7 @@ class Plan:
         return tuple(table.path for table in (*self.nodes, *self.edges))
 
 
-def plan(sources: Sequence[Path], columns: Columns, *, nodes: Sequence[Path], edges: Sequence[Path]) -> Plan:
+def plan(sources: Sequence[Path], columns: Columns, *, nodes: Sequence[Path], edges: Sequence[Path]) -> ImportPlan:
     """Tell what each file holds, by hand where files are named, else by names of files and columns."""
     by_hand = {path.resolve() for path in (*nodes, *edges)}
     tables, ignored = _tables(sources, by_hand)
@@ -113,7 +113,7 @@ def plan(sources: Sequence[Path], columns: Columns, *, nodes: Sequence[Path], ed
     unclear = [table for table in others if table.is_named]
     if unclear or not chosen:
         raise BadInput(_unclear(unclear or others))
-    return Plan(tuple(node_tables), tuple(edge_tables), tuple(others), tuple(ignored))
+    return ImportPlan(tuple(node_tables), tuple(edge_tables), tuple(others), tuple(ignored))
 
 
 def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], list[Ignored]]:

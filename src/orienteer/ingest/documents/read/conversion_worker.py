@@ -279,7 +279,7 @@ def _padded(row: tuple[str, ...], width: int) -> tuple[str, ...]:
     return (*row, *[""] * (width - len(row)))
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """A kind of file that one process reads."""
 
     library: str
@@ -287,9 +287,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "pdf": Kind("pdfplumber", read_pdf),
-    "office": Kind("markitdown", read_office),
-    "workbook": Kind("openpyxl", read_workbook),
+    "pdf": FileKind("pdfplumber", read_pdf),
+    "office": FileKind("markitdown", read_office),
+    "workbook": FileKind("openpyxl", read_workbook),
 }
 OF_SUFFIX = {".pdf": "pdf", ".docx": "office", ".pptx": "office", ".xlsx": "workbook", ".xlsm": "workbook"}
 

@@ -49,7 +49,7 @@ LONGEST_LINE = 20_000
 """Characters of a line in which emphasis and links are looked for; a longer one is data, and stays as it is."""
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line without its end, and where it begins."""
 
     text: str
@@ -67,8 +67,8 @@ def read_markdown(text: str) -> Page:
 def read_plain(text: str) -> list[Block]:
     """Return the paragraphs of a text without marks: blank lines part them."""
     blocks: list[Block] = Blocks()
-    lines: list[Line] = []
-    for line in (*_lines(text), Line("", len(text))):
+    lines: list[TextLine] = []
+    for line in (*_lines(text), TextLine("", len(text))):
         if line.text.strip():
             lines.append(line)
         elif lines:
@@ -130,23 +130,23 @@ class _MarkdownReader:
         self._lines = self._prepared(text)
         self._at = 0
 
-    def _prepared(self, text: str) -> list[Line]:
+    def _prepared(self, text: str) -> list[TextLine]:
         front = _FRONT.match(text)
         if front is not None:
             title = _FRONT_TITLE.search(front[1])
             if title is not None:
                 self._page.title = title[1].strip(" \t").strip("\"'")
             text = "\n" * front.end() + text[front.end() :]
-        lines: list[Line] = []
+        lines: list[TextLine] = []
         for line in _lines(_without_comments(text)):
             reference = _REFERENCE.match(line.text)
             if reference is not None:
                 self._references[reference[1].casefold()] = reference[2]
-            lines.append(line if reference is None else Line("", line.start))
+            lines.append(line if reference is None else TextLine("", line.start))
         return lines
 
     def read(self) -> Page:
-        paragraph: list[Line] = []
+        paragraph: list[TextLine] = []
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if paragraph and (level := self._underline(line, paragraph)):
@@ -172,12 +172,12 @@ class _MarkdownReader:
         return self._page
 
     @staticmethod
-    def _underline(line: Line, paragraph: Sequence[Line]) -> int:
+    def _underline(line: TextLine, paragraph: Sequence[TextLine]) -> int:
         match = _UNDERLINE.match(line.text)
         is_item = _ITEM.match(paragraph[0].text) is not None
         return 0 if match is None or is_item else 1 if match[1][0] == "=" else 2
 
-    def _starts_block(self, line: Line) -> bool:
+    def _starts_block(self, line: TextLine) -> bool:
         text = line.text
         if text.lstrip(" ")[:1] not in ("#", "`", "~", "-", "_", "*") and "|" not in text:
             return False
@@ -193,7 +193,7 @@ class _MarkdownReader:
             return False
         return 1 < len(_cells(below)) == len(_cells(header)) <= MOST_COLUMNS
 
-    def _block(self, line: Line) -> None:
+    def _block(self, line: TextLine) -> None:
         """Read the block that begins at a line which cannot belong to a paragraph, and go past it."""
         heading, fence = _HEADING.match(line.text), _FENCE.match(line.text)
         if heading is not None:
@@ -233,7 +233,7 @@ class _MarkdownReader:
         all_links, self._links = tuple(dict.fromkeys([*self._links, *links])), ()
         return all_links
 
-    def _prose(self, lines: Sequence[Line]) -> None:
+    def _prose(self, lines: Sequence[TextLine]) -> None:
         if not lines:
             return
         parts = [_without(_QUOTE, line.text).strip() for line in lines]
@@ -245,7 +245,7 @@ class _MarkdownReader:
     def _code(self, fence: str) -> None:
         first = self._lines[self._at]
         self._at += 1
-        inside: list[Line] = []
+        inside: list[TextLine] = []
         while self._at < len(self._lines):
             line = self._lines[self._at]
             self._at += 1
@@ -261,7 +261,7 @@ class _MarkdownReader:
         first = self._lines[self._at]
         links: list[str] = []
 
-        def row(line: Line) -> tuple[str, ...]:
+        def row(line: TextLine) -> tuple[str, ...]:
             cells = [plain(cell, self._references) for cell in _cells(line.text)]
             links.extend(link for _, cell_links in cells for link in cell_links)
             return tuple(text for text, _ in cells)
@@ -278,16 +278,16 @@ class _MarkdownReader:
         self._page.blocks.append(Grid(header, filled(rows, len(header)), place, links=self._linked(links)))
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[TextLine]:
     if text.count("\n") > MOST_LINES:
         raise BadInput(f"more than {MOST_LINES:,} lines: part it")
     start = 0
     for line in text.split("\n"):
-        yield Line(line, start)
+        yield TextLine(line, start)
         start += len(line) + 1
 
 
-def _span(lines: Sequence[Line]) -> Span:
+def _span(lines: Sequence[TextLine]) -> Span:
     return Span(lines[0].start, lines[-1].start + len(lines[-1].text))
 
 

@@ -26,7 +26,7 @@ from orienteer.ingest.formats.rdf.triples import Triples
 from orienteer.ingest.formats.rdf.values import Languages
 from orienteer.ingest.formats.rdf.vocabulary import PredicateRoles
 from orienteer.ingest.formats.table import shown
-from orienteer.ingest.report import SHOWN, Place, Tally
+from orienteer.ingest.report import SHOWN, RowPlace, Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels
@@ -80,10 +80,12 @@ class RdfFiles:
     def _count_unheard(self, graph: RdfGraph, triples: Triples, sources: Sequence[FileRows]) -> None:
         """Count the remarks on statements that can carry none."""
         lines = (triples.line, triples.literal_line)
-        unheard, places = graph.unheard, list[Place]()
+        unheard, places = graph.unheard, list[RowPlace]()
         for row, is_literal in unheard[:SHOWN]:
             file = next(source.path for source in sources if row < source.end[is_literal])
-            places.append(Place(file=file, line=lines[is_literal][row], value=shown(graph.subject_of(row, is_literal))))
+            places.append(
+                RowPlace(file=file, line=lines[is_literal][row], value=shown(graph.subject_of(row, is_literal)))
+            )
         if unheard:
             self.tally.drop(UNHEARD, places, len(unheard))
 

@@ -104,7 +104,7 @@ class RdfDocument:
         base = BASE + stem(self.path) + suffix(self.path)
         if form == RdfFormat.JSON_LD:
             form = self._streamed(base)
-        reader, seen = _Reader(raw, self.path, is_xml=form == RdfFormat.RDF_XML), 0
+        reader, seen = _CheckedBytes(raw, self.path, is_xml=form == RdfFormat.RDF_XML), 0
         try:
             quads = parse(io.BufferedReader(reader, READ), form, base_iri=base, lenient=True)
             for first in quads:
@@ -126,7 +126,7 @@ class RdfDocument:
 
         with opened(self.path) as raw:
             try:
-                reader = _Reader(raw, self.path)
+                reader = _CheckedBytes(raw, self.path)
                 quads = parse(io.BufferedReader(reader, READ), RdfFormat.STREAMING_JSON_LD, base_iri=base, lenient=True)
                 for first in quads:
                     _batch(first, quads, reader)
@@ -146,7 +146,7 @@ class RdfDocument:
         return f"{self.path}{line}: {_reason(error)}; mend it, or name the file with the suffix of its syntax"
 
 
-def _batch(first: Quad, quads: Iterator[Quad], reader: _Reader) -> list[Quad]:
+def _batch(first: Quad, quads: Iterator[Quad], reader: _CheckedBytes) -> list[Quad]:
     """Return the next statements, fewer where they are heavy: a prefix of a megabyte makes them so by one letter."""
     batch, characters = [first], 0
     while len(batch) < _BATCH and characters <= MOST_HELD and (some := list(islice(quads, _STEP))):
@@ -213,7 +213,7 @@ def _reason(error: SyntaxError) -> str:
     return _PLACE.sub("", error.msg).removeprefix("Parser error: ")
 
 
-class _Reader(io.RawIOBase):
+class _CheckedBytes(io.RawIOBase):
     """A file as the parser may read it: without a byte order mark, and with no entities that unpack to something huge.
 
     Ontologies declare entities for their namespaces. The parser expands whatever is declared, without a bound, so
