@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from orienteer.errors import BadInput, BadOption, DuplicateNode
-from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest import portable
 from orienteer.ingest.bounds import memory_told
@@ -29,7 +29,6 @@ from orienteer.ingest.tables.plan import ImportPlan, Table, asks, left_over, lin
 from orienteer.ingest.tables.values import identifier
 from orienteer.options import Options
 
-Progress = Callable[[str, int], None]
 SOME = 10
 """Names that a message lists."""
 

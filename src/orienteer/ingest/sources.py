@@ -10,8 +10,9 @@ from pathlib import Path
 from orienteer.display import counted
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.files import locked
+from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
-from orienteer.ingest.importer import ImportOptions, Progress, holds_tables, import_graph
+from orienteer.ingest.importer import ImportOptions, holds_tables, import_graph
 from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.report import Report
 
@@ -28,7 +29,7 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
     if is_graph(path):
         return path
     _require_sources(path)
-    tell = progress or (lambda stage, count: None)
+    tell = (lambda stage, count: None) if progress is None else progress
     target = cached_path(path, cache=cache)
     locks = cache / "locks"
     for folder in (target.parent, locks):

@@ -16,7 +16,7 @@ Memory: the ends and types of the edges, 24 bytes each, and one node's fields; n
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,20 +61,6 @@ ROW_NAME: Mapping[str, str] = {"review": "summary", "qa": "question"}
 ROW_TEXT: Mapping[str, str] = {"review": "reviewText", "qa": "answer"}
 
 
-@dataclass(slots=True)
-class _RowEdges:
-    """Edges that the reader makes itself, from products to their rows."""
-
-    sources: list[str] = field(default_factory=list)
-    types: list[str] = field(default_factory=list)
-    targets: list[str] = field(default_factory=list)
-
-    def add(self, source: str, edge_type: str, target: str) -> None:
-        self.sources.append(source)
-        self.types.append(edge_type)
-        self.targets.append(target)
-
-
 @dataclass(frozen=True, slots=True)
 class StarkBase:
     """A folder with one processed knowledge base."""
@@ -95,17 +81,20 @@ class StarkBase:
         """Read the knowledge base into the builder. Raises `BadInput` where its parts do not fit together."""
         node_names, edge_names = self._names()
         node_types = self._node_types()
-        seen, own = 0, _RowEdges()
+        seen = 0
+        row_edges: list[tuple[str, str, str]] = []
+        """Source, type and target of the edges from products to their rows."""
         for seen, (node_id, fields) in enumerate(pickles.items(self.folder / NODE_INFO), 1):  # noqa: B007 (counted)
             node_type = self._type(node_id, node_types, node_names)
-            self._add_node(builder, own, node_id, node_type, fields)
+            row_edges += self._add_node(builder, node_id, node_type, fields)
         if node_types is not None and len(node_types) != seen:
             raise BadInput(
                 f"{self.folder / NODE_TYPES} has {len(node_types):,} types for {seen:,} nodes: fetch both again"
             )
         self._add_edges(builder, edge_names, seen)
-        if own.sources:
-            builder.add_edges(EdgeBatch(own.sources, own.types, own.targets, file=str(self.folder / NODE_INFO)))
+        if row_edges:
+            sources, types, targets = zip(*row_edges, strict=True)
+            builder.add_edges(EdgeBatch(sources, types, targets, file=str(self.folder / NODE_INFO)))
         labels = Labels()
         for name in edge_names.values():
             if name.count(JOINT) == 2:
@@ -154,7 +143,10 @@ class StarkBase:
 
     # ---- nodes
 
-    def _add_node(self, builder: GraphBuilder, own: _RowEdges, node_id: str, node_type: str, fields: JsonValue) -> None:
+    def _add_node(
+        self, builder: GraphBuilder, node_id: str, node_type: str, fields: JsonValue
+    ) -> Iterator[tuple[str, str, str]]:
+        """Add a node and those of its rows; yield the edges to these."""
         if not isinstance(fields, dict):
             raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
         stated = {key: value for key, value in fields.items() if key not in self.private and str(value) not in UNKNOWN}
@@ -165,14 +157,11 @@ class StarkBase:
         builder.add_node(node)
         for name, rows in lists.items():
             rows = [row for row in rows if isinstance(row, dict) and row]
-            if name in self.explode:
-                edge_type = self.explode[name]
-                row_nodes: Iterator[Node] = _row_nodes(node, name, rows)
-            else:
-                edge_type, row_nodes = f"has_{name}", _tables(node, name, rows)
+            row_nodes = _row_nodes(node, name, rows) if name in self.explode else _tables(node, name, rows)
+            edge_type = self.explode.get(name, f"has_{name}")
             for row_node in row_nodes:
                 builder.add_node(row_node)
-                own.add(node_id, edge_type, row_node.id)
+                yield node_id, edge_type, row_node.id
 
     # ---- edges
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.builder import Progress
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.records import Usage
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder, Vectors
 
-Progress = Callable[[str, int], None]
 _BLOCK = 64  # texts that are embedded and kept at a time: what a kill costs at the most, a thread
 _TOLD = 8  # blocks that take long enough to tell of
 

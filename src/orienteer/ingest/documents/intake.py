@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, MissingExtra
+from orienteer.graph.builder import Progress
 from orienteer.index.arrays import Folder, Strings, StringWriter, encode
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
@@ -24,7 +25,6 @@ from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.provenance import DocumentStamp, stamp
 from orienteer.records import Node
 
-Progress = Callable[[str, int], None]
 READING = "reading documents"
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BATCH = 4096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
-from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport, edge_counts
@@ -37,7 +37,6 @@ from orienteer.records import Usage
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder, LanguageModel
 
-Progress = Callable[[str, int], None]
 VECTORS_GONE = (
     "its vectors were of the graph before: orienteer embed makes them again, what has not changed from the cache"
 )

@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from orienteer.graph.builder import Progress
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.names.chunk_titles import parts_of
 from orienteer.graph.names.mentions import CorpusNames
@@ -28,7 +29,6 @@ from orienteer.ingest.extraction.ties import CoOccurrences, NamePlaces, Sentence
 from orienteer.records import Node
 from orienteer.text.proper_names import key_of
 
-Progress = Callable[[str, int], None]
 PHRASE = "phrase"
 """The type of an entity that is written in lower case."""
 MOST_BETWEEN = 10

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from orienteer.display import counted
-from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.format import Manifest
 from orienteer.graph.reserved import DOCUMENT, READ
@@ -25,7 +25,6 @@ from orienteer.ingest.extraction.ties import synonym_edges
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder
 
-Progress = Callable[[str, int], None]
 SYMMETRIC = frozenset({CO_OCCURS, SYNONYM})
 
 

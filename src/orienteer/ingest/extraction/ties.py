@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.builder import Progress
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.reserved import TABLE
 from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
@@ -36,7 +37,6 @@ LEAST_CHARACTERS = 3
 _ROWS = 1024  # names that are compared with all others at once
 _EMBEDDED = 2048
 _DIGITS = re.compile(r"\d+")
-Progress = Callable[[str, int], None]
 _WORD = re.compile(r"\w+")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 from pydantic import Field
 
 from orienteer.errors import BadInput
+from orienteer.graph.builder import Progress
 from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, publish_layer
 from orienteer.graph.pieces.vectors import open_vectors
 from orienteer.graph.store import Graph
@@ -17,8 +17,6 @@ from orienteer.ingest.documents.join.similarity import candidates, cosines, near
 from orienteer.ingest.provenance import is_chunk_graph
 from orienteer.options import Options
 from orienteer.text.tokenizer import Tokenizer
-
-Progress = Callable[[str, int], None]
 
 
 class LinkConfig(Options):
@@ -44,7 +42,7 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
     """
     started = time.perf_counter()
     config = config or LinkConfig()
-    tell = progress or _silent
+    tell = progress or (lambda stage, count: None)
     if is_chunk_graph(graph.manifest):
         raise BadInput(f"{graph.path} was made by build: its edges of similarity are in it already")
     vectors = open_vectors(graph.path, graph.manifest.generation)
@@ -88,7 +86,3 @@ def _rows_with_text(graph: Graph, config: LinkConfig) -> Rows:
         if (mask is None or mask[row]) and len(tokenizer.words(graph.texts[row])) >= config.least_words
     ]
     return np.array(rows, np.int32)
-
-
-def _silent(stage: str, count: int) -> None:
-    """Take no notice of progress."""

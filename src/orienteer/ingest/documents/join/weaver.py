@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import DuplicateNode
-from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.names.mentions import CorpusNames, find_names
 from orienteer.graph.pieces import publish_piece
@@ -26,7 +26,6 @@ from orienteer.records import Edge, Node
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder
 
-Progress = Callable[[str, int], None]
 _BATCH = 20_000
 
 
