@@ -26,7 +26,7 @@ from orienteer.methods.table import AUTO, METHODS
 from orienteer.options import options_of
 from orienteer.records import Ranked, Result, StoppedBy, Usage
 from orienteer.retrieval.bases.table import BASES
-from orienteer.serve.cli import upkeep
+from orienteer.serve.cli import doctor
 from orienteer.serve.cli.app import application
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -191,7 +191,7 @@ def test_extras():
     extras = set(project["optional-dependencies"]) - {"test", "check"}
     for name in extras:
         assert f"orienteer[{name}]" in section("### Extras")
-    assert set(upkeep._EXTRAS) == extras - {"all"}  # those that `doctor` tells of
+    assert set(doctor.EXTRAS) == extras - {"all"}  # those that `doctor` tells of
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

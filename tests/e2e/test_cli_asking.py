@@ -10,7 +10,7 @@ from dataclasses import fields
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.serve.cli import upkeep
+from orienteer.serve.cli import doctor
 from orienteer.settings import Settings
 from orienteer.tools.code.interpreter import SPEC
 
@@ -488,13 +488,13 @@ def test_doctor_takes_only_a_model_server_for_one(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with FakeServer(lambda body, before: Answer()) as server:
-        assert upkeep._answers(server.url)
-        assert not upkeep._answers(server.url.removesuffix("/v1"))
-    assert not upkeep._answers(server.url)
+        assert doctor.does_answer(server.url)
+        assert not doctor.does_answer(server.url.removesuffix("/v1"))
+    assert not doctor.does_answer(server.url)
     with socket.create_server(("127.0.0.1", 0)) as other:
         speaker = threading.Thread(target=_greet, args=(other,))
         speaker.start()
-        assert not upkeep._answers(f"http://127.0.0.1:{other.getsockname()[1]}/v1")
+        assert not doctor.does_answer(f"http://127.0.0.1:{other.getsockname()[1]}/v1")
         speaker.join()
 
 

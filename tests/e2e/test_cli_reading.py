@@ -364,10 +364,9 @@ def test_trouble_with_files_is_told_in_one_line(tables, clubs, cli, monkeypatch)
 
 
 def test_every_command_shows_an_example_and_the_common_options(cli):
-    from orienteer.serve.cli import ask, graph_files, trace, upkeep
-    from orienteer.serve.cli import graph as reading
+    from orienteer.serve.cli.app import MODULES
 
-    for module in (ask, graph_files, reading, trace, upkeep):
+    for module in MODULES:
         for name in module.COMMANDS:
             ran = cli(*name.split(), "--help")
             assert ran.code == 0

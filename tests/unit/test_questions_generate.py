@@ -20,6 +20,7 @@ from orienteer.quizzes.paraphrase import paraphrase
 from orienteer.quizzes.plan import PATTERNS
 from orienteer.quizzes.questions import generate_questions
 from orienteer.records import Edge, Node
+from orienteer.serve.cli.arguments import TotalBudgetFlags
 from orienteer.serve.cli.output import Output
 from orienteer.serve.cli.quiz import questions as command
 
@@ -259,7 +260,7 @@ def test_a_dead_model_leaves_the_questions_plain(library, generated):
 
 def test_the_command_writes_a_file_and_says_what_it_did(library, generated, tmp_path, capsys):
     target = tmp_path / "q.jsonl"
-    command(Output(as_json=True), library.path, target, count=60, random_seed=7)
+    command(Output(as_json=True), library.path, target, count=60, random_seed=7, budget=TotalBudgetFlags())
     captured = capsys.readouterr()
     summary = json.loads(captured.out)
     lines = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
@@ -284,18 +285,26 @@ def test_the_command_writes_a_file_and_says_what_it_did(library, generated, tmp_
 def test_the_command_writes_to_standard_output(library, generated, capsys):
     from pathlib import Path
 
-    command(Output(quiet=True), library.path, Path("-"), count=60, random_seed=7)
+    command(Output(quiet=True), library.path, Path("-"), count=60, random_seed=7, budget=TotalBudgetFlags())
     captured = capsys.readouterr()
     assert captured.out == escape_json(as_lines(generated.items))
     assert captured.err == ""
     with pytest.raises(UsageError, match="-o"):
-        command(Output(as_json=True), library.path, Path("-"))
+        command(Output(as_json=True), library.path, Path("-"), budget=TotalBudgetFlags())
 
 
 def test_the_command_says_that_there_are_fewer(library, tmp_path, capsys):
-    command(Output(), library.path, tmp_path / "q.jsonl", count=500, patterns=["one_hop"], types=["topic"])
+    command(
+        Output(),
+        library.path,
+        tmp_path / "q.jsonl",
+        count=500,
+        patterns=["one_hop"],
+        types=["topic"],
+        budget=TotalBudgetFlags(),
+    )
     assert "500 were asked for: the graph gives no more questions of one_hop" in capsys.readouterr().err
     with pytest.raises(BadInput, match="folder"):
-        command(Output(), library.path, tmp_path / "none" / "q.jsonl")
+        command(Output(), library.path, tmp_path / "none" / "q.jsonl", budget=TotalBudgetFlags())
     with pytest.raises(BadInput, match="folder"):
-        command(Output(), library.path, tmp_path)
+        command(Output(), library.path, tmp_path, budget=TotalBudgetFlags())

@@ -17,28 +17,23 @@ from typer.exceptions import TyperException
 
 from orienteer.display import clean
 from orienteer.errors import Error, UsageError
-from orienteer.serve.cli import (
-    ask,
-    cypher,
-    documents,
-    embed,
-    evaluation,
-    graph,
-    graph_files,
-    quiz,
-    quiz_figures,
-    trace,
-    upkeep,
-)
-from orienteer.serve.cli.output import with_output
+from orienteer.serve.cli import ask, build, cache, doctor, evaluation, graph, graph_files, quiz, trace
+from orienteer.serve.cli.arguments import with_output
 
 INTERRUPTED = 130
+MODULES = (ask, evaluation, quiz, graph_files, build, graph, trace, doctor, cache)
+"""The modules of the commands, in the order of the help."""
+GROUPS = {
+    "eval": "Put methods side by side on questions whose answers are known.",
+    "trace": "Read, replay and compare what agents did.",
+    "cache": "What is kept so that it need not be made, or paid for, again.",
+}
 
 
 def application(first: str | None = None) -> typer.Typer:
-    """Return the application with all its commands; only those that begin with this word, where there are any.
+    """Return the application with all its commands, or only with those whose first word is `first`, if there are any.
 
-    To lay out every command takes typer longer than most commands take.
+    Typer takes longer to lay out every command than most commands take to run.
     """
     app = typer.Typer(
         help="Find evidence in a knowledge graph.",
@@ -49,28 +44,14 @@ def application(first: str | None = None) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_version)
     groups: dict[str, typer.Typer] = {}
-    modules = (
-        ask,
-        evaluation,
-        quiz_figures,
-        quiz,
-        graph_files,
-        documents,
-        embed,
-        graph,
-        cypher,
-        trace,
-        upkeep,
-    )
-    is_known = any(name.split()[0] == first for module in modules for name in module.COMMANDS)
-    for module in modules:
+    is_known = any(name.split()[0] == first for module in MODULES for name in module.COMMANDS)
+    for module in MODULES:
         for name, (function, example) in module.COMMANDS.items():
             if is_known and name.split()[0] != first:
                 continue
             group, _, name = name.rpartition(" ")
             if group and group not in groups:
-                about = module.GROUPS[group]
-                groups[group] = typer.Typer(help=about, short_help=about, rich_markup_mode=None)
+                groups[group] = typer.Typer(help=GROUPS[group], short_help=GROUPS[group], rich_markup_mode=None)
                 app.add_typer(groups[group], name=group)
             target = groups[group] if group else app
             short = (function.__doc__ or "").partition("\n")[0]
@@ -91,36 +72,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(clean("".join(traceback.format_exception(error))))
         return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
     except TyperException as error:
-        said = error.format_message().replace("Value error, ", "")
-        end = "" if said.endswith((".", "?")) else "."
-        return _fail(f"{said}{end} See: {_command_of(error)} --help", 2)
+        context = getattr(error, "ctx", None)  # only some of typer's errors know which command was being called
+        command = context.command_path if context is not None else "orienteer"
+        message = error.format_message().replace("Value error, ", "")
+        end = "" if message.endswith((".", "?")) else "."
+        return _fail(f"{message}{end} See: {command} --help", 2)
     if code == INTERRUPTED and arguments is None:
-        # The process is ours. Threads that wait for a model would keep it for as long as that takes.
+        # The process is ours. Threads that wait for a model would keep it alive until the model answers.
         sys.stderr.flush()
         os._exit(INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
 class _Command(TyperCommand):
-    """A command whose usage is written as people write it: `DIR QUESTION`, without braces."""
+    """A command whose usage has no braces: `DIR QUESTION`."""
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # Any: typer keeps the type of its contexts to itself
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # Any: typer does not export the type of its contexts
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
 
-def _command_of(error: TyperException) -> str:
-    """Return the command that was being called, as far as it was understood."""
-    context = getattr(error, "ctx", None)  # only some of typer's errors know it
-    return context.command_path if context is not None else "orienteer"
-
-
 def _prepare_process() -> None:
-    """Log to standard error, and write UTF-8 whatever the locale says: JSON has one encoding, names every script."""
-    # numpy starts threads for linear algebra, of which there is next to none here: an eighth of a command's start.
+    """Log to standard error, and write UTF-8 whatever the locale: JSON is UTF-8, and names come in every script."""
+    # numpy would start threads for linear algebra, which is hardly used here: an eighth of a command's start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is loaded stays: to look through all of it for garbage, several times over, takes a tenth of a start.
+    # What is loaded stays loaded: searching it for garbage several times takes a tenth of a start.
     gc.set_threshold(10_000)
-    # pydantic looks through all that is installed for plugins, of which a command needs none.
+    # pydantic would search all installed packages for plugins; a command needs none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
     for stream in (sys.stdout, sys.stderr):

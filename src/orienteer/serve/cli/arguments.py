@@ -1,23 +1,37 @@
-"""The arguments that several commands share, and how a folder or a file becomes a graph."""
+"""The flags that commands share, how a function with flags becomes a command, and how a folder becomes a graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import inspect
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 
 from orienteer.errors import BadInput, Error
-from orienteer.serve.cli.output import DISK, Output
+from orienteer.serve.cli.output import DISK_ERRORS, Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.llm.budget import Budget
+    from orienteer.protocols import LanguageModel
     from orienteer.settings import Settings
 
+STANDARD = Path("-")
+"""Standard output, where a file is asked for."""
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
+VerboseFlag = Annotated[
+    int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, with tracebacks.")
+]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, a table.")
 ]
@@ -28,6 +42,11 @@ Where = Annotated[
     typer.Option("--where", metavar="FIELD=VALUE", help="Keep nodes whose property fits: = != < <= > >=. Repeatable."),
 ]
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Hits at the most.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
+BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
+MethodOptions = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +54,13 @@ class ModelFlags:
     """The flags that name a model."""
 
     model: Annotated[str | None, typer.Option(metavar="NAME", help="The model as its server spells it.")] = None
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None
+    base_url: BaseUrl = None
 
-    def settings(self, **changes: Any) -> Settings:  # Any: what a setting holds
-        """Return what the environment and the settings file say, these flags first. Raises `BadOption`."""
+    def settings(self, **changes: Any) -> Settings:  # Any: the values of settings are of several types
+        """Return the settings of the environment and the settings file, overridden by these flags.
+
+        Raises `BadOption`.
+        """
         return settings().with_flags(model=self.model, base_url=self.base_url, **changes)
 
 
@@ -52,7 +74,7 @@ class BudgetFlags:
     budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars a question at the most.")] = None
 
     def limits(self, configured: Settings) -> Budget:
-        """Return the budget of a question, flags before settings. Raises `BadOption`."""
+        """Return the budget of a question, the settings' limits overridden by these flags. Raises `BadOption`."""
         return configured.limits(
             calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
         )
@@ -68,7 +90,7 @@ class TotalBudgetFlags:
     budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars in all, at the most.")] = None
 
     def limits(self) -> Budget:
-        """Return the budget; no setting has a part in it, for those are of a question. Raises `BadOption`."""
+        """Return the budget of the command. The limits of the settings are for one question. Raises `BadOption`."""
         from orienteer.llm import Budget
 
         return Budget(
@@ -76,8 +98,80 @@ class TotalBudgetFlags:
         )
 
 
+def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Return a command with the flags that all commands have, in place of its parameter `out`.
+
+    A parameter whose type is a dataclass stands for the flags that are its fields.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    parameters = {name: parameter for name, parameter in signature.parameters.items() if name != "out"}
+    groups = {
+        name: cast("type[Any]", parameter.annotation)  # a dataclass, as the condition says
+        for name, parameter in parameters.items()
+        if is_dataclass(parameter.annotation)
+    }
+    flags = [parameter for name, parameter in parameters.items() if name not in groups]
+    flags += [flag for group in groups.values() for flag in _flags(group)]
+    flags += [
+        inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JsonFlag),
+        inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietFlag),
+        inspect.Parameter("verbosity", inspect.Parameter.KEYWORD_ONLY, default=0, annotation=VerboseFlag),
+    ]
+
+    @functools.wraps(function)
+    def command(*, as_json: bool, quiet: bool, verbosity: int, **values: Any) -> int | None:
+        logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
+        out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity)
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        try:
+            code = _run(function, out, values)
+            out.done()
+        except KeyboardInterrupt:
+            out.note("interrupted")
+            raise
+        except BrokenPipeError:
+            # The reader has seen enough. What is still in the buffer goes nowhere, or Python would complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return code
+
+    # typer reads the parameters from these.
+    command.__signature__ = signature.replace(parameters=flags)  # type: ignore[attr-defined]
+    command.__annotations__ = {flag.name: flag.annotation for flag in flags}
+    return command
+
+
+def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
+    """Return the fields of a dataclass as parameters of a command."""
+    types = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=types[field.name]
+        )
+        for field in fields(group)
+    ]
+
+
+def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
+    """Return the exit code of a command.
+
+    Raises `NotAGraph` instead of an error that a damaged graph caused, and `Error` where a disk is full or fails.
+    """
+    try:
+        return function(out=out, **values)
+    except Exception as error:
+        for graph in out.opened:
+            from orienteer.graph.damage import tell_damage
+
+            tell_damage(graph.path, graph.manifest.generation, error)
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+            raise Error(f"{error.filename or 'a file'}: {error.strerror}; see to the disk, and try again") from error
+        raise
+
+
 def open_graph(path: Path, out: Output) -> Graph:
-    """Open a graph directory, or make one of its sources in the cache first."""
+    """Open a graph directory; a folder of sources is made into a graph in the cache first."""
     from orienteer.graph.store import Graph
 
     directory = graph_of(path, out)
@@ -88,7 +182,7 @@ def open_graph(path: Path, out: Output) -> Graph:
 
 
 def graph_of(path: Path, out: Output) -> Path:
-    """Return a graph directory as it is, or the one in the cache that is made of these sources."""
+    """Return a graph directory as it is; for a folder of sources, the graph in the cache that is made of them."""
     from orienteer.graph.format import is_graph
 
     if is_graph(path):
@@ -100,23 +194,43 @@ def graph_of(path: Path, out: Output) -> Path:
         return graph_directory(path, cache=cache, progress=out.progress)
 
 
+def open_priced_model(name: str, base_url: str | None, workers: int | None, budget: Budget) -> LanguageModel:
+    """Open a model with room for as many calls at once as there are workers.
+
+    Raises `BadOption` where the budget has a limit in dollars and the model's price is unknown.
+    """
+    configured = settings().with_flags(base_url=base_url)
+    if workers is not None:
+        configured = configured.with_flags(server={"concurrency": workers, **configured.server})
+    model = configured.open_model(name)
+    budget.require_price(model.name, model.price)
+    return model
+
+
+def check_writable(target: Path) -> None:
+    """Raise `BadInput` where no file could be written: better before the work than after."""
+    if target.is_dir() or not target.absolute().parent.is_dir():
+        trouble = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
+        raise BadInput(f"{target} {trouble}: name a file that can be written with -o")
+
+
 @contextmanager
 def file_trouble(advice: str) -> Iterator[None]:
-    """Tell what the system says of a file as an error of the request: no permission, no such folder.
+    """Turn an error of the operating system about a file into `BadInput` with some advice.
 
-    A disk that is full, or fails, is none of the request's.
+    A disk that is full, or fails, is not the caller's mistake: it becomes `Error`.
     """
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        kind = Error if error.errno in DISK else BadInput
+        kind = Error if error.errno in DISK_ERRORS else BadInput
         raise kind(f"{error.filename or 'a file'}: {error.strerror or error}; {advice}") from error
 
 
 def settings() -> Settings:
-    """Return what the environment and the settings file say."""
+    """Return the settings of the environment and the settings file."""
     from orienteer.settings import read_settings
 
     return read_settings()

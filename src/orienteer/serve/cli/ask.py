@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +18,7 @@ from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Directory,
     K,
+    MethodOptions,
     ModelFlags,
     Types,
     Where,
@@ -30,13 +31,12 @@ from orienteer.serve.cli.output import Output
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, Stream
     from orienteer.methods.card import MethodCard
-    from orienteer.records import Result, Trajectory
+    from orienteer.records import Result
     from orienteer.retriever import Retriever
 
-GROUPS: Mapping[str, str] = {}
 _AUTO = "auto: ark where a model is configured, else sage on chunks of documents and anchor on other graphs"
-_SAID = 160  # characters of what a model said beside any call
-_CALLED = 2_000  # characters of the arguments of a call: a model may write megabytes
+_REMARK = 160  # characters of a model's words in a turn without a call
+_ARGUMENTS = 2_000  # characters of the arguments of a call: a model may write megabytes
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
 
@@ -48,9 +48,6 @@ MethodName = Annotated[
     typer.Option(
         metavar="M", help="auto by default; orienteer methods lists them. One over another: graphsearch:hippo."
     ),
-]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
 ]
 
 
@@ -66,7 +63,7 @@ def ask(
     where: Where = None,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="The ranking alone.")] = False,
     trajectories: Annotated[bool, typer.Option("--trajectories", help="Put the trajectories into the JSON.")] = False,
-    set_options: Set = None,
+    set_options: MethodOptions = None,
     agents: Annotated[int | None, typer.Option(metavar="N", help="Parallel agents.")] = None,
     max_steps: Annotated[int | None, typer.Option(metavar="N", help="Steps of an agent at the most.")] = None,
     budget: BudgetFlags,
@@ -93,25 +90,25 @@ def ask(
         settings=configured,
     )
     events = retriever.stream(question, k, node_types=types or (), where=where or (), has_answer=not no_answer)
-    found = _listen(out, retriever, events, trace=trace)
+    result = _listen(out, retriever, events, trace=trace)
     if out.as_json:
-        out.json(found.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
+        out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
     if trace == traces.STANDARD:
-        _write_trace(out, found, trace)
+        _write_trace(out, result, trace)
     try:
-        _tell(out, found)
-    finally:  # what was paid for is shown first: a disk may be full
+        _print_result(out, result)
+    finally:  # the result is shown before the trace is written, for a disk may be full
         if trace not in (None, traces.STANDARD):
-            _write_trace(out, found, trace)
+            _write_trace(out, result, trace)
 
 
-def _write_trace(out: Output, found: Result, trace: Path) -> None:
+def _write_trace(out: Output, result: Result, trace: Path) -> None:
     from orienteer.agents import replay as traces
 
     with file_trouble("the result is above; the trace was not written"):
-        traces.write(trace, found.trajectories)
-    if not found.trajectories:
-        out.note(f"{found.method} takes no steps: the trace is empty")
+        traces.write(trace, result.trajectories)
+    if not result.trajectories:
+        out.note(f"{result.method} takes no steps: the trace is empty")
 
 
 def demo(out: Output) -> None:
@@ -125,16 +122,16 @@ def demo(out: Output) -> None:
     results = []
     for method in methods:
         retriever = Retriever(graph, method, settings=configured)
-        for asked in demo_questions():
+        for example in demo_questions():
             if not out.as_json:
-                out.print(f"{asked.question}\n")
-            found = _listen(out, retriever, retriever.stream(asked.question, 5), trace=None)
-            results.append(found)
-            _tell(out, found)
+                out.print(f"{example.question}\n")
+            result = _listen(out, retriever, retriever.stream(example.question, 5), trace=None)
+            results.append(result)
+            _print_result(out, result)
             if not out.as_json:
                 out.print()
     if out.as_json:
-        out.json([found.model_dump(mode="json", exclude={"trajectories"}) for found in results])
+        out.json([result.model_dump(mode="json", exclude={"trajectories"}) for result in results])
     else:
         out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
     if not configured.model:
@@ -188,7 +185,7 @@ def _headline(method: MethodCard) -> str:
 
 
 def _demo_graph(out: Output) -> Path:
-    """Return the demo graph, made in the cache at first use; its name changes with its content."""
+    """Return the demo graph in the cache, made at first use; its folder is named after a hash of its content."""
     import hashlib
 
     from orienteer.graph.format import is_graph
@@ -207,25 +204,32 @@ def _demo_graph(out: Output) -> Path:
 
 
 def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> Result:
-    """Return what comes of a question, showing its steps as they happen; what is interrupted is kept in the trace."""
+    """Return the result of a question, showing its steps as they happen.
+
+    After an interruption the steps so far are written to the trace.
+    """
+    from orienteer.agents import replay as traces
     from orienteer.agents.events import DoneEvent
 
-    found: Result | None = None
-    with _retries_told(out), stream as events:
+    result: Result | None = None
+    with _retries_shown(out), stream as events:
         try:
             for event in events:
-                _show(out, event, has_agents=retriever.method.needs_model)
+                _show_event(out, event, has_agents=retriever.method.needs_model)
                 if isinstance(event, DoneEvent):
-                    found = event.result
+                    result = event.result
         except KeyboardInterrupt:
-            _keep(out, events.interrupt(patience=_PATIENCE), trace)
+            trajectories = events.interrupt(patience=_PATIENCE)
+            if trace is not None:
+                traces.write(trace, trajectories)
+                out.note(f"the trace so far is in {trace}")
             raise
-    assert found is not None  # a stream ends with it, or raises
-    return found
+    assert result is not None  # a stream ends with it, or raises
+    return result
 
 
 class _Retries(logging.Handler):
-    """Tells that a model's server is asked again, once for agents side by side; passes over what else the SDK logs."""
+    """Notes that a model's server is asked again, once for agents side by side; ignores all else that the SDK logs."""
 
     def __init__(self, out: Output) -> None:
         super().__init__()
@@ -242,8 +246,8 @@ class _Retries(logging.Handler):
 
 
 @contextmanager
-def _retries_told(out: Output) -> Iterator[None]:
-    """Tell of the SDK's retries, which it makes known in its log alone."""
+def _retries_shown(out: Output) -> Iterator[None]:
+    """Show the SDK's retries, which only its log tells of."""
     logger, handler = logging.getLogger("openai._base_client"), _Retries(out)
     level, propagates = logger.level, logger.propagate
     logger.addHandler(handler)
@@ -257,61 +261,54 @@ def _retries_told(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def _tell(out: Output, found: Result) -> None:
-    """Show a result, unless as JSON, and how it went. Raises what ended it where the work could not be finished."""
+def _print_result(out: Output, result: Result) -> None:
+    """Print a result, unless as JSON, with its notes and costs. Raises the error that ended the work early, if any."""
     from orienteer.retriever import failure
 
-    failed = failure(found)
-    if failed is None or found.hits:
-        for note in found.notes:
-            if failed is None or str(failed) not in note:
+    error = failure(result)
+    if error is None or result.hits:
+        for note in result.notes:
+            if error is None or str(error) not in note:
                 out.note(f"note: {note}")
-        out.note(found.spent)
+        out.note(result.spent)
         if not out.as_json:
-            rendering.result(out, found)
-    if failed is not None:
-        raise failed
+            rendering.result(out, result)
+    if error is not None:
+        raise error
 
 
-def _keep(out: Output, trajectories: Iterable[Trajectory], trace: Path | None) -> None:
-    from orienteer.agents import replay as traces
-
-    if trace is not None:
-        traces.write(trace, trajectories)
-        out.note(f"the trace so far is in {trace}")
-
-
-def _show(out: Output, event: Event, *, has_agents: bool) -> None:
-    """Show a step on standard error: a call in one line with what it gave beneath, or what the model said instead."""
+def _show_event(out: Output, event: Event, *, has_agents: bool) -> None:
+    """Show a step on standard error: a call in one line and its observation beneath, or the model's words instead."""
     from orienteer.llm.spoken import after_thinking
 
     if event.kind == "note":
         out.note(event.text)
     elif event.kind == "step" and event.step.error is not None:
-        pass  # what it came to is told at the end
+        pass  # shown at the end
     elif event.kind == "step" and event.agent is not None and not event.step.reply.message.tool_calls:
-        said = after_thinking(event.step.reply.message.content or "") or "nothing"
-        short = textwrap.shorten(said, _SAID, placeholder=" ...")
+        remark = after_thinking(event.step.reply.message.content or "") or "nothing"
+        if not out.verbosity:
+            remark = textwrap.shorten(remark, _REMARK, placeholder=" ...")
         cut = " (cut off at the length limit)" if event.step.reply.truncated else ""
-        out.note(f"[{event.agent + 1}] said: {said if out.verbosity else short}{cut}")
+        out.note(f"[{event.agent + 1}] said: {remark}{cut}")
     elif event.kind == "observation":
         agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
         text = event.observation.text.strip()
-        called = _compact(event.call.arguments)
-        cut = f" ... {len(called):,} characters" if len(called) > _CALLED else ""
-        out.note(f"{agent}{event.call.name}({called[:_CALLED]}{cut})")
+        arguments = _compact(event.call.arguments)
+        cut = f" ... {len(arguments):,} characters" if len(arguments) > _ARGUMENTS else ""
+        out.note(f"{agent}{event.call.name}({arguments[:_ARGUMENTS]}{cut})")
         for line in (text.splitlines() or [""]) if out.verbosity else [_gist(text)]:
             out.note(f"    {line}")
 
 
 def _gist(text: str) -> str:
-    """Return the first line, and the one below where that is a heading, which says nothing by itself."""
+    """Return the first line of a text, with the next one where the first is a heading."""
     first, *others = text.splitlines() or [""]
     return f"{first} {others[0]}" if others and first.endswith(":") else first
 
 
 def _compact(arguments: str) -> str:
-    """Return arguments as they would be written in a call; what is no object is shown as it is."""
+    """Return a JSON object as the arguments of a call, `query="x", k=5`; any other text unchanged."""
     from orienteer.llm.schema import decode
 
     try:

@@ -11,20 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orienteer.errors import BadInput, BadOption, UsageError
+from orienteer.errors import BadOption, UsageError
 from orienteer.serve.cli import figures
-from orienteer.serve.cli.arguments import BudgetFlags, Directory, K, ModelFlags, file_trouble, open_graph
-from orienteer.serve.cli.ask import Set
+from orienteer.serve.cli.arguments import (
+    STANDARD,
+    BudgetFlags,
+    Directory,
+    K,
+    MethodOptions,
+    ModelFlags,
+    check_writable,
+    file_trouble,
+    open_graph,
+)
 from orienteer.serve.cli.output import Output
-from orienteer.serve.cli.progress import Judging, Ticker
 
 if TYPE_CHECKING:
     from orienteer.evaluation.running.runner import RunConfig
     from orienteer.evaluation.running.runs import StoredRun
 
-GROUPS: Mapping[str, str] = {"eval": "Put methods side by side on questions whose answers are known."}
-STANDARD = Path("-")
-_JUDGES = 8  # answers that are judged at once
 
 Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, or a data set's folder.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="What eval run -o wrote.")]
@@ -79,7 +84,7 @@ class RunFlags:
     ] = False
 
     def config(self) -> RunConfig:
-        """Return how a run asks."""
+        """Return the configuration of a run."""
         from orienteer.evaluation.running.runner import RunConfig
 
         return RunConfig(
@@ -103,16 +108,14 @@ def run(
     *,
     model: ModelFlags,
     flags: RunFlags,
-    set_options: Set = None,
+    set_options: MethodOptions = None,
     budget: BudgetFlags,
 ) -> int:
     """Ask every question under every method, and write what comes of it; goes on where it was cut off."""
     from orienteer.options import pairs_of
 
     options = pairs_of(set_options or ())
-    return _evaluate(
-        out, directory, questions, method, target, options=options, model=model, flags=flags, budget=budget
-    )
+    return _evaluate(out, directory, questions, method, target, options, model=model, flags=flags, budget=budget)
 
 
 def sweep(
@@ -133,7 +136,7 @@ def sweep(
     from orienteer.evaluation.running.sweep import axes, grid
 
     methods = grid(method, axes(set_options))
-    return _evaluate(out, directory, questions, methods, target, options={}, model=model, flags=flags, budget=budget)
+    return _evaluate(out, directory, questions, methods, target, {}, model=model, flags=flags, budget=budget)
 
 
 def show(
@@ -161,13 +164,13 @@ def compare(
     """Say in a sentence whether the graph helped on these questions, and by how much; then what that rests on."""
     from orienteer.evaluation.scores.comparison import compare
 
-    found = compare(_read_all(runs), measure=measure, by=by, random_seed=random_seed)
-    for note in found.notes:
+    comparison = compare(_read_all(runs), measure=measure, by=by, random_seed=random_seed)
+    for note in comparison.notes:
         out.note(f"note: {note}")
     if out.as_json:
-        out.json(found)
+        out.json(comparison)
     else:
-        figures.comparison(out, found)
+        figures.print_comparison(out, comparison)
 
 
 def report(
@@ -189,14 +192,12 @@ def report(
     """Write one page on runs that needs nothing but a browser: figures, plots, every question with its trajectory."""
     from orienteer.evaluation.report.page import write_report
 
-    if target.is_dir() or not target.absolute().parent.is_dir():
-        what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
-        raise BadInput(f"{target} {what}: name a file that can be written with -o")
+    check_writable(target)
     opened = open_graph(graph, out) if graph is not None else None
-    found = _read_all(runs)
+    stored = _read_all(runs)
     with tempfile.TemporaryDirectory() as folder, file_trouble("name a file that can be written with -o"):
         page = Path(folder) / "report.html" if target == STANDARD else target
-        write_report(found, page, graph=opened, measure=measure, random_seed=random_seed)
+        write_report(stored, page, graph=opened, measure=measure, random_seed=random_seed)
         if target == STANDARD:
             out.print(page.read_text(encoding="utf-8"))
             return
@@ -217,13 +218,13 @@ def judge(
     graph: Annotated[
         Path | None, typer.Option("--graph", metavar="DIR", help="The graph: the E-Score reads its gold nodes.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Answers at once.")] = _JUDGES,
+    workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Answers at once.")] = 8,
 ) -> None:
     """Let a model mark the answers of a run; what it has marked is not asked again."""
     from orienteer.evaluation.scores.judge import SCORES, carries_evidence, gold_evidence, judge_run
 
-    found = _read(path)
-    has_evidence = graph is not None or carries_evidence(found)
+    run = _read(path)
+    has_evidence = graph is not None or carries_evidence(run)
     scores = score or [name for name in SCORES if name != "E-Score" or has_evidence]
     if "E-Score" in scores and not has_evidence:
         raise UsageError("the E-Score reads the gold nodes: name the graph with --graph, or leave the E-Score out")
@@ -232,11 +233,11 @@ def judge(
         raise BadOption("no model is named to judge: add --model, or set ORIENTEER_MODEL")
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
-    spent = Judging(out)
-    with _going_on(out, path), file_trouble("check the path and its permissions"):
-        judge_run(found, opened, scores=scores, evidence=evidence, workers=workers, listener=spent)
-    spent.end()
-    _show(out, [found], by=(), measures=(), published=False)
+    counter = figures.JudgementCounter(out)
+    with _resumption_told(out, path), file_trouble("check the path and its permissions"):
+        judge_run(run, opened, scores=scores, evidence=evidence, workers=workers, listener=counter)
+    counter.end()
+    _show(out, [run])
 
 
 def _evaluate(
@@ -245,13 +246,13 @@ def _evaluate(
     questions: Path,
     methods: Sequence[str],
     target: Path,
-    *,
     options: Mapping[str, str],
+    *,
     model: ModelFlags,
     flags: RunFlags,
     budget: BudgetFlags,
 ) -> int:
-    """Run, show the table, and return 1 where every single question failed."""
+    """Run, show the table, and return 1 where every question failed."""
     from orienteer.evaluation.datasets import load
     from orienteer.evaluation.running.runner import evaluate
     from orienteer.evaluation.running.selection import notes_on, select
@@ -261,58 +262,58 @@ def _evaluate(
     limits = budget.limits(configured)
     graph = open_graph(directory, out)
     with file_trouble("check the path and its permissions"):
-        asked = load(questions, dataset=flags.dataset, split=config.split, graph=graph)
-    chosen = select(asked.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
-    notes = notes_on(asked, chosen, graph)  # before anything is paid
+        question_set = load(questions, dataset=flags.dataset, split=config.split, graph=graph)
+    examples = select(question_set.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
+    notes = notes_on(question_set, examples, graph)  # before anything is paid
     for note in notes:
         out.note(f"note: {note}")
-    with _going_on(out, target), file_trouble("check the path, its permissions and the space left"):
-        done = evaluate(
-            warmed(graph, len(chosen)),
-            asked,
+    with _resumption_told(out, target), file_trouble("check the path, its permissions and the space left"):
+        progress = evaluate(
+            warmed(graph, len(examples)),
+            question_set,
             methods,
             target,
             config=config,
             options=options,
             budget=limits,
             settings=configured,
-            progress=Ticker(out),
+            progress=figures.Ticker(out),
         )
-    out.note(f"{done.done:,} of {done.total:,} results in {target}: {figures.progress(done)}")
-    _show(out, [_read(target)], by=(), measures=(), published=False, told=notes)
-    return int(done.failed == done.total)
+    out.note(f"{progress.done:,} of {progress.total:,} results in {target}: {figures.progress_line(progress)}")
+    _show(out, [_read(target)], shown=notes)
+    return int(progress.failed == progress.total)
 
 
 def _show(
     out: Output,
     runs: Sequence[StoredRun],
     *,
-    by: Sequence[str],
-    measures: Sequence[str],
-    published: bool,
-    told: Sequence[str] = (),
+    by: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    published: bool = False,
+    shown: Sequence[str] = (),
 ) -> None:
-    """Print the table, and all notes on it but those that were told before."""
+    """Print the table, and all notes on it that were not shown before."""
     from orienteer.evaluation.scores.published import published_rows
     from orienteer.evaluation.scores.scorer import cut_short
     from orienteer.evaluation.scores.table import names_of, rows
 
-    made = rows(runs, measures=measures, by=by)
-    known = {one.model_dump_json(): one for run in runs for one in published_rows(run.manifest)} if published else {}
-    papers = tuple(known.values())
+    table = rows(runs, measures=measures, by=by)
+    papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
+    papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
         out.note("note: no figures of papers are known for these questions")
     for name, run in zip(names_of(runs), runs, strict=True):
-        shown = [measure for row in made if row.run == name for measure in row.measures]
-        for note in [*run.manifest.notes, *cut_short(run, shown)]:
-            if note not in told:
+        shown_measures = [measure for row in table if row.run == name for measure in row.measures]
+        for note in [*run.manifest.notes, *cut_short(run, shown_measures)]:
+            if note not in shown:
                 out.note(f"note: {name}: {note}")
     for failure in figures.failures(runs):
         out.note(failure)
     if out.as_json:
-        out.json([*made, *papers])
+        out.json([*table, *papers])
     else:
-        figures.table(out, made, papers)
+        figures.print_table(out, table, papers)
 
 
 def _read_all(paths: Sequence[Path]) -> list[StoredRun]:
@@ -328,8 +329,8 @@ def _read(path: Path) -> StoredRun:
 
 
 @contextmanager
-def _going_on(out: Output, path: Path) -> Iterator[None]:
-    """Say, where it is interrupted, that nothing is lost."""
+def _resumption_told(out: Output, path: Path) -> Iterator[None]:
+    """If this is interrupted, say that nothing is lost and how to go on."""
     try:
         yield
     except KeyboardInterrupt:

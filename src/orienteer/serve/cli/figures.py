@@ -1,131 +1,89 @@
-"""Evaluations as tables for people."""
+"""Evaluations for people: tables of their figures, and how far a run has come."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from orienteer.display import counted
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.evaluation.running.runner import Progress
     from orienteer.evaluation.running.runs import StoredRun
     from orienteer.evaluation.scores.comparison import Comparison, PairedDifference
+    from orienteer.evaluation.scores.judge import Judgement
     from orienteer.evaluation.scores.published import Published
     from orienteer.evaluation.scores.table import Estimate, Row
     from orienteer.records import Usage
 
 _ALWAYS = ("n", "failed", "unranked")
 _WHERE_ANY = ("missing", "outside", "unjudged")
-_FAILED = 5  # failed questions of a method that are named
+_MOST_FAILURES = 5  # failed questions of a method that are named
+_TICK = 0.1  # seconds between two updates of a line that moves
+_LINE = 30.0  # seconds between two lines where none moves
 
 
-def table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
-    """Print a row for each method: its measures with their intervals, how long it took, what it did.
+class Ticker:
+    """Shows how far a run has come: a line that moves on a terminal, elsewhere a line now and then."""
 
-    In a terminal that is too narrow for that, what it took stands in a table of its own.
-    """
-    names, found, taken = _who(rows, published), _found(rows, published), _taken(rows, published)
-    whole = [[*a, *b, *c] for a, b, c in zip(names, found, taken, strict=True)]
-    if not sys.stdout.isatty() or _width(whole) <= shutil.get_terminal_size().columns:
-        out.table(whole[1:], header=whole[0])
-        return
-    for part in (found, taken):
-        lines = [[*a, *b] for a, b in zip(names, part, strict=True)]
-        out.table(lines[1:], header=lines[0])
-        out.print()
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._moves = sys.stderr.isatty()
+        self._next = 0.0
 
-
-def _who(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
-    """Return a header, and for each row what tells it from others."""
-    several = len({row.run for row in rows}) > 1
-    fields = _names(row.by for row in rows)
-    lines = [[*(["run"] if several else []), "method", *fields]]
-    for row in rows:
-        lines.append([*([row.run] if several else []), row.method, *(row.by.get(name, "-") for name in fields)])
-    for one in published:
-        lines.append([*(["-"] if several else []), f"{one.method} (published)", *("-" for _ in fields)])
-    return lines
+    def __call__(self, progress: Progress) -> None:
+        """Show this, unless something was shown just now."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + (_TICK if self._moves else _LINE)
+        if not progress.asked:
+            if progress.done:
+                self._out.note(f"going on: {progress.done:,} of {progress.total:,} results are there")
+            return
+        line = f"{progress.done:,} of {progress.total:,}: {progress_line(progress)}"
+        if self._moves:
+            self._out.progress(line[: shutil.get_terminal_size().columns - 12], progress.done)
+        else:
+            self._out.note(line)
 
 
-def _found(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
-    """Return a header, and for each row how many questions it is of and how well they were answered."""
-    counts = [*_ALWAYS, *(name for name in _WHERE_ANY if any(getattr(row, name) for row in rows))]
-    measures = _names([*(row.measures for row in rows), *(one.measures for one in published)])
-    lines = [[*counts, *measures]]
-    for row in rows:
-        numbers = [f"{getattr(row, name):,}" for name in counts]
-        lines.append([*numbers, *(estimate(row.measures.get(name)) for name in measures)])
-    for one in published:
-        lines.append([*("-" for _ in counts), *(estimate(one.measures.get(name)) for name in measures)])
-    return lines
+class JudgementCounter:
+    """Shows verdicts as they come, and what they cost."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self.verdicts = self.unread = 0
+        from orienteer.records import Usage  # most commands need no records
+
+        self.usage = Usage()
+
+    def __call__(self, judgement: Judgement) -> None:
+        """Count one more, and show it."""
+        self.verdicts += 1
+        self.unread += judgement.error is not None
+        self.usage += judgement.usage
+        self._out.progress("verdicts", self.verdicts)
+
+    def end(self) -> None:
+        """Say how many there are, and what they cost together."""
+        unread = [f"{self.unread:,} of them unreadable"] if self.unread else []
+        self._out.note(", ".join([counted(self.verdicts, "new verdict"), *unread, *_costs(self.usage)]))
 
 
-def _taken(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
-    """Return a header, and for each row what a question took; dollars are of all together."""
-    work = [name for name in _names(row.work for row in rows) if any(row.work.get(name) for row in rows)]
-    costs = any(row.usage.usd for row in rows)
-    fails = ["tool failures"] if any(row.tool_failures for row in rows) else []
-    header = ["ms p50", "ms p95", *(name.replace("_", " ") for name in work), *fails, *(["USD"] if costs else [])]
-    lines = [header]
-    for row in rows:
-        times = [_figure(row.milliseconds.get(name)) for name in ("p50", "p95")]
-        done = [_figure(row.work.get(name, 0)) for name in work]
-        failed = ["-" if row.tool_failures is None else share(row.tool_failures) for _ in fails]
-        lines.append([*times, *done, *failed, *([_usd(row.usage.usd)] if costs else [])])
-    return [*lines, *(["-"] * len(header) for _ in published)]
-
-
-def comparison(out: Output, found: Comparison) -> None:
-    """Print a verdict, then what it rests on."""
-    out.print(found.verdict)
-    out.print()
-    out.table(
-        [
-            [
-                one.method,
-                one.kind,
-                f"{share(one.mean)} [{share(one.low, 2)}, {share(one.high, 2)}]",
-                _figure(one.cost.milliseconds),
-                f"{one.cost.calls:.3g}",
-                _usd(one.cost.usd),
-            ]
-            for one in found.standings
-        ],
-        header=("method", "kind", found.measure, "ms", "calls", "USD"),
-    )
-    for rows in (found.pairs, found.groups):
-        if rows:
-            out.print()
-            _differences(out, rows)
-
-
-def estimate(found: Estimate | None) -> str:
-    """Write a mean and its interval: `.482 [.44, .52]`."""
-    if found is None:
-        return "-"
-    if found.low is None or found.high is None:
-        return share(found.mean)
-    return f"{share(found.mean)} [{share(found.low, 2)}, {share(found.high, 2)}]"
-
-
-def share(value: float, digits: int = 3) -> str:
-    """Write a share of 1 as tables do, without its leading zero; what is larger, in as many figures."""
-    text = f"{value:.{digits}f}"
-    return text[1:] if text.startswith("0.") else f"{value:.{digits - 1}f}"
-
-
-def progress(found: Progress) -> str:
+def progress_line(progress: Progress) -> str:
     """Say in a line how far a run has come, and what it has cost so far."""
-    parts = [f"{found.failed:,} failed", *spent(found.usage)]
-    if found.asked and found.seconds:
-        parts.append(f"{found.asked / found.seconds:.3g} questions/s")
+    parts = [f"{progress.failed:,} failed", *_costs(progress.usage)]
+    if progress.asked and progress.seconds:
+        parts.append(f"{progress.asked / progress.seconds:.3g} questions/s")
     return ", ".join(parts)
 
 
-def spent(usage: Usage) -> list[str]:
+def _costs(usage: Usage) -> list[str]:
     """Return what calls of a model came to, in parts; nothing where there were none."""
     if not usage.calls:
         return []
@@ -141,41 +99,134 @@ def failures(runs: Iterable[StoredRun]) -> Iterator[str]:
         for method, lines in latest(run.lines).items():
             failed = [line for line in lines if line.error is not None]
             if failed:
-                ids = ", ".join(repr(line.id) for line in failed[:_FAILED])
-                more = f" and {len(failed) - _FAILED:,} more (results.jsonl has all)" if len(failed) > _FAILED else ""
+                ids = ", ".join(repr(line.id) for line in failed[:_MOST_FAILURES])
+                rest = len(failed) - _MOST_FAILURES
+                more = f" and {rest:,} more (results.jsonl has all)" if rest > 0 else ""
                 yield f"{run.path.name}: failed under {method}: {ids}{more}; the first with: {failed[0].error}"
 
 
-def _differences(out: Output, rows: Sequence[PairedDifference]) -> None:
-    fields = list(dict.fromkeys(name for row in rows for name in row.by))
+def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
+    """Print a row for each method: its measures with their intervals, its times, the work it did.
+
+    In a terminal that is too narrow for that, times and work stand in a table of their own.
+    """
+    labels, measures, costs = _labels(rows, published), _measures(rows, published), _work(rows, published)
+    lines = [[*label, *found, *taken] for label, found, taken in zip(labels, measures, costs, strict=True)]
+    width = sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
+    if not sys.stdout.isatty() or width <= shutil.get_terminal_size().columns:
+        out.table(lines[1:], header=lines[0])
+        return
+    for part in (measures, costs):
+        lines = [[*label, *cells] for label, cells in zip(labels, part, strict=True)]
+        out.table(lines[1:], header=lines[0])
+        out.print()
+
+
+def _labels(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
+    """Return a header, and the cells by which each row is told from others: its run, its method, its group."""
+    several = len({row.run for row in rows}) > 1
+    fields = _keys(row.by for row in rows)
+    lines = [[*(["run"] if several else []), "method", *fields]]
+    for row in rows:
+        lines.append([*([row.run] if several else []), row.method, *(row.by.get(name, "-") for name in fields)])
+    for figures in published:
+        lines.append([*(["-"] if several else []), f"{figures.method} (published)", *("-" for _ in fields)])
+    return lines
+
+
+def _measures(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
+    """Return a header, and for each row how many questions were asked and how well they were answered."""
+    counts = [*_ALWAYS, *(name for name in _WHERE_ANY if any(getattr(row, name) for row in rows))]
+    measures = _keys([*(row.measures for row in rows), *(figures.measures for figures in published)])
+    lines = [[*counts, *measures]]
+    for row in rows:
+        numbers = [f"{getattr(row, name):,}" for name in counts]
+        lines.append([*numbers, *(_interval(row.measures.get(name)) for name in measures)])
+    for figures in published:
+        lines.append([*("-" for _ in counts), *(_interval(figures.measures.get(name)) for name in measures)])
+    return lines
+
+
+def _work(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
+    """Return a header, and for each row the time and work of a question; dollars are of all questions together."""
+    work = [name for name in _keys(row.work for row in rows) if any(row.work.get(name) for row in rows)]
+    usd = ["USD"] if any(row.usage.usd for row in rows) else []
+    fails = ["tool failures"] if any(row.tool_failures for row in rows) else []
+    header = ["ms p50", "ms p95", *(name.replace("_", " ") for name in work), *fails, *usd]
+    lines = [header]
+    for row in rows:
+        times = [_number(row.milliseconds.get(name)) for name in ("p50", "p95")]
+        numbers = [_number(row.work.get(name, 0)) for name in work]
+        shares = ["-" if row.tool_failures is None else _share(row.tool_failures) for _ in fails]
+        lines.append([*times, *numbers, *shares, *(_usd(row.usage.usd) for _ in usd)])
+    return [*lines, *(["-"] * len(header) for _ in published)]
+
+
+def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the keys of all mappings, each once, in the order in which they first come."""
+    return list(dict.fromkeys(key for mapping in mappings for key in mapping))
+
+
+def print_comparison(out: Output, comparison: Comparison) -> None:
+    """Print a verdict, then what it rests on."""
+    out.print(comparison.verdict)
+    out.print()
     out.table(
         [
             [
-                *(row.by.get(name, "-") for name in fields),
-                row.ours,
-                row.theirs,
-                f"{row.n:,}",
-                f"{row.points:+.1f} [{row.low:+.1f}, {row.high:+.1f}]",
-                f"{row.p:.3f}" if row.p >= 0.001 else "<.001",
-                f"{row.better:,}",
-                f"{row.worse:,}",
+                standing.method,
+                standing.kind,
+                f"{_share(standing.mean)} [{_share(standing.low, 2)}, {_share(standing.high, 2)}]",
+                _number(standing.cost.milliseconds),
+                f"{standing.cost.calls:.3g}",
+                _usd(standing.cost.usd),
             ]
-            for row in rows
+            for standing in comparison.standings
+        ],
+        header=("method", "kind", comparison.measure, "ms", "calls", "USD"),
+    )
+    for differences in (comparison.pairs, comparison.groups):
+        if differences:
+            out.print()
+            _print_differences(out, differences)
+
+
+def _print_differences(out: Output, differences: Sequence[PairedDifference]) -> None:
+    fields = _keys(difference.by for difference in differences)
+    out.table(
+        [
+            [
+                *(difference.by.get(name, "-") for name in fields),
+                difference.ours,
+                difference.theirs,
+                f"{difference.n:,}",
+                f"{difference.points:+.1f} [{difference.low:+.1f}, {difference.high:+.1f}]",
+                f"{difference.p:.3f}" if difference.p >= 0.001 else "<.001",
+                f"{difference.better:,}",
+                f"{difference.worse:,}",
+            ]
+            for difference in differences
         ],
         header=(*fields, "ours", "theirs", "n", "points", "p", "better", "worse"),
     )
 
 
-def _names(each: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return all keys in the order of their first coming."""
-    return list(dict.fromkeys(name for one in each for name in one))
+def _interval(estimate: Estimate | None) -> str:
+    """Write a mean and its interval: `.482 [.44, .52]`."""
+    if estimate is None:
+        return "-"
+    if estimate.low is None or estimate.high is None:
+        return _share(estimate.mean)
+    return f"{_share(estimate.mean)} [{_share(estimate.low, 2)}, {_share(estimate.high, 2)}]"
 
 
-def _width(lines: Sequence[Sequence[str]]) -> int:
-    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
+def _share(value: float, digits: int = 3) -> str:
+    """Write a share of 1 without its leading zero, `.482`; a larger number with one digit less, `12.34`."""
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("0.") else f"{value:.{digits - 1}f}"
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

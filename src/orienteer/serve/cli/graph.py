@@ -1,22 +1,23 @@
-"""Commands that read a graph and ask no question: info, schema, search, neighbors, intersect, paths, show."""
+"""Commands that read a graph and ask no question: info, schema, search, neighbors, intersect, paths, show, cypher."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from orienteer.display import counted
+from orienteer.errors import BadOption
 from orienteer.serve.cli import rendering
 from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
-    from orienteer.records import Edge, Ranked
+    from orienteer.records import Edge, JsonValue, Ranked
 
-GROUPS: Mapping[str, str] = {}
 SearchMode = Annotated[
     str,
     typer.Option(
@@ -33,6 +34,8 @@ def info(out: Output, directory: Directory) -> None:
 
     graph = open_graph(directory, out)
     manifest = graph.manifest
+    build: dict[str, Any] = manifest.provenance.get("options") or {}  # Any: JSON
+    form = build.get("extract")
     facts: dict[str, Any] = {
         "nodes": manifest.nodes,
         "edges": manifest.edges,
@@ -41,7 +44,7 @@ def info(out: Output, directory: Directory) -> None:
         "bytes": sum(record.bytes for record in manifest.files.values()),
         "format": manifest.format,
         "provenance": manifest.provenance,
-        "extraction": _extraction(manifest.provenance.get("options") or {}),
+        "extraction": None if form is None else {"form": form, "model": build.get("extracting_model")},
         "indexes": ["lexical", "names", *read_pointer(graph.path).pieces],
         "stale": is_stale(manifest),
     }
@@ -51,26 +54,19 @@ def info(out: Output, directory: Directory) -> None:
         rendering.info(out, facts)
 
 
-def _extraction(options: Mapping[str, Any]) -> dict[str, Any] | None:  # Any: JSON
-    """Return in which form a build extracted, and the model that did; None of a graph without."""
-    form = options.get("extract")
-    return None if form is None else {"form": form, "model": options.get("extracting_model")}
-
-
 def schema(out: Output, directory: Directory) -> None:
     """List the node types and edge types, which types an edge joins, and what they are called."""
     graph = open_graph(directory, out)
-    found = graph.schema
     if not out.as_json:
-        rendering.schema(out, found)
+        rendering.schema(out, graph.schema)
         return
     out.json(
         {
-            "node_types": found.node_types,
-            "edges": [{**triple._asdict(), "count": count} for triple, count in found.edges.items()],
-            "symmetric": found.symmetric,
-            "labels": found.labels,
-            "also_called": found.also_called,
+            "node_types": graph.schema.node_types,
+            "edges": [{**triple._asdict(), "count": count} for triple, count in graph.schema.edges.items()],
+            "symmetric": graph.schema.symmetric,
+            "labels": graph.schema.labels,
+            "also_called": graph.schema.also_called,
         }
     )
 
@@ -96,12 +92,12 @@ def search(
     if method == "hybrid":
         options = {"weight": ranking.weight, "fusion": ranking.fusion}
     retriever = Retriever(graph, method, settings=Settings(), **options)
-    found = retriever.search(words, k, node_types=types or (), where=where or ())
+    result = retriever.search(words, k, node_types=types or (), where=where or ())
     if out.as_json:
-        out.json(found.model_dump(mode="json", exclude={"trajectories"}))
+        out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
-    rendering.hits(out, found.hits)
-    for note in found.notes:
+    rendering.hits(out, result.hits)
+    for note in result.notes:
         out.note(f"note: {note}")
 
 
@@ -126,7 +122,7 @@ def neighbors(
 ) -> None:
     """List the neighbours of a node with the edges that lead to them, counted by kind."""
     graph = open_graph(directory, out)
-    found = graph.neighbors(
+    page = graph.neighbors(
         node,
         query,
         node_types=types,
@@ -137,24 +133,24 @@ def neighbors(
         offset=offset,
         mode=mode,
     )
-    hits = [_hit(graph, one.id, one.score, one.edges, query=query or "") for one in found.hits]
+    hits = [_hit(graph, hit.id, hit.score, hit.edges, query=query or "") for hit in page.hits]
     if out.as_json:
         out.json(
             {
                 "node": graph.ids[graph.row(node)],
-                "total": found.total,
-                "counts": [{**kind._asdict(), "count": count} for kind, count in found.counts.items()],
-                "offset": found.offset,
-                "hits": _with_edges(zip(hits, (one.edges for one in found.hits), strict=True)),
+                "total": page.total,
+                "counts": [{**kind._asdict(), "count": count} for kind, count in page.counts.items()],
+                "offset": page.offset,
+                "hits": [_with_edges(hit, neighbor.edges) for hit, neighbor in zip(hits, page.hits, strict=True)],
             }
         )
         return
     from orienteer.tools.rendering import counts_line
 
-    out.print(f"{counted(found.total, 'neighbour')}: {counts_line(graph, found.counts)}")
+    out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, page.counts)}")
     rendering.hits(out, hits)
-    if hits and found.total > offset + len(hits):
-        out.note(f"{found.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
+    if hits and page.total > offset + len(hits):
+        out.note(f"{page.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
 
 
 def intersect(
@@ -166,11 +162,11 @@ def intersect(
 ) -> None:
     """List the nodes that touch all of several nodes, or most of them, with the edges."""
     graph = open_graph(directory, out)
-    found = graph.intersect(nodes, node_types=types, k=k)
-    given = len(graph.rows(nodes))
-    hits = [_hit(graph, one.id, one.members, one.edges, note=f"touches {one.members} of {given}") for one in found]
+    shared = graph.intersect(nodes, node_types=types, k=k)
+    total = len(graph.rows(nodes))
+    hits = [_hit(graph, hit.id, hit.members, hit.edges, note=f"touches {hit.members} of {total}") for hit in shared]
     if out.as_json:
-        out.json({"hits": _with_edges(zip(hits, (one.edges for one in found), strict=True))})
+        out.json({"hits": [_with_edges(hit, node.edges) for hit, node in zip(hits, shared, strict=True)]})
     else:
         rendering.hits(out, hits)
 
@@ -185,22 +181,25 @@ def paths(
 ) -> None:
     """List the shortest paths between two nodes, whichever way edges point."""
     graph = open_graph(directory, out)
-    found = graph.paths(a, b, max_length, k=k)
+    shortest = graph.paths(a, b, max_length, k=k)
     if out.as_json:
-        edges = [[[_edge(edge) for edge in hop] for hop in path.edges] for path in found]
         out.json(
             {
                 "paths": [
-                    {"length": path.length, "nodes": path.nodes, "edges": hops}
-                    for path, hops in zip(found, edges, strict=True)
+                    {
+                        "length": path.length,
+                        "nodes": path.nodes,
+                        "edges": [[_edge(edge) for edge in hop] for hop in path.edges],
+                    }
+                    for path in shortest
                 ]
             }
         )
         return
-    if not found and k:
+    if not shortest and k:
         out.print(f"no path of {counted(max_length, 'edge')} or fewer")
-    for number, path in enumerate(found, 1):
-        out.print(f"{number}. {' - '.join(graph.names[graph.row(one)] for one in path.nodes)}")
+    for number, path in enumerate(shortest, 1):
+        out.print(f"{number}. {' - '.join(graph.names[graph.row(node)] for node in path.nodes)}")
         for hop in path.edges:
             for line in rendering.edge_lines(graph, hop):
                 out.print(f"   {line}")
@@ -209,20 +208,19 @@ def paths(
 def show(out: Output, directory: Directory, node: NodeName) -> None:
     """Print one node in full."""
     graph = open_graph(directory, out)
-    row = graph.row(node)
-    found = graph.node_at(row)
-    degree = int(graph.adjacency.degree(graph.rows([found.id]))[0])
+    full = graph.node_at(graph.row(node))
+    degree = int(graph.adjacency.degree(graph.rows([full.id]))[0])
     if not out.as_json:
-        rendering.node(out, found, degree=degree)
+        rendering.node(out, full, degree=degree)
         return
     out.json(
         {
-            "id": found.id,
-            "type": found.type,
-            "name": found.name,
-            "aliases": found.aliases,
-            "text": found.text,
-            "properties": found.properties,
+            "id": full.id,
+            "type": full.type,
+            "name": full.name,
+            "aliases": full.aliases,
+            "text": full.text,
+            "properties": full.properties,
             "degree": degree,
         }
     )
@@ -237,12 +235,67 @@ def _hit(graph: Graph, node_id: str, score: float, edges: Iterable[Edge], *, que
     return present(graph, graph.row(node_id), score=float(score), query=query, why=why)
 
 
-def _with_edges(hits: Iterable[tuple[Ranked, Iterable[Edge]]]) -> list[dict[str, Any]]:
-    return [{**hit.model_dump(mode="json"), "edges": [_edge(edge) for edge in edges]} for hit, edges in hits]
+def _with_edges(hit: Ranked, edges: Iterable[Edge]) -> dict[str, Any]:  # Any: JSON
+    return {**hit.model_dump(mode="json"), "edges": [_edge(edge) for edge in edges]}
 
 
 def _edge(edge: Edge) -> dict[str, str]:
     return {"source": edge.source, "type": edge.type, "target": edge.target}
+
+
+def cypher(
+    out: Output,
+    directory: Directory,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="One read-only statement.")],
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--param", metavar="NAME=VALUE", help="A value for $NAME: JSON, else a text. Repeatable."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Rows at the most.")] = 100,
+    label: Annotated[
+        str | None,
+        typer.Option("--view", metavar="LABEL", help="Name ids and types as GraphScout's graphs do, with this label."),
+    ] = None,
+    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Stop the query after this long.")] = 10.0,
+) -> None:
+    """Ask a graph in Cypher, read-only. Needs the extra `cypher`."""
+    from orienteer.cypher.ladybug.database import is_copy_new
+    from orienteer.cypher.session import Cypher
+    from orienteer.cypher.view import View
+
+    graph = open_graph(directory, out)
+    values = dict(map(_parameter, parameters or ()))
+    if is_copy_new(graph.path):
+        out.note("making the copy that Cypher reads; this happens once for a graph")
+    view = None if label is None else View(label=label)
+    table = Cypher(graph).query(query, values, limit=limit, seconds=seconds, view=view)
+    for note in table.notes:
+        out.note(f"note: {note}")
+    if out.as_json:
+        out.json(table.model_dump(mode="json"))
+        return
+    out.table([[_cell(value) for value in row] for row in table.rows], header=table.columns)
+    if table.truncated:
+        out.note(f"{len(table.rows):,} of {counted(table.total, 'row')}: raise --limit, or use SKIP and LIMIT")
+
+
+def _parameter(text: str) -> tuple[str, JsonValue]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.removeprefix("$"):
+        raise BadOption(f"--param {text!r} has no value: write --param NAME=VALUE")
+    try:
+        return name.removeprefix("$"), json.loads(value)
+    except ValueError:
+        return name.removeprefix("$"), value
+
+
+def _cell(value: JsonValue) -> str:
+    """Return a value as text; a node as `name (id)`, an edge as `source -type-> target`."""
+    if isinstance(value, dict) and {"id", "type", "name"} <= set(value):
+        return f"{value['name']} ({value['id']})"
+    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
+        return f"{value['source']} -{value['type']}-> {value['target']}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 COMMANDS = {
@@ -253,4 +306,8 @@ COMMANDS = {
     "intersect": (intersect, "intersect hetionet multiple\\ sclerosis Compound::DB00014 --type Gene"),
     "paths": (paths, "paths hetionet Gene::9021 Disease::DOID:1936 --max-length 3"),
     "show": (show, "show hetionet Gene::9021"),
+    "cypher": (
+        cypher,
+        "cypher hetionet 'MATCH (g:Gene {name: $name})-[r]-(d:Disease) RETURN type(r), d.name' --param name=TP53",
+    ),
 }

@@ -1,19 +1,28 @@
-"""Commands that make questions: questions, quiz."""
+"""Commands on questions made from a graph: questions, quiz, eval quiz."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from orienteer.cypher.session import Cypher
 from orienteer.display import counted, escape_json
-from orienteer.errors import BadInput, UsageError
-from orienteer.serve.cli.arguments import Directory, TotalBudgetFlags, Types, file_trouble, open_graph, settings
+from orienteer.errors import UsageError
+from orienteer.serve.cli.arguments import (
+    STANDARD,
+    BaseUrl,
+    Directory,
+    TotalBudgetFlags,
+    Types,
+    check_writable,
+    file_trouble,
+    open_graph,
+    open_priced_model,
+)
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -22,20 +31,21 @@ if TYPE_CHECKING:
     from orienteer.protocols import LanguageModel
     from orienteer.quizzes.explore.exploration import ExploreConfig
     from orienteer.quizzes.generator import Generated, Quiz
+    from orienteer.quizzes.kinds import Axis, Distribution, QuizStatistics
     from orienteer.quizzes.paraphrase import Paraphrased
     from orienteer.quizzes.questions import GeneratedQuestion
 
     Questions: TypeAlias = Generated[str, GeneratedQuestion]
 
-GROUPS: Mapping[str, str] = {}
-STANDARD = Path("-")
-BESIDE = ".episodes"
-"""What the folder of a model's episodes is called after the quiz's file."""
+EPISODES = ".episodes"
+"""What follows the name of a quiz in the name of the folder with a model's episodes."""
+JUDGED = ".judged.jsonl"
+"""What follows the name of a quiz in the name of the file with a judge's verdicts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuizFlags:
-    """The flags that say how many questions, and of what."""
+    """The flags that say how many questions are made, and from which nodes."""
 
     count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Questions at the most.")] = 100
     random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0
@@ -46,25 +56,15 @@ class QuizFlags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplorerFlags:
-    """The flags that name a model, and say how it goes about it."""
+    """The flags that name a model, and say how it writes a quiz."""
 
     model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that explores and writes them.")] = None
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None
+    base_url: BaseUrl = None
     quizzer: Annotated[
         Literal["model", "random-walk"], typer.Option(help="How the model goes about it: with tools, or from a walk.")
     ] = "model"
     tier: Annotated[Literal["auto", "monty", "cpython"], typer.Option(help="The sandbox of the model's code.")] = "auto"
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Explorations at once.")] = 8
-
-    def open(self, budget: Budget) -> LanguageModel | None:
-        """Return the model, None where none is named; what is wrong with it is told before the work begins."""
-        if self.model is None:
-            return None
-        configured = settings().with_flags(base_url=self.base_url)
-        places = {"concurrency": self.workers, **configured.server}
-        opened = configured.with_flags(server=places).open_model(self.model)
-        budget.require_price(opened.name, opened.price)
-        return opened
 
     def config(self) -> ExploreConfig:
         """Return how the model writes a quiz."""
@@ -85,27 +85,23 @@ def questions(
     types: Types = None,
     model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that puts them in other words.")] = None,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
-    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls in all, at the most.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens in all, at the most.")] = None,
-    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds in all, at the most.")] = None,
-    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars in all, at the most.")] = None,
+    *,
+    budget: TotalBudgetFlags,
 ) -> None:
     """Make questions with complete gold answers from a graph, without labels; a model only where one is named here."""
-    from orienteer.llm import Allowance, Budget
+    from orienteer.llm import Allowance
     from orienteer.quizzes.paraphrase import paraphrase
     from orienteer.quizzes.questions import generate_questions
 
     if target != STANDARD:
-        _check_target(target)
+        check_writable(target)
     elif out.as_json:
         raise UsageError("the questions and the JSON cannot both be standard output: name a file with -o")
-    budget = Budget(calls=budget_calls, tokens=budget_tokens, seconds=budget_seconds, usd=budget_usd)
-    configured = settings().with_flags(base_url=base_url)
-    talker = None if model is None else configured.open_model(model)
-    if talker is not None:  # what is wrong with a model is told before the work begins
-        budget.require_price(talker.name, talker.price)
+    limits = budget.limits()
+    # What is wrong with the model is told before the work begins.
+    opened = None if model is None else open_priced_model(model, base_url, None, limits)
     graph = open_graph(directory, out)
-    drawn = generate_questions(
+    generated = generate_questions(
         graph,
         count,
         random_seed=random_seed,
@@ -114,12 +110,12 @@ def questions(
         progress=out.progress,
     )
     paraphrased = None
-    if talker is not None:
-        run = Allowance(budget, random_seed=random_seed, reserve=0)
-        paraphrased = paraphrase(graph, drawn.items, model=talker, run=run, progress=out.progress)
-        drawn = replace(drawn, items=paraphrased.questions)
-    _write(out, target, drawn)
-    _tell_questions(out, target, drawn, paraphrased)
+    if opened is not None:
+        run = Allowance(limits, random_seed=random_seed, reserve=0)
+        paraphrased = paraphrase(graph, generated.items, model=opened, run=run, progress=out.progress)
+        generated = replace(generated, items=paraphrased.questions)
+    _write(out, target, generated)
+    _report_questions(out, target, generated, paraphrased)
     if paraphrased is not None and paraphrased.stopped is not None:
         raise paraphrased.stopped
 
@@ -134,29 +130,33 @@ def quiz(
     budget: TotalBudgetFlags,
 ) -> None:
     """Make questions balanced by answer type, pattern and difficulty, each proved by a query that was run again."""
+    from orienteer.cypher.session import Cypher
     from orienteer.quizzes.file import nodes_of
     from orienteer.quizzes.quiz import generate_quiz
 
     if target == STANDARD:
         raise UsageError("a quiz is a file, for more is written beside it: name one with -o")
-    _check_target(target)
+    check_writable(target)
     if explorer.model is None and (explorer, budget) != (ExplorerFlags(), TotalBudgetFlags()):
         raise UsageError(
             "--base-url, --quizzer, --tier, --workers and --budget-... say how a model is used: name one with --model"
         )
     limits = budget.limits()
-    model = explorer.open(limits)
+    # What is wrong with the model, or an extra that is missing, is told before the work begins.
+    model = None
+    if explorer.model is not None:
+        model = open_priced_model(explorer.model, explorer.base_url, explorer.workers, limits)
     graph = open_graph(directory, out)
-    _ = Cypher(graph)  # and so is an extra that is missing
+    _ = Cypher(graph)
     avoid = frozenset[str]() if flags.avoid is None else nodes_of(graph, flags.avoid)
     if model is None:
         generated = generate_quiz(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
     else:
         generated = _explored(out, graph, target, flags, avoid, model, limits, explorer.config())
     if generated.stopped is not None and not generated.items:
-        raise generated.stopped  # a quiz that is there already is more than none
+        raise generated.stopped  # and leave a quiz that is there already
     _write(out, target, generated)
-    _tell_quiz(out, target, generated, "the graph gives" if model is None else "the model handed in")
+    _report_quiz(out, target, generated, "the graph gives" if model is None else "the model handed in")
     if generated.stopped is not None:
         raise generated.stopped
 
@@ -184,21 +184,15 @@ def _explored(
             avoid=avoid,
             progress=out.progress,
             config=config,
-            folder=target.with_name(target.name + BESIDE),
+            folder=target.with_name(target.name + EPISODES),
         )
-
-
-def _check_target(target: Path) -> None:
-    if target.is_dir() or not target.absolute().parent.is_dir():
-        what = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
-        raise BadInput(f"{target} {what}: name a file that can be written with -o")
 
 
 def _write(out: Output, target: Path, generated: Quiz | Questions) -> None:
     from orienteer.files import write_whole
     from orienteer.quizzes.file import as_lines
 
-    # The same bytes in a file and on a terminal, which they must not steer.
+    # The same bytes go to a file and to a terminal, which they must not steer.
     lines = escape_json(as_lines(generated.items))
     if target == STANDARD:
         for line in lines.splitlines():
@@ -208,9 +202,9 @@ def _write(out: Output, target: Path, generated: Quiz | Questions) -> None:
         write_whole(target, lines)
 
 
-def _tell_questions(out: Output, target: Path, generated: Questions, paraphrased: Paraphrased | None) -> None:
-    """Say how many there are, and why there are no more."""
-    _tell_numbers(out, target, generated)
+def _report_questions(out: Output, target: Path, generated: Questions, paraphrased: Paraphrased | None) -> None:
+    """Say how many questions there are, and why there are no more."""
+    _report_counts(out, target, generated)
     names = ", ".join(generated.exhausted)
     if len(generated.items) < generated.asked:
         out.note(f"{generated.asked} were asked for: the graph gives no more questions of {names}")
@@ -231,12 +225,12 @@ def _tell_questions(out: Output, target: Path, generated: Questions, paraphrased
         )
 
 
-def _tell_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None:
-    """Say how many there are of what, and why there are no more: that is all that was given."""
+def _report_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None:
+    """Say how many questions there are of what, and why there are no more; `giver` is who gave no more."""
     from orienteer.quizzes.quiz import balance
 
     cells = len({item.cell for item in generated.items})
-    _tell_numbers(out, target, generated, f"{counted(cells, 'place')} of the grid; {', '.join(_shares(generated))}")
+    _report_counts(out, target, generated, f"{counted(cells, 'place')} of the grid; {_shares(generated)}")
     exhausted = [" ".join(cell) for cell in generated.exhausted]
     if exhausted:
         out.note(f"no more questions were found of {', '.join(exhausted)}")
@@ -253,40 +247,119 @@ def _tell_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None:
         )
 
 
-def _tell_numbers(out: Output, target: Path, generated: Quiz | Questions, shares: str = "") -> None:
-    """Say how many there are, what they are made of, and why drafts were rejected."""
+def _report_counts(out: Output, target: Path, generated: Quiz | Questions, shares: str = "") -> None:
+    """Say how many questions there are, of which kinds, and why drafts were rejected."""
     from orienteer.quizzes.checks import REASONS
 
-    where = "" if target == STANDARD else f" in {target}"
-    out.note(
-        f"{counted(len(generated.items), 'question')}{where}; {counted(generated.rejected.total(), 'draft')} rejected"
-    )
+    place = "" if target == STANDARD else f" in {target}"
+    rejected = counted(generated.rejected.total(), "draft")
+    out.note(f"{counted(len(generated.items), 'question')}{place}; {rejected} rejected")
     if generated.items and shares:
         out.note(shares)
     for reason, number in sorted(generated.rejected.items(), key=lambda item: (-item[1], item[0])):
         out.note(f"  {number:,} {reason}: {REASONS.get(reason, 'no item')}")
 
 
-def _shares(generated: Quiz) -> list[str]:
+def _shares(quiz: Quiz) -> str:
     """Return how many questions there are of each answer type, and how many booleans are true."""
-    true = sum(item.answers == ("True",) for item in generated.items if item.answer_type == "boolean")
     plurals = {"boolean": "booleans", "entity": "entities", "number": "numbers", "set": "sets"}
-    numbers = _by(generated.items, "answer_type")
-    texts = {name: f"{number} {plurals[name] if number != 1 else name}" for name, number in numbers.items()}
-    return [f"{text} ({true} true)" if name == "boolean" else text for name, text in texts.items()]
+    parts = []
+    for name, number in _count_by(quiz.items, "answer_type").items():
+        part = f"{number} {name if number == 1 else plurals[name]}"
+        if name == "boolean":
+            part += f" ({sum(item.answers == ('True',) for item in quiz.items if item.answer_type == name)} true)"
+        parts.append(part)
+    return ", ".join(parts)
 
 
 def _summary(target: Path, generated: Quiz | Questions, **fields: str) -> dict[str, Any]:  # Any: JSON
-    """Return what the JSON of both commands begins with, the questions counted by some fields."""
-    counts = {name: _by(generated.items, field) for name, field in fields.items()}
+    """Return the facts with which the JSON of both commands begins, with the questions counted by these fields."""
+    counts = {name: _count_by(generated.items, field) for name, field in fields.items()}
     return {"questions": len(generated.items), "asked": generated.asked, "path": str(target), **counts}
 
 
-def _by(items: Sequence[object], field: str) -> dict[str, int]:
+def _count_by(items: Sequence[object], field: str) -> dict[str, int]:
     return dict(sorted(Counter(getattr(item, field) for item in items).items()))
+
+
+def show_quiz(
+    out: Output,
+    path: Annotated[Path, typer.Argument(metavar="QUIZ", help="What quiz -o wrote.")],
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A model that judges of what kind each question is.")
+    ] = None,
+    base_url: BaseUrl = None,
+    workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once.")] = 8,
+    *,
+    budget: TotalBudgetFlags,
+) -> None:
+    """Say what a quiz is made of: kinds, as assigned or as a model judges by the question alone; lengths; clues."""
+    from orienteer.llm import Allowance
+    from orienteer.quizzes.file import read_quiz
+    from orienteer.quizzes.kinds import sort_questions, statistics_of
+
+    items = read_quiz(path)
+    if model is None:
+        _print_statistics(out, statistics_of(items))
+        return
+    limits = budget.limits()
+    judge = open_priced_model(model, base_url, workers, limits)
+    with file_trouble("check the path and its permissions"):
+        sorting = sort_questions(
+            items,
+            judge,
+            Allowance(limits, reserve=0),
+            file=path.with_name(path.name + JUDGED),
+            workers=workers,
+            progress=out.progress,
+        )
+    _print_statistics(out, statistics_of(items, sorting.verdicts))
+    if sorting.unread:
+        out.note(f"{counted(sorting.unread, 'question')} left out: what the judge said of them is no verdict")
+    if sorting.stopped is not None:
+        raise sorting.stopped
+
+
+def _print_statistics(out: Output, statistics: QuizStatistics) -> None:
+    if out.as_json:
+        out.json(statistics)
+        return
+    by = (
+        f"judged by {statistics.judge}: {statistics.judged} of {statistics.items}"
+        if statistics.judged
+        else "as assigned"
+    )
+    out.print(f"{counted(statistics.items, 'question')}, kinds {by}")
+    for name, axis in statistics.axes.items():
+        out.print()
+        _print_axis(out, name.replace("_", " "), axis)
+    out.print()
+    spreads = {"question tokens": statistics.question_tokens, "clue nodes": statistics.clue_nodes}
+    header = ("", "least", "quarter", "median", "three quarters", "most", "mean")
+    out.table([(name, *_cells(spread)) for name, spread in spreads.items() if spread is not None], header=header)
+
+
+def _print_axis(out: Output, name: str, axis: Axis) -> None:
+    if axis.judged is None:
+        out.table([(kind, _percent(share)) for kind, share in axis.assigned.items()], header=(name, "assigned"))
+        return
+    rows = [(kind, _percent(share), _percent(axis.judged[kind])) for kind, share in axis.assigned.items()]
+    out.table(rows, header=(name, "assigned", "judged"))
+    kappa = "not defined" if axis.kappa is None else f"{axis.kappa:.2f}"
+    out.print(f"agreement {_percent(axis.agreement or 0.0)}, Cohen's kappa {kappa}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _cells(spread: Distribution) -> tuple[str, ...]:
+    middle = (f"{value:g}" for value in (spread.quarter, spread.median, spread.three_quarters))
+    return (str(spread.least), *middle, str(spread.most), f"{spread.mean:.1f}")
 
 
 COMMANDS = {
     "questions": (questions, "questions DIR -n 200 --random-seed 7 -o questions.jsonl"),
     "quiz": (quiz, "quiz DIR -n 100 -o quiz.jsonl"),
+    "eval quiz": (show_quiz, "eval quiz quiz.jsonl --model NAME"),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from orienteer.agents.requests import SentRequest
     from orienteer.records import Trajectory
 
-GROUPS: Mapping[str, str] = {"trace": "Read, replay and compare what agents did."}
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="What ask --trace wrote, or - for standard input.")]
 
@@ -31,12 +29,12 @@ def show(out: Output, file: File) -> None:
     """Print trajectories: every call, what it gave, what was selected."""
     from orienteer.agents.replay import read
 
-    found = read(file)
+    trajectories = read(file)
     if out.as_json:
-        out.json([one.model_dump(mode="json") for one in found])
+        out.json([trajectory.model_dump(mode="json") for trajectory in trajectories])
         return
-    for number, one in enumerate(found, 1):
-        _trajectory(out, number, one)
+    for number, trajectory in enumerate(trajectories, 1):
+        _print_trajectory(out, number, trajectory)
 
 
 def requests(out: Output, file: File) -> None:
@@ -64,7 +62,7 @@ def requests(out: Output, file: File) -> None:
         )
         return
     for number, trajectory, request in sent:
-        _request(out, number, trajectory, request)
+        _print_request(out, number, trajectory, request)
     if not sent:
         out.note("no model was asked")
 
@@ -77,64 +75,66 @@ def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLim
     trajectories = read(file)
     graph = open_graph(directory, out)
     if not trust_limits:
-        for note in dict.fromkeys(note for one in trajectories for note in lowered_limits(one).notes):
+        for note in dict.fromkeys(note for trajectory in trajectories for note in lowered_limits(trajectory).notes):
             out.note(f"{note} (--trust-limits takes the trace's)")
-    found = [list(replay(one, graph, trusts_limits=trust_limits)) for one in trajectories]
-    differs = [one for calls in found for one in calls if not one.is_equal]
+    calls = [
+        (number, call)
+        for number, trajectory in enumerate(trajectories, 1)
+        for call in replay(trajectory, graph, trusts_limits=trust_limits)
+    ]
+    equal = sum(call.is_equal for _, call in calls)
     if out.as_json:
-        calls = [
-            {**one.model_dump(mode="json"), "trajectory": number, "equal": one.is_equal}
-            for number, calls in enumerate(found, 1)
-            for one in calls
+        replayed = [
+            {**call.model_dump(mode="json"), "trajectory": number, "equal": call.is_equal} for number, call in calls
         ]
-        out.json({"calls": len(calls), "equal": len(calls) - len(differs), "replayed": calls})
+        out.json({"calls": len(calls), "equal": equal, "replayed": replayed})
     else:
-        for number, replayed in enumerate(found, 1):
-            for one in replayed:
-                _replayed(out, number, one)
-        total = sum(map(len, found))
-        out.print(f"{total - len(differs)} of {total} observations are equal")
-    return int(bool(differs))
+        for number, call in calls:
+            _print_call(out, number, call)
+        out.print(f"{equal} of {len(calls)} observations are equal")
+    return int(equal < len(calls))
 
 
 def diff(out: Output, first: File, second: File) -> int:
     """Compare two traces, trajectory by trajectory: where they part, and what each selected."""
     from orienteer.agents.replay import diff, read
 
-    found = diff(read(first), read(second))
+    differences = diff(read(first), read(second))
     if out.as_json:
-        out.json([{**one.model_dump(mode="json"), "equal": one.is_empty} for one in found])
+        out.json([{**each.model_dump(mode="json"), "equal": each.is_empty} for each in differences])
     else:
-        for number, one in enumerate(found, 1):
-            _difference(out, number, one)
-    return int(not all(one.is_empty for one in found))
+        for number, difference in enumerate(differences, 1):
+            _print_difference(out, number, difference)
+    return int(not all(difference.is_empty for difference in differences))
 
 
-def _trajectory(out: Output, number: int, one: Trajectory) -> None:
-    model = f", {one.model}" if one.model else ""
-    usage = one.usage
+def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
+    model = f", {trajectory.model}" if trajectory.model else ""
+    usage = trajectory.usage
     spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
-    out.print(f"{number}. {one.question.text}")
-    out.print(f"   {one.method}{model}: {counted(len(one.steps), 'step')}{spent}, ended by {one.stopped_by}")
-    for place, step in enumerate(one.steps, 1):
+    out.print(f"{number}. {trajectory.question.text}")
+    steps = counted(len(trajectory.steps), "step")
+    out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
+    for place, step in enumerate(trajectory.steps, 1):
         if step.reply.message.content:
             out.print(f"   {place}. {step.reply.message.content}")
         if step.error:
             out.print(f"   {place}. the request failed: {step.error}")
-        seen = {observed.call_id: observed for observed in step.observations}
+        observations = {observation.call_id: observation for observation in step.observations}
         for call in step.reply.message.tool_calls:
             out.print(f"   {place}. {call.name} {call.arguments}")
-            for line in seen[call.id].text.splitlines() if call.id in seen else ():
+            for line in observations[call.id].text.splitlines() if call.id in observations else ():
                 out.print(f"        {line}")
-    for label, value in (("selected", ", ".join(one.selected)), ("answer", one.answer), ("error", one.error)):
+    ends = (("selected", ", ".join(trajectory.selected)), ("answer", trajectory.answer), ("error", trajectory.error))
+    for label, value in ends:
         if value:
             out.print(f"   {label}: {value}")
-    for note in one.notes:
+    for note in trajectory.notes:
         out.print(f"   note: {note}")
 
 
-def _request(out: Output, number: int, trajectory: Trajectory, request: SentRequest) -> None:
-    """Print a request: a line of what stands beside the messages, then each message under its role."""
+def _print_request(out: Output, number: int, trajectory: Trajectory, request: SentRequest) -> None:
+    """Print a request: its tools, schema and sampling, a line each, then each message under its role."""
     body = request.body()
     error = trajectory.steps[request.step - 1].error
     ending = "; the server refused it so" if request.is_refused else f"; it failed: {error}" if error else ""
@@ -154,34 +154,35 @@ def _request(out: Output, number: int, trajectory: Trajectory, request: SentRequ
             out.print(f"{call['id']}: {call['function']['name']} {call['function']['arguments']}")
 
 
-def _replayed(out: Output, number: int, one: Replayed) -> None:
-    if one.is_equal:
-        out.note(f"equal: trajectory {number}, step {one.step}, {one.call.name}")
+def _print_call(out: Output, number: int, replayed: Replayed) -> None:
+    if replayed.is_equal:
+        out.note(f"equal: trajectory {number}, step {replayed.step}, {replayed.call.name}")
         return
-    out.print(f"differs: trajectory {number}, step {one.step}, {one.call.name} {one.call.arguments}")
-    for sign, seen in (("-", one.recorded), ("+", one.now)):
-        for line in seen.text.splitlines():
+    out.print(f"differs: trajectory {number}, step {replayed.step}, {replayed.call.name} {replayed.call.arguments}")
+    for sign, observation in (("-", replayed.recorded), ("+", replayed.now)):
+        for line in observation.text.splitlines():
             out.print(f"    {sign} {line}")
 
 
-def _difference(out: Output, number: int, one: Difference) -> None:
-    if one.is_empty:
+def _print_difference(out: Output, number: int, difference: Difference) -> None:
+    if difference.is_empty:
         out.print(f"{number}. equal")
         return
-    out.print(f"{number}. {' / '.join(dict.fromkeys(one.questions))}")
-    out.print(f"   steps: {one.steps[0]} and {one.steps[1]}; ended by {one.stopped_by[0]} and {one.stopped_by[1]}")
-    if one.first_step is not None:
-        out.print(f"   they part at step {one.first_step}")
-        for sign, calls in zip("-+", one.calls, strict=True):
+    out.print(f"{number}. {' / '.join(dict.fromkeys(difference.questions))}")
+    (steps, other_steps), (ending, other_ending) = difference.steps, difference.stopped_by
+    out.print(f"   steps: {steps} and {other_steps}; ended by {ending} and {other_ending}")
+    if difference.first_step is not None:
+        out.print(f"   they part at step {difference.first_step}")
+        for sign, calls in zip("-+", difference.calls, strict=True):
             for call in calls:
                 out.print(f"   {sign} {call}")
-    out.print(f"   selected by both: {len(one.both)}")
-    for sign, selected in (("-", one.only_first), ("+", one.only_second)):
+    out.print(f"   selected by both: {len(difference.both)}")
+    for sign, selected in (("-", difference.only_first), ("+", difference.only_second)):
         for node_id in selected:
             out.print(f"   {sign} {node_id}")
-    if one.answers[0] != one.answers[1]:
-        out.print(f"   - {one.answers[0]}")
-        out.print(f"   + {one.answers[1]}")
+    if difference.answers[0] != difference.answers[1]:
+        out.print(f"   - {difference.answers[0]}")
+        out.print(f"   + {difference.answers[1]}")
 
 
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""`build`, documents and tables to a graph of chunks; `link`, edges of similarity for any other graph."""
+"""Commands that go by what texts say: build makes a graph of documents; link and embed add to any graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import MissingExtra, UsageError
-from orienteer.serve.cli.arguments import Directory, file_trouble, open_graph, settings
+from orienteer.serve.cli.arguments import BaseUrl, Directory, Force, file_trouble, open_graph, settings
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from orienteer.protocols import Embedder
     from orienteer.settings import Settings
 
-GROUPS: Mapping[str, str] = {}
 
 Documents = Annotated[
     list[Path] | None,
@@ -30,7 +29,6 @@ Documents = Annotated[
 Target = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be; --dry-run needs none.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
 Update = Annotated[
     bool, typer.Option("--update", help="Read only what has changed since the graph was made; the rest stays.")
 ]
@@ -43,12 +41,6 @@ EmbedderName = Annotated[
     str | None,
     typer.Option(metavar="minilm|openai:NAME|PATH|none", help="What tells meanings; none joins by names alone."),
 ]
-ModelName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="A model that reads every chunk: it extracts with --extract, else it writes metadata."
-    ),
-]
 Extract = Annotated[
     Literal["triples", "entities", "hyper"] | None,
     typer.Option(
@@ -56,8 +48,13 @@ Extract = Annotated[
         help="Make a knowledge base: also entities and facts, by the model that is named, else by statistics.",
     ),
 ]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="A model that reads every chunk: it extracts with --extract, else it writes metadata."
+    ),
+]
 Metadata = Annotated[bool, typer.Option("--metadata", help="Have the model write metadata where it extracts, too.")]
-BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write no graph.")
 ]
@@ -104,8 +101,10 @@ def build(
         raise UsageError("--metadata is written by a model: name one with --model")
     values = pairs_of(set_options or ())
     usual: Mapping[str, Any] = EXTRACTING if extract is not None and chunks != "semantic" else {}  # Any: of any field
-    if update and target is not None:
-        usual = Previous(target).config.chosen
+    if update and target is not None:  # an update goes on with the graph's own configuration and embedder
+        previous = Previous(target)
+        usual = previous.config.chosen
+        embedder = embedder or str(previous.options.get("embedder", "none"))
     options = BuildOptions(
         force=force,
         strict=strict,
@@ -117,23 +116,19 @@ def build(
         config=BuildConfig.read({**usual, **values}) if values else None,
     )
     configured = settings().with_flags(base_url=base_url)
-    shared: dict[str, Any] = {  # Any: what both take
+    shared: dict[str, Any] = {  # Any: the arguments that an estimate and a build both take
         "options": options,
-        "embedder": _embedder(
-            out, configured, embedder or (_embedder_of(target) if update and target else None), options
-        ),
+        "embedder": _open_embedder(out, configured, embedder, options),
         "model": configured.open_model(model) if model is not None else None,
         "cache": configured.cache,
         "progress": out.progress,
     }
+    report: BuildReport | BuildEstimate
     with file_trouble("name a folder that can be written with -o"):
         if dry_run or target is None:
-            _report(out, estimate_build(sources or (), target=target, **shared))
+            report = estimate_build(sources or (), target=target, **shared)
         else:
-            _report(out, build_graph(sources or (), target, **shared))
-
-
-def _report(out: Output, report: BuildReport | BuildEstimate) -> None:
+            report = build_graph(sources or (), target, **shared)
     if out.as_json:
         out.json(report)
     else:
@@ -142,15 +137,8 @@ def _report(out: Output, report: BuildReport | BuildEstimate) -> None:
         out.note(f"note: {note}")
 
 
-def _embedder_of(target: Path) -> str:
-    """Return the name of the embedder that a graph was built with: an update goes on with it."""
-    from orienteer.ingest.documents.previous import Previous
-
-    return str(Previous(target).options.get("embedder", "none"))
-
-
-def _embedder(out: Output, configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
-    """Return what tells meanings, None where nothing does: a served one is never taken unless it is named here."""
+def _open_embedder(out: Output, configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
+    """Return the embedder of a build, None for a build without. A served one is only used where it is named here."""
     if named == "none":
         return None
     name = named or configured.embedder
@@ -190,4 +178,68 @@ def link(
     )
 
 
-COMMANDS = {"build": (build, "build docs -o DIR"), "link": (link, "link DIR")}
+def embed(
+    out: Output,
+    directory: Directory,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="minilm|openai:NAME|PATH",
+            help="minilm runs here; openai:NAME sends every text to a server; PATH is an ONNX model of yours.",
+        ),
+    ] = None,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="A vector for each part of a text that is longer than is read at once.")
+    ] = False,
+    threads: Annotated[int, typer.Option(metavar="N", min=1, help="Threads of a model that runs here.")] = 1,
+) -> None:
+    """Embed every node, so that search, tools and methods can go by meaning.
+
+    What is embedded is kept in the cache as it comes: run it again after a break, or after the graph was made anew, and
+    only what is missing is embedded.
+    """
+    from orienteer.graph.embedding import embed_graph
+
+    configured = settings()
+    opened = configured.open_embedder(embedder or configured.embedder, threads=threads)
+    graph = open_graph(directory, out)
+    with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+        report = embed_graph(graph, opened, cache=configured.cache, is_parts=parts, progress=out.progress)
+    about, usage = report.about, report.usage
+    if out.as_json:
+        out.json(
+            {
+                "embedder": about.embedder,
+                "dimension": about.dimension,
+                "nodes": about.nodes,
+                "vectors": about.vectors,
+                "parts": about.is_parts,
+                "recall": about.recall,
+                "exact": about.is_exact,
+                "embedded": report.embedded,
+                "cached": report.cached,
+                "cut": report.cut,
+                "seconds": report.seconds,
+                "usage": usage,
+            }
+        )
+        return
+    out.print(
+        f"{counted(about.vectors, 'vector')} of {about.dimension} dimensions for {counted(about.nodes, 'node')} by "
+        f"{about.embedder}: {counted(report.embedded, 'text')} embedded, {report.cached:,} from the cache, "
+        f"{report.seconds:.1f} s"
+    )
+    scan = "every vector is looked at" if about.is_exact else "signs are scanned"
+    out.print(f"recall@10 of sampled vectors {about.recall:.3f}: {scan}")
+    if usage.calls:
+        usd = "" if usage.usd is None else f", {usage.usd:.4f} USD"
+        out.print(f"{counted(usage.calls, 'call')}, {counted(usage.prompt_tokens, 'token')}{usd}")
+    if report.cut:
+        out.note(f"note: {counted(report.cut, 'text')} longer than is read at once: --parts embeds them whole")
+
+
+COMMANDS = {
+    "build": (build, "build docs -o DIR"),
+    "link": (link, "link DIR"),
+    "embed": (embed, "embed hetionet --embedder minilm"),
+}

@@ -1,0 +1,108 @@
+"""Commands on what is kept between commands: cache info, cache clear."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orienteer.display import counted
+from orienteer.errors import BadInput
+from orienteer.graph.format import DEBRIS, GENERATION, GENERATIONS, LOCK, PIECES, POINTER, is_graph, is_link, no_link
+from orienteer.graph.publication import remove
+from orienteer.serve.cli.arguments import file_trouble, settings
+from orienteer.serve.cli.output import Output
+
+_KINDS = ("graphs", "vectors", "replies")
+
+
+def info(out: Output) -> None:
+    """Say where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."""
+    folder = settings().cache
+    sizes = _sizes(folder)
+    total = sum(sum(paths.values()) for paths in sizes.values())
+    if out.as_json:
+        facts = {kind: [{"path": str(path), "bytes": size} for path, size in sizes[kind].items()] for kind in _KINDS}
+        out.json({"path": str(folder), "bytes": total, **facts})
+        return
+    out.print(f"{folder}: {_summary(sizes)}, {counted(total, 'byte')}")
+    out.table([[f"  {kind}/{path.name}", f"{size:,}"] for kind in _KINDS for path, size in sizes[kind].items()])
+
+
+def clear(
+    out: Output,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Also vectors of texts: a server's cost money.")] = False,
+    replies: Annotated[bool, typer.Option("--replies", help="Also replies of models, which cost money.")] = False,
+) -> None:
+    """Remove the graphs of the cache; they are made again when they are needed. What was paid for stays unless named.
+
+    Nothing is removed but what was put there.
+    """
+    folder = settings().cache
+    kinds = ["graphs", *(["vectors"] if vectors else []), *(["replies"] if replies else [])]
+    sizes = _sizes(folder)
+    for kind in kinds:
+        if is_link(folder / kind):
+            raise BadInput(f"{folder / kind} is a link, which nothing is removed through: empty it by hand")
+    removed = {path: size for kind in kinds for path, size in sizes[kind].items()}
+    for path in removed:
+        with file_trouble("remove it by hand"):
+            _remove(path)
+    rest = {kind: sum(sizes[kind].values()) for kind in _KINDS if kind not in kinds and sizes[kind]}
+    if out.as_json:
+        out.json({"path": str(folder), "removed": len(removed), "bytes": sum(removed.values()), "kept": rest})
+        return
+    summary = _summary({kind: sizes[kind] for kind in kinds})
+    out.print(f"removed {summary}, {counted(sum(removed.values()), 'byte')}")
+    for kind, size in rest.items():
+        out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
+
+
+def _sizes(cache: Path) -> dict[str, dict[Path, int]]:
+    """Return the folders of each kind in the cache, with their bytes; folders that others put there are left out."""
+    from orienteer.index.vector_cache import is_vectors
+    from orienteer.ingest.documents.cut.replies import is_replies
+    from orienteer.ingest.sources import is_cached
+
+    sizes: dict[str, dict[Path, int]] = {}
+    for kind, is_ours in (("graphs", is_cached), ("vectors", is_vectors), ("replies", is_replies)):
+        within = cache if kind == "replies" else cache / kind
+        sizes[kind] = {
+            path: sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+            for path in (sorted(within.iterdir()) if within.is_dir() else ())
+            if path.is_dir() and not path.is_symlink() and is_ours(path)
+        }
+    return sizes
+
+
+def _summary(folders: Mapping[str, Collection[Path]]) -> str:
+    """Say how many graphs there are, and how much of any other kind that there is."""
+    parts = [counted(len(folders["graphs"]), "graph")]
+    if vectors := folders.get("vectors"):
+        parts.append(f"vectors of {counted(len(vectors), 'embedder')}")
+    if folders.get("replies"):
+        parts.append("replies of models")
+    return ", ".join(parts)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of the cache; from a graph only the files that we write, so that anybody else's stay."""
+    if not is_graph(folder):
+        shutil.rmtree(folder)
+        return
+    for name in (GENERATIONS, PIECES):
+        remove(no_link(folder / name), GENERATION)
+        with suppress(OSError):  # there is none, or it holds something else
+            (folder / name).rmdir()
+    remove(folder, DEBRIS)
+    (folder / LOCK).unlink(missing_ok=True)
+    (folder / POINTER).unlink()  # last: if removal breaks off before, this still is a graph, and is removed next time
+    with suppress(OSError):
+        folder.rmdir()
+
+
+COMMANDS = {"cache info": (info, "cache info"), "cache clear": (clear, "cache clear")}

@@ -1,0 +1,289 @@
+"""The command doctor: what is installed and set, and whether a graph, its pieces and its copies are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orienteer.display import counted
+from orienteer.errors import Error, ModelError, NotAGraph
+from orienteer.llm.address import show
+from orienteer.serve.cli.arguments import graph_of, settings
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.graph.pieces.vectors import VectorsAbout
+
+EXTRAS = {
+    "communities": "graspologic_native",
+    "cypher": "ladybug",
+    "dense": "onnxruntime",
+    "docs": "markitdown",
+    "fast": "numba",
+    "parquet": "pyarrow",
+    "rdf": "pyoxigraph",
+    "sandbox": "pydantic_monty",
+}
+"""The module by which each extra is known to be installed."""
+_SECRETS = frozenset({"api_key"})
+_ADDRESSES = frozenset({"base_url", "embedder_url"})
+_LOCAL_SERVERS = {
+    "Ollama": "http://localhost:11434/v1",
+    "LM Studio": "http://localhost:1234/v1",
+    "vLLM": "http://localhost:8000/v1",
+    "llama.cpp": "http://localhost:8080/v1",
+}
+_WHOLE: Mapping[str, Any] = {"damaged": []}  # Any: JSON, as in all facts below
+
+OptionalDirectory = Annotated[
+    Path | None,
+    typer.Argument(metavar="DIR", help="A graph, or its sources: its files are checked against their hashes."),
+]
+
+
+def doctor(
+    out: Output,
+    directory: OptionalDirectory = None,
+    probe: Annotated[bool, typer.Option("--probe", help="Also look for model servers on this machine.")] = False,
+) -> int:
+    """Say what is installed and set, and whether a graph is whole."""
+    import platform
+    from importlib import metadata
+
+    facts: dict[str, Any] = {
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "openai", "pydantic", "typer")},
+        "extras": {
+            extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
+            for extra, module in EXTRAS.items()
+        },
+        "settings": _settings(),
+    }
+    if probe:
+        facts["servers"] = {name: {"url": url, "answers": does_answer(url)} for name, url in _LOCAL_SERVERS.items()}
+    remedy = "import the graph again with --force"
+    if directory is not None:
+        graph = graph_of(directory, out)
+        if graph != directory:
+            out.note(f"the graph of {directory} is in the cache at {graph}")
+            remedy = "make it again with orienteer cache clear"
+        facts["graph"] = _examine(graph)
+    if out.as_json:
+        out.json(facts)
+    else:
+        _print(out, facts, remedy=remedy)
+    return int("graph" in facts and _is_damaged(facts["graph"]))
+
+
+def _settings() -> dict[str, dict[str, Any]]:
+    """Return each setting's value and origin; a key's value is only "set", and addresses lose their passwords."""
+    configured = settings()
+    facts = {}
+    for field in fields(configured):
+        if field.name in ("options", "origins"):
+            continue
+        value = getattr(configured, field.name)
+        if value and field.name in _SECRETS:
+            value = "set"
+        elif value and field.name in _ADDRESSES:
+            value = show(value)
+        elif isinstance(value, Path):
+            value = str(value)
+        facts[field.name] = {"value": value, "from": configured.origins.get(field.name, "default")}
+    return facts
+
+
+def does_answer(url: str) -> bool:
+    """Whether a model server answers at an address within a second."""
+    import httpx2
+
+    from orienteer.llm.transport import Transport
+
+    try:
+        with httpx2.Client(transport=Transport(url), timeout=1) as client:
+            return client.get(f"{url}/models").status_code == 200
+    except (httpx2.RequestError, ModelError):  # nothing listens there, or something that does not speak HTTP
+        return False
+
+
+def _examine(path: Path) -> dict[str, Any]:
+    """Return which files of a graph are damaged, whether its sources have changed, and the state of its pieces."""
+    from orienteer.graph.damage import damaged_files
+    from orienteer.graph.format import MANIFEST, Manifest, generation_of, read_pointer
+    from orienteer.graph.soundness import contradiction
+    from orienteer.ingest.provenance import is_stale
+
+    pointer = read_pointer(path)
+    damaged = damaged_files(path)
+    if MANIFEST in damaged:  # the manifest lists all others
+        unknown = dict.fromkeys(("files", "stale", "pieces", "vectors", "cypher"))
+        return {"path": str(path), **unknown, "damaged": damaged}
+    folder = generation_of(path, pointer)
+    manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    if not damaged and (fault := contradiction(folder, manifest)) is not None:
+        damaged = [f"{fault[0]} ({fault[1]})"]
+    pieces = _pieces(path)
+    return {
+        "path": str(path),
+        "files": len(manifest.files),
+        "damaged": damaged,
+        "stale": is_stale(manifest),
+        "pieces": pieces,
+        "vectors": _vectors(path, manifest.nodes, pieces.get("vectors", _WHOLE)),
+        "cypher": _cypher(path),
+    }
+
+
+def _pieces(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the folder of each piece, which of its files are damaged, and the remedy."""
+    from orienteer.graph.damage import damaged_pieces
+    from orienteer.graph.pieces import remedy
+
+    return {
+        folder.name.rpartition("-")[0]: {
+            "folder": str(folder),
+            "checked": names is not None,
+            "damaged": names or [],
+            "remedy": remedy(path, folder) if names else None,
+        }
+        for folder, names in damaged_pieces(path).items()
+    }
+
+
+def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any] | None:
+    from orienteer.graph.pieces.vectors import read_about
+
+    if piece["damaged"]:
+        return {"damaged": f"{', '.join(piece['damaged'])}: {piece['remedy']}"}
+    try:
+        about = read_about(path)
+    except NotAGraph as error:
+        return {"damaged": str(error)}
+    if about is None:
+        return None
+    trouble = _embedder_trouble(about)
+    return {
+        "damaged": None,
+        **about.model_dump(include={"embedder", "dimension", "vectors", "recall", "is_parts", "is_exact"}),
+        "nodes": about.nodes,
+        "nodes_without": nodes - about.nodes,
+        "bytes": sum(about.files.values()),
+        "embedder_available": trouble is None,
+        "trouble": trouble,
+    }
+
+
+def _embedder_trouble(about: VectorsAbout) -> str | None:
+    """Return why no query can be embedded, None where the embedder can be opened; a server is not called."""
+    if about.embedder is None:
+        return "the vectors came without an embedder"
+    try:
+        embedder = settings().open_embedder(about.embedder)
+    except Error as error:
+        return str(error)
+    if about.fingerprint not in (None, embedder.fingerprint):
+        return "the embedder has changed since the graph was embedded (another file, or another address)"
+    return None
+
+
+def _cypher(path: Path) -> dict[str, Any] | None:
+    from orienteer.cypher.ladybug.database import about_copy
+    from orienteer.graph.pieces import piece
+
+    try:
+        folder = piece(path, "cypher")
+    except NotAGraph:  # a damaged copy is listed among the pieces
+        return None
+    about = about_copy(folder) if folder is not None else None
+    if about is None:
+        return None
+    return {
+        "engine": about.engine,
+        "installed": find_spec("ladybug") is not None,
+        "stale": about.is_stale,
+        "bytes": about.size,
+        "left_out": dict(about.left_out),
+    }
+
+
+def _is_damaged(graph: Mapping[str, Any]) -> bool:
+    pieces = (graph["pieces"] or {}).values()
+    vectors = graph["vectors"] or _WHOLE
+    return bool(graph["damaged"] or vectors["damaged"] or any(piece["damaged"] for piece in pieces))
+
+
+def _print(out: Output, facts: Mapping[str, Any], *, remedy: str) -> None:
+    out.table([["python", facts["python"]], *([name, version] for name, version in facts["versions"].items())])
+    out.print()
+    for name, extra in facts["extras"].items():
+        out.print(f"extra {name}: {'installed' if extra['installed'] else extra['install']}")
+    out.print()
+    out.table(
+        [[name, str(setting["value"]), setting["from"]] for name, setting in facts["settings"].items()],
+        header=("setting", "value", "from"),
+    )
+    for name, server in facts.get("servers", {}).items():
+        out.print(f"{name} at {server['url']}: {'answers' if server['answers'] else 'no answer'}")
+    if graph := facts.get("graph"):
+        out.print()
+        for line in _graph_lines(graph, remedy=remedy):
+            out.print(line)
+
+
+def _graph_lines(graph: Mapping[str, Any], *, remedy: str) -> list[str]:
+    """Return the facts about a graph as lines; `remedy` says how a damaged graph is made again."""
+    lines = [f"damaged: {name}" for name in graph["damaged"]]
+    if graph["damaged"]:
+        lines.append(f"{graph['path']} is damaged: {remedy}")
+    else:
+        lines.append(f"{graph['path']}: all {graph['files']} files whole")
+    if graph["stale"]:
+        lines.append("its sources have changed since it was made: import it again with --force")
+    if graph["files"] is None:
+        return lines
+    pieces = graph["pieces"]
+    for name, piece in pieces.items():
+        lines += [f"damaged: {Path(piece['folder']) / file}" for file in piece["damaged"]]
+        if not piece["checked"]:
+            lines.append(f"{name}: not checked, for hashes were not kept when {piece['folder']} was made")
+        elif piece["damaged"]:
+            lines.append(f"{name}: damaged; {piece['remedy']}")
+    lines += [] if pieces.get("vectors", _WHOLE)["damaged"] else [_vectors_line(graph["vectors"])]
+    lines += [] if pieces.get("cypher", _WHOLE)["damaged"] else [_cypher_line(graph["cypher"])]
+    return lines
+
+
+def _vectors_line(vectors: Mapping[str, Any] | None) -> str:
+    if vectors is None:
+        return "vectors: none; orienteer embed makes them"
+    if vectors["damaged"]:
+        return f"vectors: {vectors['damaged']}"
+    scan = "every vector is looked at" if vectors["is_exact"] else "signs are scanned"
+    parts = [
+        f"vectors: {vectors['vectors']:,} of {vectors['dimension']} dimensions by {vectors['embedder']}",
+        counted(vectors["bytes"], "byte"),
+        f"recall@10 {vectors['recall']:.3f}: {scan}",
+    ]
+    if vectors["nodes_without"]:
+        parts.append(f"{counted(vectors['nodes_without'], 'node')} without")
+    parts.append(
+        "the embedder is there" if vectors["embedder_available"] else f"no query can be embedded: {vectors['trouble']}"
+    )
+    return "; ".join(parts)
+
+
+def _cypher_line(cypher: Mapping[str, Any] | None) -> str:
+    if cypher is None:
+        return "Cypher's copy: none; the first statement makes it"
+    state = "made anew at the next statement, for the engine is another now" if cypher["stale"] else "whole"
+    if not cypher["installed"]:
+        state = "no engine: pip install 'orienteer[cypher]'"
+    return f"Cypher's copy: {cypher['engine']}; {counted(cypher['bytes'], 'byte')}; {state}"
+
+
+COMMANDS = {"doctor": (doctor, "doctor DIR")}
