@@ -272,7 +272,7 @@ def _print_result(out: Output, result: Result) -> None:
                 out.note(f"note: {note}")
         out.note(result.spent)
         if not out.as_json:
-            rendering.result(out, result)
+            rendering.print_result(out, result)
     if error is not None:
         raise error
 

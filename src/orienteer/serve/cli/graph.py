@@ -51,14 +51,14 @@ def info(out: Output, directory: Directory) -> None:
     if out.as_json:
         out.json(facts)
     else:
-        rendering.info(out, facts)
+        rendering.print_info(out, facts)
 
 
 def schema(out: Output, directory: Directory) -> None:
     """List the node types and edge types, which types an edge joins, and what they are called."""
     graph = open_graph(directory, out)
     if not out.as_json:
-        rendering.schema(out, graph.schema)
+        rendering.print_schema(out, graph.schema)
         return
     out.json(
         {
@@ -96,7 +96,7 @@ def search(
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
-    rendering.hits(out, result.hits)
+    rendering.print_hits(out, result.hits)
     for note in result.notes:
         out.note(f"note: {note}")
 
@@ -148,7 +148,7 @@ def neighbors(
     from orienteer.tools.rendering import counts_line
 
     out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, page.counts)}")
-    rendering.hits(out, hits)
+    rendering.print_hits(out, hits)
     if hits and page.total > offset + len(hits):
         out.note(f"{page.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
 
@@ -168,7 +168,7 @@ def intersect(
     if out.as_json:
         out.json({"hits": [_with_edges(hit, node.edges) for hit, node in zip(hits, shared, strict=True)]})
     else:
-        rendering.hits(out, hits)
+        rendering.print_hits(out, hits)
 
 
 def paths(
@@ -211,7 +211,7 @@ def show(out: Output, directory: Directory, node: NodeName) -> None:
     full = graph.node_at(graph.row(node))
     degree = int(graph.adjacency.degree(graph.rows([full.id]))[0])
     if not out.as_json:
-        rendering.node(out, full, degree=degree)
+        rendering.print_node(out, full, degree=degree)
         return
     out.json(
         {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from orienteer.display import counted
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -13,26 +15,31 @@ if TYPE_CHECKING:
     from orienteer.records import Edge, Node, Ranked, Result, Schema
 
 _LONG = 100  # characters of a snippet in a table
+_SCHEMA_HEADER = ("label", "also called", "count")
 
 
-def hits(out: Output, found: Iterable[Ranked]) -> None:
-    """Print a ranking: a place, the node, why it is there."""
-    rows = [[str(place), hit.name, hit.type, hit.id, _reason(hit)] for place, hit in enumerate(found, 1)]
+def print_hits(out: Output, hits: Iterable[Ranked]) -> None:
+    """Print a ranking: each hit's rank, its node, and why it is there."""
+    rows = []
+    for rank, hit in enumerate(hits, 1):
+        text = " ".join(hit.text.split())
+        text = text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+        votes = counted(hit.votes, "vote") if hit.votes is not None else ""
+        why = " | ".join(filter(None, (votes, hit.why, text)))
+        rows.append([str(rank), hit.name, hit.type, hit.id, why])
     if rows:
         out.table(rows, header=("rank", "name", "type", "id", "why"))
     else:
         out.print("no hits")
 
 
-def result(out: Output, found: Result) -> None:
-    """Print what came of a question: the ranking, then the answer."""
-    hits(out, found.hits)
-    if found.answer is not None:
-        out.print()
-        out.print(found.answer)
-    if found.long_answer is not None:
-        out.print()
-        out.print(found.long_answer)
+def print_result(out: Output, result: Result) -> None:
+    """Print the result of a question: the ranking, then the answers that there are."""
+    print_hits(out, result.hits)
+    for answer in (result.answer, result.long_answer):
+        if answer is not None:
+            out.print()
+            out.print(answer)
 
 
 def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:
@@ -45,49 +52,44 @@ def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:
     return lines
 
 
-def node(out: Output, found: Node, *, degree: int) -> None:
-    """Print a node in full."""
-    out.print(f"{found.name} ({found.type})")
-    fields: list[tuple[str, str]] = [("id", found.id)]
-    fields += [("aliases", "; ".join(found.aliases))] if found.aliases else []
+def print_node(out: Output, node: Node, *, degree: int) -> None:
+    """Print a node in node."""
+    out.print(f"{node.name} ({node.type})")
+    fields: list[tuple[str, str]] = [("id", node.id)]
+    fields += [("aliases", "; ".join(node.aliases))] if node.aliases else []
     fields += [("edges", str(degree))]
-    fields += [(name, _value(value)) for name, value in found.properties.items()]
+    fields += [(name, _value(value)) for name, value in node.properties.items()]
     out.table(fields)
-    if found.text:
+    if node.text:
         out.print()
-        out.print(found.text)
+        out.print(node.text)
 
 
-def schema(out: Output, found: Schema) -> None:
+def print_schema(out: Output, schema: Schema) -> None:
     """Print the types of a graph, most frequent first."""
-    counts = sorted(found.node_types.items(), key=lambda item: -item[1])
-    out.table([[name, *_called(found, name), f"{count:,}"] for name, count in counts], header=_SCHEMA_HEADER)
+
+    def row(name: str, text: str, count: int) -> list[str]:
+        label = schema.label(name)
+        return [text, label if label != name else "", ", ".join(schema.also_called.get(name, ())), f"{count:,}"]
+
+    counts = sorted(schema.node_types.items(), key=lambda item: -item[1])
+    out.table([row(name, name, count) for name, count in counts], header=("node type", *_SCHEMA_HEADER))
     out.print()
-    edges = sorted(found.edges.items(), key=lambda item: -item[1])
-    out.table(
-        [
-            [
-                f"{triple.source} -{triple.type}{'-' if triple.type in found.symmetric else '->'} {triple.target}",
-                *_called(found, triple.type),
-                f"{count:,}",
-            ]
-            for triple, count in edges
-        ],
-        header=("edges", *_SCHEMA_HEADER[1:]),
-    )
+    rows = []
+    for triple, count in sorted(schema.edges.items(), key=lambda item: -item[1]):
+        point = "-" if triple.type in schema.symmetric else "->"
+        rows.append(row(triple.type, f"{triple.source} -{triple.type}{point} {triple.target}", count))
+    out.table(rows, header=("edges", *_SCHEMA_HEADER))
 
 
-_SCHEMA_HEADER = ("node type", "label", "also called", "count")
-
-
-def info(out: Output, facts: Mapping[str, Any]) -> None:
+def print_info(out: Output, facts: Mapping[str, Any]) -> None:
     """Print what a graph is."""
     rows = [[name, f"{facts[name]:,}"] for name in ("nodes", "edges", "bytes")]
     rows += [["format", str(facts["format"])], ["indexes", ", ".join(facts["indexes"])]]
     rows += [["made by", str(facts["provenance"].get("made_by", "unknown"))]]
-    if made := facts["extraction"]:
-        rows += [["extracted", f"{made['form']}, by {made['model'] or 'statistics'}"]]
-    rows += [["source", str(one)] for one in facts["provenance"].get("given", ())]
+    if extraction := facts["extraction"]:
+        rows += [["extracted", f"{extraction['form']}, by {extraction['model'] or 'statistics'}"]]
+    rows += [["source", str(source)] for source in facts["provenance"].get("given", ())]
     rows += [["stale", "yes: a source has changed or is gone"]] if facts["stale"] else []
     out.table(rows)
     for title in ("node_types", "edge_types"):
@@ -97,11 +99,11 @@ def info(out: Output, facts: Mapping[str, Any]) -> None:
         out.table([[f"  {name}", f"{count:,}"] for name, count in counts])
 
 
-def options(out: Output, found: Iterable[Option]) -> None:
+def options(out: Output, of_method: Iterable[Option]) -> None:
     """Print the options of a method, each with its default and its meaning."""
-    for one in found:
-        out.print(f"    {one.name} = {_value(one.default)}  ({one.type})")
-        for line in one.doc.splitlines():
+    for option in of_method:
+        out.print(f"    {option.name} = {_value(option.default)}  ({option.type})")
+        for line in option.doc.splitlines():
             out.print(f"        {line}")
 
 
@@ -116,19 +118,5 @@ def option_table(out: Output, schema: Mapping[str, Any]) -> None:
     out.table(rows, header=("option", "value", "default", "meaning")) if rows else out.print("It has no options.")
 
 
-def _called(found: Schema, name: str) -> list[str]:
-    label = found.label(name)
-    return [label if label != name else "", ", ".join(found.also_called.get(name, ()))]
-
-
-def _reason(hit: Ranked) -> str:
-    text = " ".join(hit.text.split())
-    text = text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
-    votes = f"{hit.votes} vote{'s' if hit.votes != 1 else ''}" if hit.votes is not None else ""
-    return " | ".join(filter(None, (votes, hit.why, text)))
-
-
 def _value(value: object) -> str:
-    import json
-
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
