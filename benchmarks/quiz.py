@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.cypher.session import Cypher
-from orienteer.evaluation.grid import Cell
-from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.quiz_item import Cell, QuizItem
 from orienteer.graph.store import Graph
 from orienteer.quizzes.generator import Quiz
 from orienteer.quizzes.proof import Fault, prove

@@ -1,6 +1,6 @@
 """A few films and their people, a report on each kind of question about them, and what a model is ordered."""
 
-from orienteer.evaluation.grid import Cell
+from orienteer.evaluation.quiz_item import Cell
 from orienteer.quizzes.explore.orders import QuizOrder
 from orienteer.quizzes.explore.report import Maker, check, report_of
 from orienteer.records import Edge, Node

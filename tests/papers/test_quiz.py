@@ -14,7 +14,7 @@ import pytest
 import quiz_oracle as oracle
 from orienteer.cypher.session import Cypher
 from orienteer.errors import BadOption
-from orienteer.evaluation.grid import CELLS, Cell
+from orienteer.evaluation.quiz_item import CELLS, Cell
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.quizzes.checks import MOST_EDGES, REASONS, Ledger, faults, node_fault

@@ -16,7 +16,7 @@ from orienteer.agents.replay import replay
 from orienteer.agents.requests import requests
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.datasets import load
-from orienteer.evaluation.grid import CELLS, Cell
+from orienteer.evaluation.quiz_item import CELLS, Cell
 from orienteer.evaluation.running.runs import held
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel

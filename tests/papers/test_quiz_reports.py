@@ -9,7 +9,7 @@ import pytest
 from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_IDS, SET, TRUE, checked
 from mutations import mutate
 from orienteer.cypher.session import Cypher
-from orienteer.evaluation.grid import Cell
+from orienteer.evaluation.quiz_item import Cell
 from orienteer.ingest.demo import demo_records
 from orienteer.quizzes.checks import MOST_EDGES
 from orienteer.quizzes.explore.orders import Objectives, QuizOrder

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BudgetExhausted, ModelError
-from orienteer.evaluation.grid import CELLS
-from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.quiz_item import CELLS, QuizItem
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.quizzes.file import as_lines, read_quiz

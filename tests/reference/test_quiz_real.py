@@ -4,7 +4,7 @@ import pytest
 
 import quiz_oracle as oracle
 from hetionet import hetionet
-from orienteer.evaluation.grid import CELLS
+from orienteer.evaluation.quiz_item import CELLS
 from orienteer.quizzes.quiz import generate_quiz
 
 pytest.importorskip("ladybug")

@@ -1,14 +1,44 @@
-"""A line of a quiz: a question of the grid with its answer, its clues and its proof."""
+"""A question of a quiz, and the grid that quizzes are balanced over: answer type x pattern x difficulty.
+
+GraphScout (003), 3.3.1 and B.3.
+"""
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
 from orienteer.evaluation.examples import AnswerType
-from orienteer.evaluation.grid import Cell, Difficulty, QuizPattern
 from orienteer.records import JsonValue, Record
+
+Difficulty: TypeAlias = Literal["simple", "medium", "hard"]
+QuizPattern: TypeAlias = Literal["<h,_,_>", "<h,r,_>", "<h,*,t>", "<h,r,t>", "hybrid"]
+"""What a question gives of a triple (head, relation, tail): `_` is asked for, `*` is a relation that is asked for."""
+
+
+class Cell(NamedTuple):
+    """One place of the grid."""
+
+    answer_type: AnswerType
+    pattern: QuizPattern
+    difficulty: Difficulty
+
+
+def is_legal(cell: Cell) -> bool:
+    """Say whether appendix B.3 allows a cell: nothing hybrid is simple."""
+    return not (cell.pattern == "hybrid" and cell.difficulty == "simple")
+
+
+CELLS: tuple[Cell, ...] = tuple(
+    cell
+    for cell in (Cell(*kinds) for kinds in product(get_args(AnswerType), get_args(QuizPattern), get_args(Difficulty)))
+    if is_legal(cell)
+)
+"""The legal cells, in no order of merit."""
 
 
 class QuizItem(Record):
-    """A question with its answer, its clues and its proof. It is also a line of a question file (`eval run`)."""
+    """A question with its answer, its clues and its proof. As JSON it is a line of a question file (`eval run`)."""
 
     id: str
     question: str
@@ -39,5 +69,5 @@ class QuizItem(Record):
 
     @property
     def cell(self) -> Cell:
-        """Return the place of the grid that it was made for."""
+        """Return the cell of the grid that the question was made for."""
         return Cell(self.answer_type, self.pattern, self.difficulty)

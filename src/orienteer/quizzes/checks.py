@@ -16,8 +16,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from orienteer.evaluation.grid import Cell, is_legal
-from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.quiz_item import Cell, QuizItem, is_legal
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.names import NameKind

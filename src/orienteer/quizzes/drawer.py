@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from orienteer.evaluation.grid import Cell, Difficulty, QuizPattern
+from orienteer.evaluation.quiz_item import Cell, Difficulty, QuizPattern
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.quizzes.checks import is_hub, node_fault

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from orienteer.errors import BadOption, Error
-from orienteer.evaluation.grid import Cell
-from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.quiz_item import Cell, QuizItem
 from orienteer.quizzes.plan import QuestionPlan
 
 Item = TypeVar("Item")

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from orienteer.evaluation.examples import AnswerType
-from orienteer.evaluation.grid import Difficulty
+from orienteer.evaluation.quiz_item import Difficulty
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows

@@ -14,8 +14,7 @@ from typing import get_args
 import numpy as np
 
 from orienteer.evaluation.examples import AnswerType
-from orienteer.evaluation.grid import CELLS, Cell
-from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.quiz_item import CELLS, Cell, QuizItem
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.graph.store import Graph
 from orienteer.quizzes.checks import Ledger, anchor_fault, faults, is_leaking, is_redundant, is_trivial

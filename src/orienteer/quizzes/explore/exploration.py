@@ -25,8 +25,7 @@ from pydantic import Field
 
 from orienteer.cypher.session import Cypher
 from orienteer.errors import BudgetExhausted, Error, ModelError, ModelRefused
-from orienteer.evaluation.grid import Cell
-from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.quiz_item import Cell, QuizItem
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.replies import ResumableModel
 from orienteer.graph.store import Graph

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orienteer.agents.dialect import harmless
-from orienteer.evaluation.grid import CELLS, Cell
+from orienteer.evaluation.quiz_item import CELLS, Cell
 from orienteer.graph.store import Graph
 from orienteer.quizzes.checks import node_fault
 from orienteer.quizzes.kinds import definitions

@@ -15,8 +15,7 @@ import numpy as np
 
 from orienteer.errors import BadQuery, Unknown
 from orienteer.evaluation.examples import AnswerType, Gold
-from orienteer.evaluation.grid import Cell, QuizPattern
-from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.quiz_item import Cell, QuizItem, QuizPattern
 from orienteer.evaluation.scores.answers import answer_measure, normalise
 from orienteer.graph.store import Graph
 from orienteer.llm.schema import JsonSchema
