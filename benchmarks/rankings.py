@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.scores.measures import recall
-from orienteer.evaluation.scores.statistics import difference_interval, mean_interval
+from orienteer.evaluation.scores.statistics import differences, mean_interval
 from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
@@ -208,7 +208,9 @@ def summary(table: Table, ks: Sequence[int], against: Mapping[str, Table]) -> di
     found: dict[str, Any] = {}
     for at, k in enumerate(ks):
         mean = mean_interval(list(table[:, at]))
-        gains = {name: difference_interval(list(table[:, at]), list(other[:, at])) for name, other in against.items()}
+        gains = {
+            name: mean_interval(differences(list(table[:, at]), list(other[:, at]))) for name, other in against.items()
+        }
         found[f"@{k}"] = {"mean": list(mean), **{f"over {name}": list(gain) for name, gain in gains.items()}}
     return found
 

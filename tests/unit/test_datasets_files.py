@@ -8,9 +8,8 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.datasets import DATASETS, load
-from orienteer.evaluation.datasets.trec import qrels_lines, run_lines
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.records import Question, Ranked
+from orienteer.records import Question
 
 
 def write_lines(path, *rows):
@@ -161,24 +160,6 @@ def test_judgements_without_their_query_are_told(mfar):
 def test_names_that_are_suffixes_alone_are_passed_over(mfar):
     (mfar / "txt").write_text("x")
     assert load(mfar, split="test").name == "trec"
-
-
-def test_a_run_and_its_qrels_are_read_by_ir_measures(mfar, tmp_path):
-    ir_measures = pytest.importorskip("ir_measures")
-    examples = load(mfar, split="val").examples[:1]
-    hits = tuple(Ranked(id=one, type="product", name=one, score=0.5) for one in ("n8", "n9", "n7"))
-    (tmp_path / "run.txt").write_text("".join(run_lines([("1", hits)], tag="bm25")))
-    (tmp_path / "qrels.txt").write_text("".join(qrels_lines(examples)))
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))
-    run = list(ir_measures.read_trec_run(str(tmp_path / "run.txt")))
-    figures = ir_measures.calc_aggregate([ir_measures.RR, ir_measures.P @ 3], qrels, run)
-    assert figures[ir_measures.RR] == 0.5
-    assert figures[ir_measures.P @ 3] == pytest.approx(2 / 3)
-
-
-def test_an_id_that_a_run_cannot_hold():
-    with pytest.raises(BadInput, match="'a b' cannot stand in a TREC run"):
-        list(run_lines([("1", (Ranked(id="a b", type="t", name="n", score=1.0),))], tag="x"))
 
 
 @pytest.mark.parametrize("mark", ["  ", " *", "  ./"])

@@ -7,7 +7,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.running.runs import Line, Manifest, StoredRun
 from orienteer.evaluation.scores.comparison import FEWEST, FLAT, Comparison, compare, kind_of
-from orienteer.evaluation.scores.statistics import difference_interval, holm, permutation_p
+from orienteer.evaluation.scores.statistics import differences, holm, mean_interval, permutation_ps
 from orienteer.records import Question, Ranked, Usage
 
 GOLD = Gold(nodes={"a": 1.0})
@@ -57,7 +57,7 @@ def test_the_graph_helped(tmp_path):
         "Hit@1",
         200,
     )
-    gain = difference_interval([100.0 * one for one in some(0.55, 200)], [100.0 * one for one in some(0.4, 200)])
+    gain = mean_interval([100.0 * gain for gain in differences(some(0.55, 200), some(0.4, 200))])
     assert (found.gain.points, found.gain.low, found.gain.high) == pytest.approx(gain)
     assert found.gain.points == pytest.approx(15)
     assert (found.gain.better, found.gain.worse) == (30, 0)
@@ -152,7 +152,8 @@ def test_every_pair_with_its_corrected_p(tmp_path):
     assert [one.method for one in found.standings] == ["ark", "anchor", "bm25"]
     assert [(one.ours, one.theirs) for one in found.pairs] == [("ark", "anchor"), ("ark", "bm25"), ("anchor", "bm25")]
     points = {name: [100.0 * one for one in found] for name, found in scores.items()}
-    raw = [permutation_p(points[one.ours], points[one.theirs], random_seed=3) for one in found.pairs]
+    columns = [differences(points[pair.ours], points[pair.theirs]) for pair in found.pairs]
+    raw = permutation_ps(columns, random_seed=3)
     assert [one.p for one in found.pairs] == pytest.approx(holm(raw))
     for one in found.pairs:
         assert one.points == pytest.approx(np.mean(points[one.ours]) - np.mean(points[one.theirs]))

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from orienteer.evaluation.scores.statistics import (
     EXACT,
-    difference_interval,
+    differences,
     holm,
     mean_interval,
     mean_intervals,
-    permutation_p,
     permutation_ps,
     questions_needed,
 )
@@ -80,7 +79,7 @@ def test_many_distinct_values_are_done_in_batches():
     assert made.high - made.low == pytest.approx(2 * half, rel=0.1)
 
 
-@pytest.mark.parametrize("one_by_one", [mean_interval, lambda values: permutation_p(values, [0.0] * len(values))])
+@pytest.mark.parametrize("one_by_one", [mean_interval, lambda values: p_of(values, [0.0] * len(values))])
 def test_a_column_does_not_depend_on_the_others(one_by_one):
     generator = np.random.default_rng(8)
     columns = [generator.normal(0.1, 1, 50), generator.integers(-1, 2, 50).astype(float), np.zeros(50), np.eye(50)[0]]
@@ -94,9 +93,13 @@ def test_a_difference_is_paired():
     """Two methods that vary much but differ by the same on every question have a difference without doubt."""
     theirs = [0.0, 0.3, 0.5, 0.75]
     ours = [one + 0.25 for one in theirs]
-    assert difference_interval(ours, theirs) == pytest.approx((0.25, 0.25, 0.25))
+    assert mean_interval(differences(ours, theirs)) == pytest.approx((0.25, 0.25, 0.25))
     with pytest.raises(ValueError, match="shorter"):
-        difference_interval(ours, theirs[:-1])
+        differences(ours, theirs[:-1])
+
+
+def p_of(ours, theirs, **options):
+    return permutation_ps([differences(ours, theirs)], **options)[0]
 
 
 def enumerated(found):
@@ -111,13 +114,13 @@ def enumerated(found):
 
 @given(st.lists(st.sampled_from([-1.0, -0.5, -1 / 3, 0.1, 0.5, 1.0]), min_size=1, max_size=9))
 def test_a_small_permutation_test_is_exact(found):
-    assert permutation_p(found, [0.0] * len(found)) == pytest.approx(enumerated(found))
+    assert p_of(found, [0.0] * len(found)) == pytest.approx(enumerated(found))
 
 
 def test_questions_that_are_level_do_not_count_in_the_permutation_test():
-    assert permutation_p([1.0] * 5 + [0.5] * 100, [0.0] * 5 + [0.5] * 100) == 2 / 2**5
-    assert permutation_p([0.5] * 10, [0.5] * 10) == 1.0
-    assert permutation_p([], []) == 1.0
+    assert p_of([1.0] * 5 + [0.5] * 100, [0.0] * 5 + [0.5] * 100) == 2 / 2**5
+    assert p_of([0.5] * 10, [0.5] * 10) == 1.0
+    assert p_of([], []) == 1.0
 
 
 def test_a_large_permutation_test_is_close_to_the_sign_test():
@@ -126,18 +129,18 @@ def test_a_large_permutation_test_is_close_to_the_sign_test():
     n = better + worse
     exact = 2 * sum(math.comb(n, count) for count in range(better, n + 1)) / 2**n
     assert n > EXACT
-    found = permutation_p([1.0] * better + [0.0] * worse, [0.0] * better + [1.0] * worse)
+    found = p_of([1.0] * better + [0.0] * worse, [0.0] * better + [1.0] * worse)
     assert found == pytest.approx(exact, abs=0.01)
 
 
 def test_p_is_symmetric_never_zero_and_repeats():
     ours, theirs = [1.0] * 200, [0.0] * 200
-    assert permutation_p(ours, theirs) == permutation_p(theirs, ours) == 1 / 10_001
+    assert p_of(ours, theirs) == p_of(theirs, ours) == 1 / 10_001
 
 
 def test_p_is_uniform_where_there_is_no_difference():
     generator = np.random.default_rng(5)
-    found = [permutation_p(*generator.binomial(1, 0.5, (2, 80)).astype(float), resamples=400) for _ in range(200)]
+    found = [p_of(*generator.binomial(1, 0.5, (2, 80)).astype(float), resamples=400) for _ in range(200)]
     assert 0.01 <= np.mean(np.array(found) < 0.05) <= 0.10
 
 
@@ -163,7 +166,7 @@ def test_as_many_questions_as_are_said_to_be_needed_find_the_difference_mostly()
     found = 0
     for trial in range(200):
         chosen = generator.integers(0, 400, needed)
-        found += difference_interval(ours[chosen], theirs[chosen], random_seed=trial, resamples=300).low > 0
+        found += mean_interval(differences(ours[chosen], theirs[chosen]), random_seed=trial, resamples=300).low > 0
     assert 0.7 <= found / 200 <= 0.95
 
 

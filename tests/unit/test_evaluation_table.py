@@ -7,11 +7,13 @@ import pytest
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation.report.material import Material
+from orienteer.evaluation.report.tools import TrajectoryCounts
 from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, Work
 from orienteer.evaluation.scores.judge import JUDGED, Judgement, judge_run
 from orienteer.evaluation.scores.published import STARK, published_rows
 from orienteer.evaluation.scores.statistics import mean_interval
-from orienteer.evaluation.scores.table import evidence_curves, rows, value_order
+from orienteer.evaluation.scores.table import rows, value_order
 from orienteer.files import append_line
 from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
@@ -296,6 +298,14 @@ def test_evidence_curves(tmp_path):
         told = Told(id=f"q{number}", method="ark", trajectories=tuple(found))
         append_line(tmp_path / TRAJECTORIES, told.model_dump_json())
     assert evidence_curves(make_run(tmp_path, *lines)) == {"ark": [1 / 4, (0.5 + 1) / 4, 2 / 4]}
+    for number, agents in trajectories.items():
+        record = Told(id=f"q{number}", method="ark", trajectories=tuple(agents))
+        append_line(tmp_path / TRAJECTORIES, record.model_dump_json())
+    run = make_run(tmp_path, *lines)
+    material, counts = Material([run], graph=None, measure=None, random_seed=0), TrajectoryCounts()
+    counts.read(run, material.columns)
+    curves = {column.method: counts.curve(column) for column in material.columns}
+    assert curves == {"ark": [1 / 4, (0.5 + 1) / 4, 2 / 4], "bm25": []}
 
 
 def test_published_rows_stand_beside_the_right_data_set(tmp_path):

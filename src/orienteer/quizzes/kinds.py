@@ -24,7 +24,6 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput, BudgetExhausted, ModelError
 from orienteer.evaluation.examples import AnswerType
 from orienteer.evaluation.quiz_item import Difficulty, QuizItem, QuizPattern
-from orienteer.evaluation.running.runs import read_lines
 from orienteer.files import append_line, mend, read_lines
 from orienteer.llm.exchange import ask, begin, first_request
 from orienteer.llm.prompts import prompt_of

@@ -30,7 +30,6 @@ COLUMNS = frozenset({"query", "answer_ids"})
 OWN = ("id", "query", "answer_ids")
 HUMAN = "human"
 """The split of the questions that people wrote; they lie in a file of their own."""
-SUBFOLDERS = ("stark_qa", "split")
 
 
 def _question_files(path: Path) -> list[Path]:

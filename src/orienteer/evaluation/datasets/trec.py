@@ -1,4 +1,4 @@
-"""TREC's files: `NAME.queries` with id and text, `NAME.qrels` with four columns; and rankings written as a run.
+"""TREC's files: `NAME.queries` with id and text, `NAME.qrels` with four columns.
 
 mFAR publishes STaRK so: a corpus of `id<TAB>json`, `NAME.queries` and `NAME.qrels` for each split.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from orienteer.errors import BadInput, Error
@@ -16,7 +16,7 @@ from orienteer.evaluation.datasets.rows import digest, files_in, unique
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import opened_text
-from orienteer.records import Question, Ranked
+from orienteer.records import Question
 
 QUERIES, QRELS = "queries", "qrels"
 
@@ -114,27 +114,6 @@ def _judgements(file: Path) -> dict[str, dict[str, float]]:
         if value > 0:
             judgements[query_id][document] = value
     return judgements
-
-
-def run_lines(rankings: Iterable[tuple[str, Sequence[Ranked]]], *, tag: str) -> Iterator[str]:
-    """Return rankings by question id as the lines of a TREC run: query, Q0, node, rank, score, tag.
-
-    Scores are 1 / rank, so that a reader that sorts by score, as trec_eval does, keeps our order among equal ones.
-    Raises `BadInput` for an id with spaces, which the format cannot hold.
-    """
-    for query_id, hits in rankings:
-        for rank, hit in enumerate(hits, 1):
-            for word in (query_id, hit.id, tag):
-                if not word or any(map(str.isspace, word)):
-                    raise BadInput(f"{word!r} cannot stand in a TREC run, whose columns are separated by spaces")
-            yield f"{query_id} Q0 {hit.id} {rank} {1 / rank:.6f} {tag}\n"
-
-
-def qrels_lines(examples: Iterable[Example]) -> Iterator[str]:
-    """Return the gold nodes of questions as the lines of a qrels file. Relevances are whole numbers there."""
-    for example in examples:
-        for node, relevance in example.gold.nodes.items():
-            yield f"{example.question.id} 0 {node} {round(relevance) or 1}\n"
 
 
 DATASET = Dataset(

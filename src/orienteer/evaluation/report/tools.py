@@ -89,12 +89,13 @@ class TrajectoryCounts:
                 listener(column, question, trajectories)
 
     def curve(self, column: MethodColumn) -> list[float]:
-        """Return what `table.evidence_curves` does for this column, from the counts: empty where no step was taken.
+        """Return the mean share of the gold nodes seen up to each step (GraphSearch, figure 6b); [] without steps.
 
-        A question that ended early keeps its last share, one that failed or took no step has 0.
+        A question that ended early keeps its last share, one that failed or took no step has 0, and one without gold
+        nodes is left out.
         """
-        known = self.evidence.get(column.number, {})
-        shares = [known.get(question, []) for question, line in column.lines.items() if is_ranked(line)]
+        by_question = self.evidence.get(column.number, {})
+        shares = [by_question.get(question, []) for question, line in column.lines.items() if is_ranked(line)]
         length = max(map(len, shares), default=0)
         if not length:
             return []

@@ -1,8 +1,9 @@
 """How sure a mean is, and a difference between two methods on the same questions.
 
-Everything is seeded, deterministic and vectorised. The scores of a method are mostly 0, 1 and a few shares: to draw how
-often each value comes up is the same experiment as to draw the questions one by one, and far cheaper. Where values are
-many, what is drawn serves all columns that are asked about together; a column's figures do not depend on the others.
+Everything is seeded, deterministic and vectorised. The scores of a method are mostly 0, 1 and a few shares, so the
+bootstrap draws how often each value comes up: the same experiment as drawing the questions one by one, and far cheaper.
+Where there are many values, one draw of questions serves all columns; the figures of a column do not depend on the
+others.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 
 RESAMPLES = 10_000  # the ends of a 95 % interval then move by about a twentieth of its width between seeds
 CONFIDENCE = 0.95
-EXACT = 14  # questions on which two methods differ, up to which every assignment of signs is tried
+EXACT = 14  # with no more questions than this on which two methods differ, every assignment of signs is tried
 _BATCH = 2_000_000  # numbers held at once
-_REPEATED = 10  # questions for each distinct value, from which on it is cheaper to draw how often each comes up
+_REPEATED = 10  # with this many questions for each distinct value, drawing counts of values is cheaper
 _NORMAL_975, _NORMAL_80 = 1.959964, 0.841621  # quantiles of the normal distribution
 
 Columns: TypeAlias = Sequence[Sequence[float]] | Sequence[NDArray[np.float64]]
@@ -26,7 +27,7 @@ Columns: TypeAlias = Sequence[Sequence[float]] | Sequence[NDArray[np.float64]]
 
 
 class Interval(NamedTuple):
-    """A mean and the interval it lies in."""
+    """A mean and its interval."""
 
     mean: float
     low: float
@@ -67,34 +68,13 @@ def mean_intervals(
     return intervals
 
 
-def difference_interval(
-    ours: Sequence[float],
-    theirs: Sequence[float],
-    *,
-    random_seed: int = 0,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-) -> Interval:
-    """Return the mean of ours - theirs with its paired bootstrap interval: whole questions are drawn again.
-
-    Raises `ValueError` where the two are not of one length, or empty.
-    """
-    return mean_interval(differences(ours, theirs), random_seed=random_seed, resamples=resamples, confidence=confidence)
-
-
-def permutation_p(
-    ours: Sequence[float], theirs: Sequence[float], *, random_seed: int = 0, resamples: int = RESAMPLES
-) -> float:
+def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = RESAMPLES) -> list[float]:
     """Return the two-sided p of the paired sign-flip test: how often chance alone gives so large a difference.
 
-    Exact where the two differ on at most `EXACT` questions; else from random flips, the observed one counted among
-    them, so that p is never 0 (Phipson and Smyth 2010). 1 where they never differ.
+    `columns` are differences between two methods, question by question: (columns, questions). Exact where at most
+    `EXACT` of them are not 0; else from random flips, the observed one counted among them, so that p is never 0
+    (Phipson and Smyth 2010). 1 where all are 0.
     """
-    return permutation_ps([differences(ours, theirs)], random_seed=random_seed, resamples=resamples)[0]
-
-
-def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = RESAMPLES) -> list[float]:
-    """Return `permutation_p` for each column of differences: (columns, questions), above 0 where ours is better."""
     if not columns:
         return []
     table = np.array(columns, np.float64)  # (columns, questions)
@@ -118,10 +98,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def questions_needed(ours: Sequence[float], theirs: Sequence[float], *, smallest: float) -> int | None:
-    """Estimate how many questions would tell the two apart, were their difference what it seems to be.
+    """Estimate how many questions would tell two methods apart, if their difference is as large as it seems.
 
-    Enough for a 95 % interval that leaves out 0 in four of five experiments, by the normal approximation. A difference
-    below `smallest` is taken to be that large. None where the differences have no spread to reckon with.
+    With that many, the 95 % interval leaves out 0 in four of five experiments, by the normal approximation. A
+    difference below `smallest` counts as that large. None for fewer than two questions, or differences without spread.
     """
     gains = np.asarray(differences(ours, theirs), np.float64)
     if len(gains) < 2 or not (spread := float(gains.std(ddof=1))):
@@ -139,11 +119,11 @@ def _resampled_totals(table: NDArray[np.float64], random_seed: int, resamples: i
     """Return the sum of each resample of the questions: (columns, resamples) from (columns, questions)."""
     n = table.shape[1]
     totals = np.zeros((len(table), resamples))
-    many: list[int] = []
+    varied: list[int] = []  # columns of many distinct values
     for place, row in enumerate(table):
         distinct, counts = np.unique(row, return_counts=True)
         if n < _REPEATED * len(distinct):
-            many.append(place)
+            varied.append(place)
             continue
         generator = np.random.default_rng(random_seed)
         totals[place] = np.concatenate(
@@ -152,11 +132,11 @@ def _resampled_totals(table: NDArray[np.float64], random_seed: int, resamples: i
                 for size in _batches(resamples, len(distinct))
             ]
         )
-    if many:
+    if varied:
         generator = np.random.default_rng(random_seed)
-        chosen = table[many].T  # (questions, columns)
+        chosen = table[varied].T  # (questions, columns)
         weights = (_times_drawn(generator, size, n) for size in _batches(resamples, n))
-        totals[many] = np.concatenate([drawn @ chosen for drawn in weights]).T
+        totals[varied] = np.concatenate([batch @ chosen for batch in weights]).T
     return totals
 
 
@@ -169,23 +149,23 @@ def _times_drawn(generator: np.random.Generator, resamples: int, n: int) -> NDAr
 def _exact_p(gains: NDArray[np.float64]) -> float:
     """Return the exact p of differences that are not 0, (questions,): every assignment of signs is tried."""
     signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)  # (assignments, questions)
-    return float(np.mean(np.abs(signs @ gains) >= _reached(gains)))
+    return float(np.mean(np.abs(signs @ gains) >= _observed(gains)))
 
 
 def _drawn_ps(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
     """Return the p of each column, (columns,), from random flips of signs that are the same for all columns."""
     n = table.shape[1]
-    reached = np.array([_reached(row) for row in table])  # (columns,)
+    observed = np.array([_observed(row) for row in table])  # (columns,)
     as_large = np.zeros(len(table), np.int64)
     generator = np.random.default_rng(random_seed)
     for size in _batches(resamples, n):
         bits = np.frombuffer(generator.bytes(size * ((n + 7) // 8)), np.uint8).reshape(size, -1)
         signs = 1.0 - 2.0 * np.unpackbits(bits, axis=1, count=n)  # (flips, questions)
-        as_large += np.count_nonzero(np.abs(signs @ table.T) >= reached, axis=0)
+        as_large += np.count_nonzero(np.abs(signs @ table.T) >= observed, axis=0)
     return (1 + as_large) / (1 + resamples)
 
 
-def _reached(gains: NDArray[np.float64]) -> float:
+def _observed(gains: NDArray[np.float64]) -> float:
     """Return the observed sum, without its last bits: equal sums in another order may differ there."""
     return abs(math.fsum(gains)) * (1 - 1e-9) - 1e-9
 
@@ -193,4 +173,4 @@ def _reached(gains: NDArray[np.float64]) -> float:
 def _batches(total: int, width: int) -> list[int]:
     """Cut a number of rows into batches that fit into memory at this width."""
     most = max(1, _BATCH // max(1, width))
-    return [min(most, total - done) for done in range(0, total, most)]
+    return [min(most, total - start) for start in range(0, total, most)]

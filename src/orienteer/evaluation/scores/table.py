@@ -11,7 +11,6 @@ import numpy as np
 
 from orienteer.errors import BadOption, nearest
 from orienteer.evaluation.running.runs import Line, StoredRun
-from orienteer.evaluation.scores.measures import evidence_recall
 from orienteer.evaluation.scores.scorer import (
     LineScorer,
     Verdicts,
@@ -97,26 +96,6 @@ def names_of(runs: Sequence[StoredRun]) -> list[str]:
     """Return a name for each run: its folder's, its whole path where several folders bear one name."""
     seen = Counter(run.path.name for run in runs)
     return [run.path.name if seen[run.path.name] == 1 else str(run.path) for run in runs]
-
-
-def evidence_curves(run: StoredRun) -> dict[str, list[float]]:
-    """Return for each method the mean share of the gold nodes seen up to each step (GraphSearch, figure 6b).
-
-    A question that ended early keeps its last share, one that failed or took no step has 0, and one without gold nodes
-    is left out. So are methods that took no steps.
-    """
-    steps = {(node_id, method): trajectories for node_id, method, trajectories in run.trajectories()}
-    curves: dict[str, list[float]] = {}
-    for method, lines in latest(run.lines).items():
-        shares = [
-            evidence_recall(() if line.error is not None else steps.get((line.id, method), ()), line.gold.nodes)
-            for line in lines
-            if is_ranked(line)
-        ]
-        if length := max(map(len, shares), default=0):
-            padded = [curve + (curve[-1:] or [0.0]) * (length - len(curve)) for curve in shares]
-            curves[method] = np.mean(padded, axis=0).tolist()  # of (questions, steps)
-    return curves
 
 
 def values_of(line: Line, field: str) -> tuple[str, ...]:
