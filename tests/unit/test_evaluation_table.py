@@ -294,10 +294,6 @@ def test_evidence_curves(tmp_path):
         line(number, nodes=("a", "b"), method="ark", error="broke" if number == 3 else None) for number in trajectories
     ]
     lines += [line(5, nodes=(), method="ark"), line(1)]
-    for number, found in trajectories.items():
-        told = Told(id=f"q{number}", method="ark", trajectories=tuple(found))
-        append_line(tmp_path / TRAJECTORIES, told.model_dump_json())
-    assert evidence_curves(make_run(tmp_path, *lines)) == {"ark": [1 / 4, (0.5 + 1) / 4, 2 / 4]}
     for number, agents in trajectories.items():
         record = Told(id=f"q{number}", method="ark", trajectories=tuple(agents))
         append_line(tmp_path / TRAJECTORIES, record.model_dump_json())

@@ -24,9 +24,9 @@ INTERRUPTED = 130
 MODULES = (ask, evaluation, quiz, graph_files, build, graph, trace, doctor, cache)
 """The modules of the commands, in the order of the help."""
 GROUPS = {
-    "eval": "Put methods side by side on questions whose answers are known.",
+    "eval": "Compare methods on questions whose answers are known.",
     "trace": "Read, replay and compare what agents did.",
-    "cache": "What is kept so that it need not be made, or paid for, again.",
+    "cache": "Show or clear the cached graphs, vectors and replies of models.",
 }
 
 

@@ -30,19 +30,19 @@ STANDARD = Path("-")
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
 VerboseFlag = Annotated[
-    int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, with tracebacks.")
+    int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, also tracebacks.")
 ]
 Directory = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, a table.")
+    Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, or one table.")
 ]
-NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, else its exact name or an alias.")]
+NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, exact name or alias.")]
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
 Where = Annotated[
     list[str] | None,
     typer.Option("--where", metavar="FIELD=VALUE", help="Keep nodes whose property fits: = != < <= > >=. Repeatable."),
 ]
-K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Hits at the most.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
+K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of hits.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 MethodOptions = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
@@ -53,7 +53,7 @@ MethodOptions = Annotated[
 class ModelFlags:
     """The flags that name a model."""
 
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model as its server spells it.")] = None
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model's name, as its server spells it.")] = None
     base_url: BaseUrl = None
 
     def settings(self, **changes: Any) -> Settings:  # Any: the values of settings are of several types
@@ -68,10 +68,10 @@ class ModelFlags:
 class BudgetFlags:
     """The flags that limit what a question may take."""
 
-    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls a question at the most.")] = None
-    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens a question at the most.")] = None
-    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds a question at the most.")] = None
-    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars a question at the most.")] = None
+    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Maximum model calls per question.")] = None
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Maximum tokens per question.")] = None
+    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Maximum seconds per question.")] = None
+    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="Maximum US dollars per question.")] = None
 
     def limits(self, configured: Settings) -> Budget:
         """Return the budget of a question, the settings' limits overridden by these flags. Raises `BadOption`."""
@@ -84,10 +84,10 @@ class BudgetFlags:
 class TotalBudgetFlags:
     """The flags that limit what a command may take in all."""
 
-    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Model calls in all, at the most.")] = None
-    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens in all, at the most.")] = None
-    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds in all, at the most.")] = None
-    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="US dollars in all, at the most.")] = None
+    budget_calls: Annotated[int | None, typer.Option(metavar="N", help="Maximum model calls in total.")] = None
+    budget_tokens: Annotated[int | None, typer.Option(metavar="N", help="Maximum tokens in total.")] = None
+    budget_seconds: Annotated[float | None, typer.Option(metavar="S", help="Maximum seconds in total.")] = None
+    budget_usd: Annotated[float | None, typer.Option(metavar="X", help="Maximum US dollars in total.")] = None
 
     def limits(self) -> Budget:
         """Return the budget of the command. The limits of the settings are for one question. Raises `BadOption`."""

@@ -46,7 +46,7 @@ TraceFile = Annotated[
 MethodName = Annotated[
     str | None,
     typer.Option(
-        metavar="M", help="auto by default; orienteer methods lists them. One over another: graphsearch:hippo."
+        metavar="M", help="Default: auto; orienteer methods lists all. To run one over another: graphsearch:hippo."
     ),
 ]
 
@@ -61,15 +61,15 @@ def ask(
     k: K = 20,
     types: Types = None,
     where: Where = None,
-    no_answer: Annotated[bool, typer.Option("--no-answer", help="The ranking alone.")] = False,
-    trajectories: Annotated[bool, typer.Option("--trajectories", help="Put the trajectories into the JSON.")] = False,
+    no_answer: Annotated[bool, typer.Option("--no-answer", help="Rank only, do not answer.")] = False,
+    trajectories: Annotated[bool, typer.Option("--trajectories", help="Include the trajectories in the JSON.")] = False,
     set_options: MethodOptions = None,
-    agents: Annotated[int | None, typer.Option(metavar="N", help="Parallel agents.")] = None,
-    max_steps: Annotated[int | None, typer.Option(metavar="N", help="Steps of an agent at the most.")] = None,
+    agents: Annotated[int | None, typer.Option(metavar="N", help="Number of parallel agents.")] = None,
+    max_steps: Annotated[int | None, typer.Option(metavar="N", help="Maximum steps per agent.")] = None,
     budget: BudgetFlags,
     trace: TraceFile = None,
 ) -> None:
-    """Find ranked evidence for a question, and an answer where a model is configured."""
+    """Find ranked evidence for a question and, with a model, an answer."""
     from orienteer.agents import replay as traces
     from orienteer.options import pairs_of
     from orienteer.retriever import Retriever
@@ -112,7 +112,7 @@ def _write_trace(out: Output, result: Result, trace: Path) -> None:
 
 
 def demo(out: Output) -> None:
-    """Show it on a small graph about programming languages: three questions, the steps, the evidence."""
+    """Answer three questions over a small graph about programming languages, with steps and evidence."""
     from orienteer.ingest.demo import demo_questions
     from orienteer.retriever import Retriever
 

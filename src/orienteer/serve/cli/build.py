@@ -27,45 +27,48 @@ Documents = Annotated[
     ),
 ]
 Target = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be; --dry-run needs none.")
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph; not needed with --dry-run."),
 ]
-Update = Annotated[
-    bool, typer.Option("--update", help="Read only what has changed since the graph was made; the rest stays.")
-]
+Update = Annotated[bool, typer.Option("--update", help="Read only what has changed since the graph was built.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail where a document cannot be read.")]
 Chunks = Annotated[
     Literal["semantic", "tokens"] | None,
-    typer.Option(metavar="semantic|tokens", help="Where prose is cut: where its meaning turns, or by length."),
+    typer.Option(metavar="semantic|tokens", help="Where to cut prose: where the meaning changes, or by length."),
 ]
 EmbedderName = Annotated[
     str | None,
-    typer.Option(metavar="minilm|openai:NAME|PATH|none", help="What tells meanings; none joins by names alone."),
+    typer.Option(
+        metavar="minilm|openai:NAME|PATH|none",
+        help="The model that compares meanings; with none, chunks are joined by names only.",
+    ),
 ]
 Extract = Annotated[
     Literal["triples", "entities", "hyper"] | None,
     typer.Option(
         metavar="triples|entities|hyper",
-        help="Make a knowledge base: also entities and facts, by the model that is named, else by statistics.",
+        help="Also extract entities and facts: with --model by the model, without it by statistics.",
     ),
 ]
 ModelName = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="A model that reads every chunk: it extracts with --extract, else it writes metadata."
+        metavar="NAME", help="A model that reads every chunk: with --extract it extracts, without it writes metadata."
     ),
 ]
-Metadata = Annotated[bool, typer.Option("--metadata", help="Have the model write metadata where it extracts, too.")]
+Metadata = Annotated[bool, typer.Option("--metadata", help="Also have the model write metadata when it extracts.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Read and cut, say what the model would take, and write no graph.")
+    bool,
+    typer.Option("--dry-run", help="Read and cut the documents, estimate what the model would cost, write no graph."),
 ]
 Plots = Annotated[
     Path | None,
-    typer.Option("--plots", metavar="FILE", help="Write the paper's figures of the similarities as an HTML page."),
+    typer.Option("--plots", metavar="FILE", help="Write plots of the similarities, as in the paper, as an HTML page."),
 ]
 SetOptions = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="An option of the build; a name that is none lists them. Repeatable."
+        "--set", metavar="NAME=VALUE", help="An option of the build; an unknown name lists all of them. Repeatable."
     ),
 ]
 
@@ -87,7 +90,7 @@ def build(
     plots: Plots = None,
     set_options: SetOptions = None,
 ) -> None:
-    """Make a graph of documents and tables: chunks, joined by order, links, titles and names, and what they say."""
+    """Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning."""
     from orienteer.ingest.documents.config import EXTRACTING, BuildConfig
     from orienteer.ingest.documents.previous import Previous
     from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
@@ -160,7 +163,7 @@ def link(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the links. Repeatable.")
     ] = None,
 ) -> None:
-    """Join the nodes of a graph whose texts are alike, as a layer beside its own edges that can be made again."""
+    """Join nodes with similar texts, in a layer beside the graph's own edges that can be made again."""
     from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
     from orienteer.options import pairs_of
 
@@ -185,18 +188,20 @@ def embed(
         str | None,
         typer.Option(
             metavar="minilm|openai:NAME|PATH",
-            help="minilm runs here; openai:NAME sends every text to a server; PATH is an ONNX model of yours.",
+            help="minilm runs on this machine; openai:NAME sends every text to a server; PATH is your own ONNX model.",
         ),
     ] = None,
     parts: Annotated[
-        bool, typer.Option("--parts", help="A vector for each part of a text that is longer than is read at once.")
+        bool, typer.Option("--parts", help="Embed long texts in parts, with a vector for each part.")
     ] = False,
-    threads: Annotated[int, typer.Option(metavar="N", min=1, help="Threads of a model that runs here.")] = 1,
+    threads: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Threads for a model that runs on this machine.")
+    ] = 1,
 ) -> None:
-    """Embed every node, so that search, tools and methods can go by meaning.
+    """Embed every node, so that search, tools and methods can compare meanings.
 
-    What is embedded is kept in the cache as it comes: run it again after a break, or after the graph was made anew, and
-    only what is missing is embedded.
+    Vectors are kept in the cache as they come: after an interruption, or after making the graph again, run the command
+    again and only what is missing is embedded.
     """
     from orienteer.graph.embedding import embed_graph
 

@@ -21,7 +21,7 @@ _KINDS = ("graphs", "vectors", "replies")
 
 
 def info(out: Output) -> None:
-    """Say where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."""
+    """Show where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."""
     folder = settings().cache
     sizes = _sizes(folder)
     total = sum(sum(paths.values()) for paths in sizes.values())
@@ -35,12 +35,16 @@ def info(out: Output) -> None:
 
 def clear(
     out: Output,
-    vectors: Annotated[bool, typer.Option("--vectors", help="Also vectors of texts: a server's cost money.")] = False,
-    replies: Annotated[bool, typer.Option("--replies", help="Also replies of models, which cost money.")] = False,
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Also remove vectors of texts; those from a server cost money.")
+    ] = False,
+    replies: Annotated[
+        bool, typer.Option("--replies", help="Also remove replies of models, which cost money.")
+    ] = False,
 ) -> None:
-    """Remove the graphs of the cache; they are made again when they are needed. What was paid for stays unless named.
+    """Remove the cached graphs, which are made again when needed. Vectors and replies stay unless named.
 
-    Nothing is removed but what was put there.
+    Only what Orienteer put there is removed.
     """
     folder = settings().cache
     kinds = ["graphs", *(["vectors"] if vectors else []), *(["replies"] if replies else [])]

@@ -42,7 +42,7 @@ _WHOLE: Mapping[str, Any] = {"damaged": []}  # Any: JSON, as in all facts below
 
 OptionalDirectory = Annotated[
     Path | None,
-    typer.Argument(metavar="DIR", help="A graph, or its sources: its files are checked against their hashes."),
+    typer.Argument(metavar="DIR", help="A graph, or its sources, whose files are checked against their hashes."),
 ]
 
 
@@ -51,7 +51,7 @@ def doctor(
     directory: OptionalDirectory = None,
     probe: Annotated[bool, typer.Option("--probe", help="Also look for model servers on this machine.")] = False,
 ) -> int:
-    """Say what is installed and set, and whether a graph is whole."""
+    """Report what is installed and configured, and whether a graph is undamaged."""
     import platform
     from importlib import metadata
 

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, or a data set's folder.")]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="What eval run -o wrote.")]
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="What eval run -o wrote.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that eval run -o wrote.")]
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="A folder that eval run -o wrote.")]
 Target = Annotated[
-    Path, typer.Option("--output", "-o", metavar="RUN", help="The run's folder; a run that is there goes on.")
+    Path, typer.Option("--output", "-o", metavar="RUN", help="The run's folder; an unfinished run there is continued.")
 ]
 Methods = Annotated[
     list[str],
-    typer.Option("--method", "-m", metavar="M", help="A method, with options perhaps: 'ark agents=1'. Repeatable."),
+    typer.Option("--method", "-m", metavar="M", help="A method, optionally with options: 'ark agents=1'. Repeatable."),
 ]
-Seed = Annotated[int, typer.Option("--random-seed", metavar="K", help="What is random derives from it.")]
+Seed = Annotated[int, typer.Option("--random-seed", metavar="K", help="The seed of all random choices.")]
 By = Annotated[str | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions.")]
 Fields = Annotated[
     list[str] | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions. Repeatable.")
@@ -57,9 +57,9 @@ class RunFlags:
 
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", metavar="NAME", help="What the questions are, where it is not recognised."),
+        typer.Option("--dataset", metavar="NAME", help="The data set of the questions, if it is not recognised."),
     ] = None
-    split: Annotated[str | None, typer.Option("--split", metavar="S", help="Which split of the data set.")] = None
+    split: Annotated[str | None, typer.Option("--split", metavar="S", help="The split of the data set.")] = None
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,18 +69,18 @@ class RunFlags:
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", metavar="N", help="Ask N of them, drawn with the seed; a larger N keeps the smaller draw."
+            "--limit", metavar="N", help="Ask a random sample of N questions; a larger N includes the smaller sample."
         ),
     ] = None
     random_seed: Seed = 0
     workers: Annotated[
         int | None,
-        typer.Option("--workers", "-w", metavar="W", help="Questions at once: 8 with a model, else one by one."),
+        typer.Option("--workers", "-w", metavar="W", help="Questions at once. Default: 8 with a model, 1 without."),
     ] = None
     k: K = 20
-    answers: Annotated[bool, typer.Option("--answers", help="Ask for answers too, not for rankings alone.")] = False
+    answers: Annotated[bool, typer.Option("--answers", help="Ask for answers, not only for rankings.")] = False
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again what failed in an earlier attempt.")
+        bool, typer.Option("--retry-failed", help="Ask the questions again that failed in an earlier attempt.")
     ] = False
 
     def config(self) -> RunConfig:
@@ -111,7 +111,7 @@ def run(
     set_options: MethodOptions = None,
     budget: BudgetFlags,
 ) -> int:
-    """Ask every question under every method, and write what comes of it; goes on where it was cut off."""
+    """Ask every method every question and store the results; an interrupted run is continued."""
     from orienteer.options import pairs_of
 
     options = pairs_of(set_options or ())
@@ -132,7 +132,7 @@ def sweep(
     flags: RunFlags,
     budget: BudgetFlags,
 ) -> int:
-    """Ask every question under a method with each combination of some options' values, as one run."""
+    """Ask a method every question with each combination of option values, as one run."""
     from orienteer.evaluation.running.sweep import axes, grid
 
     methods = grid(method, axes(set_options))
@@ -145,7 +145,7 @@ def show(
     by: Fields = None,
     measure: Measures = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Add rows out of papers, of methods that need training.")
+        bool, typer.Option("--published", help="Add published figures of methods that need training.")
     ] = False,
 ) -> None:
     """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
@@ -156,12 +156,13 @@ def compare(
     out: Output,
     runs: Runs,
     measure: Annotated[
-        str | None, typer.Option("--measure", metavar="NAME", help="What is compared; the runs' first by default.")
+        str | None,
+        typer.Option("--measure", metavar="NAME", help="The measure to compare by. Default: the runs' first."),
     ] = None,
     by: By = None,
     random_seed: Seed = 0,
 ) -> None:
-    """Say in a sentence whether the graph helped on these questions, and by how much; then what that rests on."""
+    """Say whether the graph helped on these questions and by how much, then show the evidence."""
     from orienteer.evaluation.scores.comparison import compare
 
     comparison = compare(_read_all(runs), measure=measure, by=by, random_seed=random_seed)
@@ -178,18 +179,19 @@ def report(
     runs: Runs,
     target: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The page, such as report.html; - is standard output."),
+        typer.Option("--output", "-o", metavar="FILE", help="The page, such as report.html, or - for standard output."),
     ],
     measure: Annotated[
         str | None,
-        typer.Option("--measure", metavar="NAME", help="What the verdict is by; the runs' first by default."),
+        typer.Option("--measure", metavar="NAME", help="The measure of the verdict. Default: the runs' first."),
     ] = None,
     graph: Annotated[
-        Path | None, typer.Option("--graph", metavar="DIR", help="The graph: it tells what the gold nodes are like.")
+        Path | None,
+        typer.Option("--graph", metavar="DIR", help="The graph, which tells the types and texts of gold nodes."),
     ] = None,
     random_seed: Seed = 0,
 ) -> None:
-    """Write one page on runs that needs nothing but a browser: figures, plots, every question with its trajectory."""
+    """Write a report on runs as one HTML page: figures, plots, every question with its trajectory."""
     from orienteer.evaluation.report.page import write_report
 
     check_writable(target)
@@ -216,11 +218,11 @@ def judge(
         list[str] | None, typer.Option("--score", metavar="NAME", help="A-Score, E-Score, QwenScore. Repeatable.")
     ] = None,
     graph: Annotated[
-        Path | None, typer.Option("--graph", metavar="DIR", help="The graph: the E-Score reads its gold nodes.")
+        Path | None, typer.Option("--graph", metavar="DIR", help="The graph, whose gold nodes the E-Score reads.")
     ] = None,
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Answers at once.")] = 8,
 ) -> None:
-    """Let a model mark the answers of a run; what it has marked is not asked again."""
+    """Let a model judge the answers of a run; no answer is judged twice."""
     from orienteer.evaluation.scores.judge import SCORES, carries_evidence, gold_evidence, judge_run
 
     run = _read(path)

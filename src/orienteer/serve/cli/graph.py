@@ -22,13 +22,13 @@ SearchMode = Annotated[
     str,
     typer.Option(
         metavar="lexical|dense|hybrid|hybrid:W|rrf",
-        help="By words (BM25), by meaning (vectors: see orienteer embed), or by both; W is the share of words.",
+        help="By words (BM25), by meaning (vectors: see orienteer embed), or by both; W is the weight of words.",
     ),
 ]
 
 
 def info(out: Output, directory: Directory) -> None:
-    """Say what a graph is: how many nodes and edges of which types, how large, made of what."""
+    """Describe a graph: its nodes and edges by type, its size, its sources."""
     from orienteer.graph.format import read_pointer
     from orienteer.ingest.provenance import is_stale
 
@@ -55,7 +55,7 @@ def info(out: Output, directory: Directory) -> None:
 
 
 def schema(out: Output, directory: Directory) -> None:
-    """List the node types and edge types, which types an edge joins, and what they are called."""
+    """List the node types and edge types, which types each edge joins, and their labels."""
     graph = open_graph(directory, out)
     if not out.as_json:
         rendering.print_schema(out, graph.schema)
@@ -74,13 +74,13 @@ def schema(out: Output, directory: Directory) -> None:
 def search(
     out: Output,
     directory: Directory,
-    words: Annotated[str, typer.Argument(metavar="WORDS", help="Words of names and texts.")],
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="Words to look for in names and texts.")],
     k: K = 20,
     types: Types = None,
     where: Where = None,
     mode: SearchMode = "lexical",
 ) -> None:
-    """Rank the nodes that match words best."""
+    """Rank the nodes that best match some words."""
     from orienteer.index.searchers import ranking_of
     from orienteer.retriever import Retriever
     from orienteer.settings import Settings
@@ -106,7 +106,7 @@ def neighbors(
     directory: Directory,
     node: NodeName,
     query: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Words to rank the neighbours by; the others follow.")
+        str | None, typer.Option(metavar="WORDS", help="Rank the neighbours by these words; those without them follow.")
     ] = None,
     types: Types = None,
     edges: Annotated[
@@ -117,7 +117,7 @@ def neighbors(
     ] = None,
     where: Where = None,
     k: K = 20,
-    offset: Annotated[int, typer.Option(metavar="N", min=0, help="Where the page begins.")] = 0,
+    offset: Annotated[int, typer.Option(metavar="N", min=0, help="Number of neighbours to skip.")] = 0,
     mode: SearchMode = "lexical",
 ) -> None:
     """List the neighbours of a node with the edges that lead to them, counted by kind."""
@@ -160,7 +160,7 @@ def intersect(
     types: Types = None,
     k: K = 20,
 ) -> None:
-    """List the nodes that touch all of several nodes, or most of them, with the edges."""
+    """List the nodes connected to all of several nodes, or to most of them, with the edges."""
     graph = open_graph(directory, out)
     shared = graph.intersect(nodes, node_types=types, k=k)
     total = len(graph.rows(nodes))
@@ -176,10 +176,10 @@ def paths(
     directory: Directory,
     a: NodeName,
     b: NodeName,
-    max_length: Annotated[int, typer.Option(metavar="N", help="Edges at the most.")] = 4,
-    k: Annotated[int, typer.Option("-k", metavar="N", min=0, help="Paths at the most.")] = 10,
+    max_length: Annotated[int, typer.Option(metavar="N", help="Maximum number of edges in a path.")] = 4,
+    k: Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of paths.")] = 10,
 ) -> None:
-    """List the shortest paths between two nodes, whichever way edges point."""
+    """List the shortest paths between two nodes, whatever the direction of the edges."""
     graph = open_graph(directory, out)
     shortest = graph.paths(a, b, max_length, k=k)
     if out.as_json:
@@ -249,16 +249,18 @@ def cypher(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="One read-only statement.")],
     parameters: Annotated[
         list[str] | None,
-        typer.Option("--param", metavar="NAME=VALUE", help="A value for $NAME: JSON, else a text. Repeatable."),
+        typer.Option("--param", metavar="NAME=VALUE", help="A value for $NAME, as JSON or plain text. Repeatable."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Rows at the most.")] = 100,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Maximum number of rows.")] = 100,
     label: Annotated[
         str | None,
         typer.Option("--view", metavar="LABEL", help="Name ids and types as GraphScout's graphs do, with this label."),
     ] = None,
-    seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="Stop the query after this long.")] = 10.0,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", help="Stop the query after this many seconds.")
+    ] = 10.0,
 ) -> None:
-    """Ask a graph in Cypher, read-only. Needs the extra `cypher`."""
+    """Query a graph in Cypher, read-only. Needs the extra `cypher`."""
     from orienteer.cypher.ladybug.database import is_copy_new
     from orienteer.cypher.session import Cypher
     from orienteer.cypher.view import View

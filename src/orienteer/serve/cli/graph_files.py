@@ -47,11 +47,11 @@ class TableFlags:
         ),
     ] = None
     labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="F", help="A table of codes, their labels, and further words.")
+        Path | None, typer.Option("--labels", metavar="F", help="A table of codes with their labels and synonyms.")
     ] = None
     private: Annotated[
         list[str] | None,
-        typer.Option("--private", metavar="COL", help="A column that is stored nowhere. Repeatable."),
+        typer.Option("--private", metavar="COL", help="A column to leave out of the graph. Repeatable."),
     ] = None
     explode: Annotated[
         list[str] | None,
@@ -61,7 +61,7 @@ class TableFlags:
     ] = None
     language: Annotated[
         str,
-        typer.Option("--language", metavar="L", help="Of names and texts, where RDF has them in several: en, de, ..."),
+        typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
     ] = "en"
 
     def options(self, sources: list[Path] | None, *, force: bool = False) -> ImportOptions:
@@ -87,12 +87,12 @@ class TableFlags:
 def import_(
     out: Output,
     sources: Sources = None,
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the graph will be.")] = ...,  # type: ignore[assignment]  # typer's way to say that it is required
+    target: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph.")] = ...,  # type: ignore[assignment]  # typer's way to say that it is required
     force: Force = False,
     *,
     tables: TableFlags,
 ) -> None:
-    """Make a graph of tables of nodes and edges, and say what was left out and why."""
+    """Make a graph from tables of nodes and edges, and report what was left out and why."""
     from orienteer.ingest.importer import import_graph
 
     options = tables.options(sources, force=force)
@@ -102,7 +102,7 @@ def import_(
 
 
 def validate(out: Output, sources: Sources = None, *, tables: TableFlags) -> None:
-    """Give the report that an import would give, and write nothing."""
+    """Print the report of an import without writing anything."""
     from orienteer.ingest.importer import validate
 
     with file_trouble("check the path and its permissions"):
@@ -122,14 +122,17 @@ def export(
     directory: Directory,
     to: Annotated[
         Literal["jsonl", "graphml"],
-        typer.Option(metavar="jsonl|graphml", help="jsonl is what import gives back exactly."),
+        typer.Option(metavar="jsonl|graphml", help="jsonl can be imported again without loss."),
     ],
     target: Annotated[
-        Path, typer.Option("--output", "-o", metavar="PATH", help="A folder for jsonl, a file for graphml, or -.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="PATH", help="A folder for jsonl, a file for graphml, or - for standard output."
+        ),
     ],
     force: Force = False,
 ) -> None:
-    """Write a graph as files that other programs read."""
+    """Write a graph as files for other programs."""
     from orienteer.ingest.export import export_graph
 
     graph = open_graph(directory, out)

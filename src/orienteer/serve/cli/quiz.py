@@ -47,10 +47,10 @@ JUDGED = ".judged.jsonl"
 class QuizFlags:
     """The flags that say how many questions are made, and from which nodes."""
 
-    count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Questions at the most.")] = 100
+    count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Maximum number of questions.")] = 100
     random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0
     avoid: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Questions whose nodes no question here may be made of.")
+        Path | None, typer.Option(metavar="FILE", help="Do not use the nodes of the questions in this file.")
     ] = None
 
 
@@ -58,10 +58,12 @@ class QuizFlags:
 class ExplorerFlags:
     """The flags that name a model, and say how it writes a quiz."""
 
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that explores and writes them.")] = None
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A model that explores the graph and writes the questions.")
+    ] = None
     base_url: BaseUrl = None
     quizzer: Annotated[
-        Literal["model", "random-walk"], typer.Option(help="How the model goes about it: with tools, or from a walk.")
+        Literal["model", "random-walk"], typer.Option(help="How the model works: with tools, or from a random walk.")
     ] = "model"
     tier: Annotated[Literal["auto", "monty", "cpython"], typer.Option(help="The sandbox of the model's code.")] = "auto"
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Explorations at once.")] = 8
@@ -76,19 +78,24 @@ class ExplorerFlags:
 def questions(
     out: Output,
     directory: Directory,
-    target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The question file, or -.")],
-    count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Questions at the most.")] = 200,
+    target: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file of questions, or - for standard output.")
+    ],
+    count: Annotated[
+        int, typer.Option("--number", "-n", metavar="N", min=1, help="Maximum number of questions.")
+    ] = 200,
     random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0,
     patterns: Annotated[
-        list[str] | None, typer.Option("--pattern", metavar="P", help="Questions of this pattern. Repeatable.")
+        list[str] | None,
+        typer.Option("--pattern", metavar="P", help="Only make questions of this pattern. Repeatable."),
     ] = None,
     types: Types = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that puts them in other words.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="A model that rephrases the questions.")] = None,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")] = None,
     *,
     budget: TotalBudgetFlags,
 ) -> None:
-    """Make questions with complete gold answers from a graph, without labels; a model only where one is named here."""
+    """Generate questions with complete gold answers from a graph; no model is used unless named here."""
     from orienteer.llm import Allowance
     from orienteer.quizzes.paraphrase import paraphrase
     from orienteer.quizzes.questions import generate_questions
@@ -129,7 +136,7 @@ def quiz(
     explorer: ExplorerFlags,
     budget: TotalBudgetFlags,
 ) -> None:
-    """Make questions balanced by answer type, pattern and difficulty, each proved by a query that was run again."""
+    """Generate questions balanced by answer type, pattern and difficulty, each proved by a query."""
     from orienteer.cypher.session import Cypher
     from orienteer.quizzes.file import nodes_of
     from orienteer.quizzes.quiz import generate_quiz
@@ -284,16 +291,16 @@ def _count_by(items: Sequence[object], field: str) -> dict[str, int]:
 
 def show_quiz(
     out: Output,
-    path: Annotated[Path, typer.Argument(metavar="QUIZ", help="What quiz -o wrote.")],
+    path: Annotated[Path, typer.Argument(metavar="QUIZ", help="A file that quiz -o wrote.")],
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A model that judges of what kind each question is.")
+        str | None, typer.Option(metavar="NAME", help="A model that judges the kind of each question.")
     ] = None,
     base_url: BaseUrl = None,
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once.")] = 8,
     *,
     budget: TotalBudgetFlags,
 ) -> None:
-    """Say what a quiz is made of: kinds, as assigned or as a model judges by the question alone; lengths; clues."""
+    """Describe a quiz: the kinds of its questions, as assigned or as judged by a model; lengths; clues."""
     from orienteer.llm import Allowance
     from orienteer.quizzes.file import read_quiz
     from orienteer.quizzes.kinds import sort_questions, statistics_of

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from orienteer.records import Trajectory
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="What ask --trace wrote, or - for standard input.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that ask --trace wrote, or - for standard input.")]
 
 TrustLimits = Annotated[
-    bool, typer.Option("--trust-limits", help="Run code within the trace's limits, though they be above the defaults.")
+    bool, typer.Option("--trust-limits", help="Run code under the trace's limits even where they exceed the defaults.")
 ]
 
 
 def show(out: Output, file: File) -> None:
-    """Print trajectories: every call, what it gave, what was selected."""
+    """Print trajectories: every call, its observation, and the selected nodes."""
     from orienteer.agents.replay import read
 
     trajectories = read(file)
@@ -68,7 +68,7 @@ def requests(out: Output, file: File) -> None:
 
 
 def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLimits = False) -> int:
-    """Run every recorded call again over a graph, without the model, and say whether it gives the same."""
+    """Run every recorded call again over a graph, without the model, and compare the observations."""
     from orienteer.agents.replay import read, replay
     from orienteer.tools.toolboxes import lowered_limits
 
@@ -96,7 +96,7 @@ def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLim
 
 
 def diff(out: Output, first: File, second: File) -> int:
-    """Compare two traces, trajectory by trajectory: where they part, and what each selected."""
+    """Compare two traces, trajectory by trajectory: where they differ, and what each selected."""
     from orienteer.agents.replay import diff, read
 
     differences = diff(read(first), read(second))
