@@ -526,8 +526,7 @@ def test_a_trace_that_asks_for_more_than_the_default_limits_is_told_what_it_gets
     (home / "t.jsonl").write_text(json.dumps(trajectory) + "\n")
     lowered = cli("trace", "replay", "t.jsonl", clubs)
     assert (
-        "output_characters is 50,000 in the trace: replayed with 8,000 (--trust-limits takes the trace's)"
-        in lowered.err
+        "output_characters is 50,000 in the trace: replayed with 8,000 (--trust-limits uses the trace's)" in lowered.err
     )
     assert "characters left out" in lowered.out
     trusted = cli("trace", "replay", "t.jsonl", clubs, "--trust-limits")

@@ -128,7 +128,7 @@ def test_a_sweep_is_a_run_of_variants(clubs, questions, home, cli):
 def test_a_limit_is_raised_and_conditions_are_kept(clubs, questions, home, cli):
     arguments = ("eval", "run", clubs, questions(10), "-m", "bm25", "-o", "run")
     assert cli(*arguments, "--limit", "3").code == 0
-    assert cli(*arguments, "--limit", "6").err.splitlines()[0] == "going on: 3 of 6 results are there"
+    assert cli(*arguments, "--limit", "6").err.splitlines()[0] == "continuing: 3 of 6 results exist already"
     assert len(lines_of(home / "run")) == 6
     refused = cli(*arguments, "--limit", "6", "-k", "5")
     assert refused.code == 2
@@ -313,7 +313,10 @@ def test_an_interruption_keeps_what_is_done_and_says_how_to_go_on(clubs, questio
         out, err = ran.communicate(timeout=30)
         gate.drop()
     assert (ran.returncode, out) == (130, "")
-    assert err.splitlines()[-2:] == ["what is done stays in run: the same command goes on from there", "interrupted"]
+    assert err.splitlines()[-2:] == [
+        "finished results stay in run: run the same command again to continue",
+        "interrupted",
+    ]
     assert "Traceback" not in err
     assert len(lines_of(home / "run")) == 2
 

@@ -77,7 +77,7 @@ def test_nodes_of_other_questions_are_avoided(languages, home, cli):
     [
         (("-o", "nowhere/quiz.jsonl"), "a folder that does not exist"),
         (("-o", "."), "is a folder"),
-        (("-o", "-"), "a quiz is a file"),
+        (("-o", "-"), "a quiz cannot go to standard output"),
         (("-o", "quiz.jsonl", "--avoid", "nothing.jsonl"), "nothing.jsonl does not exist"),
         (("-o", "quiz.jsonl", "--quizzer", "random-walk"), "name one with --model"),
         (("-o", "quiz.jsonl", "--tier", "cpython"), "name one with --model"),

@@ -61,7 +61,7 @@ def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, 
     assert vectors["bytes"] == sum(one.stat().st_size for one in folder.iterdir() if one.name != "vectors.json")
     told = cli("doctor", clubs).out
     assert "vectors: 7 of 48 dimensions by openai:fake" in told
-    assert "recall@10 1.000: signs are scanned; the embedder is there" in told
+    assert "the index finds 100.0% of the nearest ten: their signs are scanned first; the embedder is there" in told
     assert len(server.requests) == asked  # nothing is sent to see that
 
     monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", "http://127.0.0.1:9/v1")
@@ -113,7 +113,7 @@ def test_doctor_says_where_no_hashes_were_kept(cli, clubs, server):
     (clubs / "orienteer.json").write_text(json.dumps(pointer), encoding="utf-8")
     ran = cli("doctor", clubs)
     assert ran.code == 0
-    assert f"vectors: not checked, for hashes were not kept when {folder} was made" in ran.out
+    assert f"vectors: not checked: {folder} was made without hashes" in ran.out
     assert "vectors: 7 of 48 dimensions" in ran.out
 
 
@@ -132,7 +132,7 @@ def test_doctor_tells_of_the_copy_that_cypher_reads(cli, clubs):
     publish_copy(clubs, json.dumps({**catalog, "engine": "ladybug 0.1"}))
     _, _, copy = pieces(cli, clubs)
     assert (copy["engine"], copy["stale"]) == ("ladybug 0.1", True)
-    assert "made anew at the next statement" in cli("doctor", clubs).out
+    assert "made by another version of the engine" in cli("doctor", clubs).out
     ran = cli("cypher", clubs, "MATCH (n) RETURN count(*)")
     assert "making the copy" in ran.err
     assert pieces(cli, clubs)[2]["stale"] is False

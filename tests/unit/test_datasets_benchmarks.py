@@ -143,7 +143,7 @@ def test_answers_become_nodes(tmp_path, build):
     assert [one.nodes for one in gold[1:4]] == [{}, {}, {}]
     assert (list(gold[4].nodes), gold[4].answer_type) == (["s3"], "entity")
     assert (gold[5].nodes, gold[5].answers) == ({}, ("Purpura, Cough",))
-    assert found.notes == ("1 of 3 answers hold something that is no name in the graph: clinic-5 ('Cough')",)
+    assert found.notes == ("1 of 3 answers contain a name that the graph does not have: clinic-5 ('Cough')",)
 
 
 def test_the_other_answers_of_a_template_tell_which_node_is_meant(tmp_path, build):
@@ -169,7 +169,7 @@ def test_notes_are_of_the_questions_that_are_asked(tmp_path, build):
     assert found.notes_on(found.examples[:1]) == ()
     assert found.notes_on(found.examples[1:2]) == ("1 names stand for several nodes, all of which count as gold: Ague",)
     assert found.notes_on(found.examples[2:]) == (
-        "1 of 2 answers hold something that is no name in the graph: clinic-2 ('Cough')",
+        "1 of 2 answers contain a name that the graph does not have: clinic-2 ('Cough')",
     )
 
 
@@ -269,7 +269,7 @@ def test_gold_passages_that_the_corpus_lacks(tmp_path):
 )
 def test_questions_of_another_shape_are_told(tmp_path, name, row):
     _hippo(tmp_path, name, {"id": "1", "question": "?", "answer": "x", "context": [], **row})
-    with pytest.raises(BadInput, match="question 1 has not the shape of this data set"):
+    with pytest.raises(BadInput, match="question 1 does not have the form of this data set"):
         load(tmp_path / f"{name}.json", dataset=name)
 
 
@@ -347,5 +347,5 @@ def test_ottqa_in_its_own_files(tmp_path):
         load(tmp_path)
     for odd in ({"answer-node": [["x"]]}, {"gold_passages": "[broken"}, {"gold_passages": "Salt"}):
         (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([{**row, **odd}]))
-        with pytest.raises(BadInput, match="question 1 has not the shape"):
+        with pytest.raises(BadInput, match="question 1 does not have the form"):
             load(tmp_path)

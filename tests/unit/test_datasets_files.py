@@ -61,7 +61,7 @@ def test_splits_of_json_lines(tmp_path):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"question": ""}, "'' is no question"),
+        ({"question": ""}, "question is ''"),
         ({"question": "?", "nodes": "n1"}, "nodes is 'n1'"),
         ({"question": "?", "nodes": {"n1": True}}, "nodes is"),
         ({"question": "?", "nodes": [None]}, "nodes is"),
@@ -141,13 +141,13 @@ def test_queries_of_all_splits_in_one_file(tmp_path):
 
 def test_lines_without_their_columns(mfar):
     (mfar / "val.qrels").write_text("1 0 n7 1\n1 0 n7\n")
-    with pytest.raises(BadInput, match="line 2: '1 0 n7' has not 4 columns"):
+    with pytest.raises(BadInput, match="line 2: '1 0 n7' does not have 4 columns"):
         load(mfar, split="val")
     (mfar / "val.qrels").write_text("1 0 n7 high\n")
-    with pytest.raises(BadInput, match="'high' is no relevance"):
+    with pytest.raises(BadInput, match="'high' is not a relevance"):
         load(mfar, split="val")
     (mfar / "val.qrels").write_text("1 0 n7 nan\n")
-    with pytest.raises(BadInput, match="no finite number"):
+    with pytest.raises(BadInput, match="not a finite number"):
         load(mfar, split="val")
 
 

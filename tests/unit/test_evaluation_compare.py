@@ -213,7 +213,9 @@ def test_nothing_to_compare_is_an_error(tmp_path):
 
 def test_measures_that_see_less_than_their_name_says_are_told(tmp_path):
     run = make_run(tmp_path, lines("bm25", some(0.5, 8)), lines("anchor", some(0.9, 8)), k=5)
-    assert compare([run], measure="Recall@20").notes == ("rankings end at k=5, which is all that Recall@20 can see",)
+    assert compare([run], measure="Recall@20").notes == (
+        "rankings hold only k=5 hits, and Recall@20 sees no more than these",
+    )
     assert compare([run], measure="Recall@5").notes == ()
 
 

@@ -276,7 +276,7 @@ def test_evidence_becomes_the_passages_that_hold_it_whole(domain):
     # What crosses two chunks is in neither, and gold that is not whole is none, though c1 holds the other text.
     assert [one.gold.nodes for one in found.examples] == [{"c1": 1.0}, {}]
     assert found.notes_on(found.examples) == (
-        "1 of 2 questions have evidence that no one passage of the graph holds whole",
+        "1 of 2 questions have evidence that no single passage of the graph contains",
     )
 
 

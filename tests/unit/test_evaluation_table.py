@@ -221,7 +221,7 @@ def test_unknown_fields_and_measures_are_errors(tmp_path):
         rows([run], by=["hop"])
     with pytest.raises(BadOption, match=r"no measure 'Recal@20'.*SubEM.*A-Score"):
         rows([run], measures=["Recal@20"])
-    with pytest.raises(BadOption, match="judge it first, for A-Score"):
+    with pytest.raises(BadOption, match="eval judge with --score A-Score"):
         rows([run], measures=["coherence"])
 
 

@@ -108,7 +108,7 @@ class CPythonInterpreter:
     def _answer(self, message: Mapping[str, JsonValue], calls: int) -> Mapping[str, JsonValue]:
         name, positional, named = message["call"], message.get("positional"), message.get("named")
         if not isinstance(name, str) or not isinstance(positional, list) or not isinstance(named, dict):
-            raise PipeError("it called something in a form that is none")
+            raise PipeError("it made a call in an unknown form")
         if name not in self._functions:
             raise PipeError("it called a function that it was not given")
         if calls > self._limits.calls:
@@ -125,7 +125,7 @@ class CPythonInterpreter:
         """
         text, left_out, error, missing = (ended.get(name) for name in ("printed", "left_out", "error", "missing"))
         if not isinstance(text, str) or not isinstance(left_out, int):
-            raise PipeError("it answered in a form that is none")
+            raise PipeError("it answered in an unknown form")
         printed = Printout(self._limits.output_characters + _MARK)
         printed.add(_sound(text))
         excerpt = printed.excerpt()

@@ -60,9 +60,9 @@ class Pipe:
         try:
             content = json.loads(self.receive_bytes(deadline))
         except (ValueError, RecursionError) as error:
-            raise PipeError("it sent what is no message") from error
+            raise PipeError("it sent something that is not a message") from error
         if not isinstance(content, dict):
-            raise PipeError("it sent what is no message")
+            raise PipeError("it sent something that is not a message")
         return content
 
     def receive_bytes(self, deadline: float) -> bytearray:

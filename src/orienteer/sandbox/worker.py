@@ -235,7 +235,9 @@ def _plain(value: Any) -> Any:  # Any: what code gives
         return list(value)
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"a {type(value).__name__} is no argument: only None, booleans, numbers, text, lists and dicts are")
+    raise TypeError(
+        f"a {type(value).__name__} cannot be an argument: only None, booleans, numbers, text, lists and dicts can"
+    )
 
 
 def _send(stream: BinaryIO, content: Mapping[str, Any]) -> None:  # Any: JSON

@@ -92,7 +92,7 @@ class Worker:
         if isinstance(extra := message.get("extra"), str):
             raise NotReady(f"it lacks the extra {extra}", extra=extra)
         if not isinstance(ready := message.get("ready"), list):
-            raise NotReady("it did not say what holds it")
+            raise NotReady("it did not report how it is confined")
         return frozenset(map(str, ready)) | ({"lifeline"} if self.is_tied else set())
 
     @property

@@ -51,7 +51,7 @@ def recognise(path: Path) -> Dataset:
     if dataset is None:
         looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)
         raise BadInput(
-            f"{path} holds no questions that are known here. Looked for: {looked}. Say which with --dataset."
+            f"{path} holds no questions in a known form. Looked for: {looked}. Name the data set with --dataset."
         )
     return dataset
 

@@ -147,10 +147,10 @@ class _KnownAnswers:
         notes = []
         if lost:
             notes.append(
-                f"{len(lost)} of {len(ids)} answers hold something that is no name in the graph: {_some(lost)}"
+                f"{len(lost)} of {len(ids)} answers contain a name that the graph does not have: {_some(lost)}"
             )
         if foreign:
-            notes.append(f"The graph knows fewer than half of the answers of {_some(foreign)}: not its own")
+            notes.append(f"The graph has fewer than half of the answers of {_some(foreign)}: another graph's questions")
         if several:
             notes.append(f"{len(several)} names stand for several nodes, all of which count as gold: {_some(several)}")
         return tuple(notes)

@@ -64,13 +64,13 @@ def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
     bare = sum(not example.gold.nodes for example in examples)
     if not bare:
         return ()
-    return (f"{bare} of {len(examples)} questions have evidence that no one passage of the graph holds whole",)
+    return (f"{bare} of {len(examples)} questions have evidence that no single passage of the graph contains",)
 
 
 def _example(row: Row) -> Example:
     text = row["question"]
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"{text!r} is no question")
+        raise ValueError(f"{text!r} is not a question")
     return Example(
         question=Question(id=row[PLACE], text=text),
         gold=Gold(answers=_texts(row["golden_answers"]), evidence=_texts(row["context"])),

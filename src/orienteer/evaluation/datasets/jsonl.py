@@ -39,9 +39,9 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
 def _example(row: Row, number: int, file: Path) -> Example:
     text = row.get("question")
     if not isinstance(text, str) or not text.strip():
-        raise BadInput(f"{file}, question {number}: {text!r} is no question; it has to be text")
+        raise BadInput(f"{file}, question {number}: question is {text!r}; it must be text")
     if isinstance(row.get("id"), list | dict | bool):
-        raise BadInput(f"{file}, question {number}: the id is {row['id']!r}; it has to be text or a number")
+        raise BadInput(f"{file}, question {number}: the id is {row['id']!r}; it must be text or a number")
     question = Question(id=identifier(row.get("id")) or str(number), text=text)
     gold = Gold(
         nodes=_nodes(row.get("nodes"), number, file),
@@ -60,7 +60,7 @@ def _nodes(value: Any, number: int, file: Path) -> dict[str, float]:  # Any: JSO
             return dict.fromkeys(ids, 1.0)
     if isinstance(value, dict) and all(_is_relevance(relevance) for relevance in value.values()):
         return {node: float(relevance) for node, relevance in value.items() if relevance > 0}
-    raise BadInput(f"{file}, question {number}: nodes is {value!r}; it has to be a list of ids, or ids with relevances")
+    raise BadInput(f"{file}, question {number}: nodes is {value!r}; it must be a list of ids, or ids with relevances")
 
 
 def _is_relevance(value: Any) -> bool:  # Any: JSON
@@ -74,7 +74,7 @@ def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JS
         texts = tuple(map(identifier, value))
         if all(text.strip() for text in texts):  # an empty answer would stand in every answer
             return texts
-    raise BadInput(f"{file}, question {number}: answers is {value!r}; it has to be a list of texts")
+    raise BadInput(f"{file}, question {number}: answers is {value!r}; it must be a list of texts")
 
 
 def _answer_type(value: Any, number: int, file: Path) -> AnswerType | None:  # Any: JSON

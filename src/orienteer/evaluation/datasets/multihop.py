@@ -98,7 +98,7 @@ class Passages:
 
     def __init__(self, file: Path) -> None:
         if not file.exists():
-            raise BadInput(f"{file} is missing: the passages lie beside the questions under this name")
+            raise BadInput(f"{file} is missing: put the passages beside the questions under this name")
         self._by_title: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         for place, row in enumerate(rows(file)):
             self._by_title[identifier(row.get("title"))].append((str(place), _plainly(identifier(row.get("text")))))

@@ -68,7 +68,7 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
 
 def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
     bare = sum(not example.gold.nodes for example in examples)
-    return (f"{bare} of {len(examples)} questions do not say where their answer stands",) if bare else ()
+    return (f"{bare} of {len(examples)} questions do not say where their answer is found",) if bare else ()
 
 
 def _split(file: Path) -> str | None:

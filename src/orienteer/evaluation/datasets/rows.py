@@ -59,7 +59,7 @@ def rows(path: Path) -> list[Row]:
         return list(_json_rows(path))
 
     def refuse(reason: str, line: int, value: str) -> NoReturn:
-        raise BadInput(f"{path}, line {line}: {reason} ({value}); mend or remove the line")
+        raise BadInput(f"{path}, line {line}: {reason} ({value}); correct or remove the line")
 
     batches = form.reader.batches(path, rows=NODE_ROWS, drop=refuse, header=True)
     return [
@@ -80,8 +80,8 @@ def digest(paths: Iterable[Path]) -> str:
         promised = _promised(path)
         if promised not in (None, sha256):
             raise BadInput(
-                f"{path} has the sha256 {sha256}, and {SUMS} beside it says {promised}: fetch the file again; perhaps "
-                "another release has replaced it"
+                f"{path} has the sha256 {sha256}, and {SUMS} beside it says {promised}: download the file again; "
+                "a newer release may have replaced it"
             )
     if len(hashes) == 1:
         return next(iter(hashes.values()))
@@ -112,8 +112,8 @@ def examples_of(table: Iterable[Row], make: Callable[[Row], Example], *, path: P
             examples.append(make(row))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise BadInput(
-                f"{path}, question {number} has not the shape of this data set "
-                f"({type(error).__name__}: {str(error)[:80]}); fetch the file again"
+                f"{path}, question {number} does not have the form of this data set "
+                f"({type(error).__name__}: {str(error)[:80]}); download the file again"
             ) from error
     unique((example.question.id for example in examples), path=path)
     return examples
@@ -159,16 +159,16 @@ def _first(path: Path) -> Any:  # Any: JSON
 def _json_rows(path: Path) -> Iterator[Row]:
     """Read a `.json` file: a list of objects, or JSON lines under that name, as some benchmarks publish them."""
     if suffix(path) != ".json":
-        raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not among the formats of questions")
+        raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not a format of question files")
     with opened(path) as raw:
         try:
             data = raw.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise BadInput(f"{path}: byte {error.start:,} is no UTF-8: save it as UTF-8") from error
+            raise BadInput(f"{path}: byte {error.start:,} is not UTF-8: save it as UTF-8") from error
     if data.lstrip().startswith("["):
         objects = whole_json(path)
         if not all(isinstance(item, dict) for item in objects):
-            raise BadInput(f"{path} is a list with members that are no objects: each question has to be one")
+            raise BadInput(f"{path} is a list whose members are not all objects: each question must be a JSON object")
         yield from objects
         return
     for number, line in enumerate(data.splitlines(), 1):

@@ -122,7 +122,7 @@ def _chosen(examples: Sequence[Example], ids: Iterable[str], index: Path) -> lis
     missing = [question_id for question_id in ids if question_id not in by_id]
     if missing:
         raise BadInput(
-            f"{index} names the question {missing[0]!r}, which is not in the table: fetch both of one release"
+            f"{index} names the question {missing[0]!r}, which is not in the table: download both from the same release"
         )
     return [by_id[question_id] for question_id in ids]
 
@@ -154,9 +154,11 @@ def _answer_ids(value: Any, question_id: str, file: Path) -> list[str]:  # Any: 
         try:
             value = ast.literal_eval(value)  # a literal: nothing in it is run
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            raise BadInput(f"{file}: the answer_ids of question {question_id} are no list: {value[:60]!r}") from error
+            raise BadInput(
+                f"{file}: the answer_ids of question {question_id} are not a list: {value[:60]!r}"
+            ) from error
     if not isinstance(value, list) or not all(isinstance(answer_id, int | str) for answer_id in value):
-        raise BadInput(f"{file}: the answer_ids of question {question_id} are no list of ids: {str(value)[:60]!r}")
+        raise BadInput(f"{file}: the answer_ids of question {question_id} are not a list of ids: {str(value)[:60]!r}")
     return list(map(identifier, value))
 
 

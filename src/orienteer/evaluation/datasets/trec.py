@@ -96,7 +96,7 @@ def _columns(file: Path, count: int) -> Iterator[list[str]]:
                 continue
             columns = line.rstrip("\r\n").split("\t", 1) if count == 2 else line.split()
             if len(columns) != count or not all(column.strip() for column in columns):
-                raise BadInput(f"{file}, line {number}: {line.strip()[:60]!r} has not {count} columns")
+                raise BadInput(f"{file}, line {number}: {line.strip()[:60]!r} does not have {count} columns")
             yield columns
 
 
@@ -107,10 +107,12 @@ def _judgements(file: Path) -> dict[str, dict[str, float]]:
             value = float(relevance)
         except ValueError as error:
             raise BadInput(
-                f"{file}: {relevance!r} is no relevance: the four columns are query, 0, node, relevance"
+                f"{file}: {relevance!r} is not a relevance: the four columns are query, 0, node, relevance"
             ) from error
         if not math.isfinite(value):
-            raise BadInput(f"{file}: the relevance {relevance!r} of {document!r} for {query_id!r} is no finite number")
+            raise BadInput(
+                f"{file}: the relevance {relevance!r} of {document!r} for {query_id!r} is not a finite number"
+            )
         if value > 0:
             judgements[query_id][document] = value
     return judgements

@@ -213,8 +213,8 @@ def _require_graph(runs: Sequence[StoredRun], graph: Graph) -> None:
     sha256 = graph_hash(graph)
     if other := next((run for run in runs if run.manifest.graph_sha256 != sha256), None):
         raise BadOption(
-            f"{graph.path} is not the graph that {other.path} was run on ({other.manifest.graph}): name that one, "
-            "or none"
+            f"{graph.path} is not the graph that {other.path} was run on ({other.manifest.graph}): name "
+            "that graph, or leave it out"
         )
 
 

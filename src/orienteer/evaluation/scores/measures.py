@@ -109,7 +109,7 @@ def rank_measure(name: str) -> RankMeasure:
         return RankMeasure(name, plain != name, None if k == "all" else int(k), _CUT[kind])
     if parts and (formula := load("measures", kind, {*_WHOLE, *_CUT, EVIDENCE})) is not None:
         if not callable(formula):
-            raise refused("measures", kind, f"{formula!r} is no function of a ranking, gold and k")
+            raise refused("measures", kind, f"{formula!r} is not a function of a ranking, gold and k")
         return RankMeasure(name, plain != name, int(k) if k not in (None, "all") else None, formula)
     raise BadOption(unknown_measure(name, (*_EXAMPLES, *registered("measures"))))
 

@@ -100,7 +100,7 @@ def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
     """Say which measures ask for more places than the rankings of a run have by its k."""
     k = run.manifest.k
     longer = [name for name in dict.fromkeys(names) if (places := _places(name)) is not None and places > k]
-    return (f"rankings end at k={k}, which is all that {', '.join(longer)} can see",) if longer else ()
+    return (f"rankings hold only k={k} hits, and {', '.join(longer)} sees no more than these",) if longer else ()
 
 
 def _places(name: str) -> int | None:
@@ -203,7 +203,7 @@ def _answer_score(name: str) -> Callable[[Line], float | None]:
 def _verdict_score(name: str, verdicts: Verdicts) -> Callable[[Line], float | None]:
     score = next(score for score in SCORES if name == score or name in CRITERIA[score])
     if not any(key[2] == score for key in verdicts):
-        raise BadOption(f"there are no verdicts for {name} in this run: judge it first, for {score}")
+        raise BadOption(f"this run has no verdicts for {name}: run eval judge with --score {score} first")
 
     def of(line: Line) -> float | None:
         if not _has_gold(line, score):

@@ -57,7 +57,7 @@ def mean_intervals(
         return []
     table = np.array(columns, np.float64)  # (columns, questions)
     if not table.shape[1]:
-        raise ValueError("there is no mean of no values")
+        raise ValueError("the mean of no values is not defined")
     n = table.shape[1]
     tail = 100 * (1 - confidence) / 2
     intervals: list[Interval] = []

@@ -166,7 +166,9 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
 
             tell_damage(graph.path, graph.manifest.generation, error)
         if isinstance(error, OSError) and error.errno in DISK_ERRORS:
-            raise Error(f"{error.filename or 'a file'}: {error.strerror}; see to the disk, and try again") from error
+            raise Error(
+                f"{error.filename or 'a file'}: {error.strerror}; make room on the disk or check it, and try again"
+            ) from error
         raise
 
 

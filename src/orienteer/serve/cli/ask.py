@@ -135,7 +135,7 @@ def demo(out: Output) -> None:
     else:
         out.print(f"Ask it yourself: orienteer ask {graph.path} 'Who designed Python?'")
     if not configured.model:
-        out.note("Name a model, and agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
+        out.note("With a model, agents search too: orienteer ask DIR QUESTION --model NAME --base-url URL")
 
 
 def methods(
@@ -242,7 +242,7 @@ class _Retries(logging.Handler):
                 if attempt == self._attempt and record.created < self._at + _SIDE_BY_SIDE:
                     return
                 self._attempt, self._at = attempt, record.created
-                self._out.note(f"the model's server does not answer as it should: retrying ({attempt} of {most})")
+                self._out.note(f"the model's server failed to answer: retrying ({attempt} of {most})")
 
 
 @contextmanager

@@ -99,9 +99,9 @@ def build(
     if not sources and not update:
         raise UsageError("nothing to read: name a folder of documents, or a document")
     if target is None and (update or not dry_run):
-        raise UsageError("nowhere to write: say where the graph is to be with -o DIR")
+        raise UsageError("no place for the graph is named: add -o DIR")
     if metadata and model is None:
-        raise UsageError("--metadata is written by a model: name one with --model")
+        raise UsageError("--metadata needs a model: name one with --model")
     values = pairs_of(set_options or ())
     usual: Mapping[str, Any] = EXTRACTING if extract is not None and chunks != "semantic" else {}  # Any: of any field
     if update and target is not None:  # an update goes on with the graph's own configuration and embedder
@@ -234,13 +234,14 @@ def embed(
         f"{about.embedder}: {counted(report.embedded, 'text')} embedded, {report.cached:,} from the cache, "
         f"{report.seconds:.1f} s"
     )
-    scan = "every vector is looked at" if about.is_exact else "signs are scanned"
-    out.print(f"recall@10 of sampled vectors {about.recall:.3f}: {scan}")
+    scan = "every vector is compared" if about.is_exact else "their signs are scanned first"
+    out.print(f"on sampled vectors the index finds {about.recall:.1%} of the nearest ten: {scan}")
     if usage.calls:
         usd = "" if usage.usd is None else f", {usage.usd:.4f} USD"
         out.print(f"{counted(usage.calls, 'call')}, {counted(usage.prompt_tokens, 'token')}{usd}")
     if report.cut:
-        out.note(f"note: {counted(report.cut, 'text')} longer than is read at once: --parts embeds them whole")
+        cut = counted(report.cut, "text")
+        out.note(f"note: {cut} too long to embed at once: only the beginning was embedded, --parts embeds all")
 
 
 COMMANDS = {

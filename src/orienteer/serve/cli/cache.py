@@ -51,7 +51,7 @@ def clear(
     sizes = _sizes(folder)
     for kind in kinds:
         if is_link(folder / kind):
-            raise BadInput(f"{folder / kind} is a link, which nothing is removed through: empty it by hand")
+            raise BadInput(f"{folder / kind} is a link, and nothing is removed through links: empty it by hand")
     removed = {path: size for kind in kinds for path, size in sizes[kind].items()}
     for path in removed:
         with file_trouble("remove it by hand"):

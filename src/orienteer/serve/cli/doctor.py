@@ -250,7 +250,7 @@ def _graph_lines(graph: Mapping[str, Any], *, remedy: str) -> list[str]:
     for name, piece in pieces.items():
         lines += [f"damaged: {Path(piece['folder']) / file}" for file in piece["damaged"]]
         if not piece["checked"]:
-            lines.append(f"{name}: not checked, for hashes were not kept when {piece['folder']} was made")
+            lines.append(f"{name}: not checked: {piece['folder']} was made without hashes")
         elif piece["damaged"]:
             lines.append(f"{name}: damaged; {piece['remedy']}")
     lines += [] if pieces.get("vectors", _WHOLE)["damaged"] else [_vectors_line(graph["vectors"])]
@@ -263,11 +263,11 @@ def _vectors_line(vectors: Mapping[str, Any] | None) -> str:
         return "vectors: none; orienteer embed makes them"
     if vectors["damaged"]:
         return f"vectors: {vectors['damaged']}"
-    scan = "every vector is looked at" if vectors["is_exact"] else "signs are scanned"
+    scan = "every vector is compared" if vectors["is_exact"] else "their signs are scanned first"
     parts = [
         f"vectors: {vectors['vectors']:,} of {vectors['dimension']} dimensions by {vectors['embedder']}",
         counted(vectors["bytes"], "byte"),
-        f"recall@10 {vectors['recall']:.3f}: {scan}",
+        f"the index finds {vectors['recall']:.1%} of the nearest ten: {scan}",
     ]
     if vectors["nodes_without"]:
         parts.append(f"{counted(vectors['nodes_without'], 'node')} without")
@@ -280,7 +280,7 @@ def _vectors_line(vectors: Mapping[str, Any] | None) -> str:
 def _cypher_line(cypher: Mapping[str, Any] | None) -> str:
     if cypher is None:
         return "Cypher's copy: none; the first statement makes it"
-    state = "made anew at the next statement, for the engine is another now" if cypher["stale"] else "whole"
+    state = "made by another version of the engine, the next statement makes it anew" if cypher["stale"] else "whole"
     if not cypher["installed"]:
         state = "no engine: pip install 'orienteer[cypher]'"
     return f"Cypher's copy: {cypher['engine']}; {counted(cypher['bytes'], 'byte')}; {state}"

@@ -232,7 +232,7 @@ def judge(
         raise UsageError("the E-Score reads the gold nodes: name the graph with --graph, or leave the E-Score out")
     configured = model.settings()
     if configured.model is None:
-        raise BadOption("no model is named to judge: add --model, or set ORIENTEER_MODEL")
+        raise BadOption("no judge is named: add --model NAME, or set ORIENTEER_MODEL")
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
     counter = figures.JudgementCounter(out)
@@ -304,7 +304,7 @@ def _show(
     papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
     papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
-        out.note("note: no figures of papers are known for these questions")
+        out.note("note: no published figures are known for these questions")
     for name, run in zip(names_of(runs), runs, strict=True):
         shown_measures = [measure for row in table if row.run == name for measure in row.measures]
         for note in [*run.manifest.notes, *cut_short(run, shown_measures)]:
@@ -336,7 +336,7 @@ def _resumption_told(out: Output, path: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        out.note(f"what is done stays in {path}: the same command goes on from there")
+        out.note(f"finished results stay in {path}: run the same command again to continue")
         raise
 
 

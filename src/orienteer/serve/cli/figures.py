@@ -43,7 +43,7 @@ class Ticker:
         self._next = now + (_TICK if self._moves else _LINE)
         if not progress.asked:
             if progress.done:
-                self._out.note(f"going on: {progress.done:,} of {progress.total:,} results are there")
+                self._out.note(f"continuing: {progress.done:,} of {progress.total:,} results exist already")
             return
         line = f"{progress.done:,} of {progress.total:,}: {progress_line(progress)}"
         if self._moves:

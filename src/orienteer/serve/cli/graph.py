@@ -268,7 +268,7 @@ def cypher(
     graph = open_graph(directory, out)
     values = dict(map(_parameter, parameters or ()))
     if is_copy_new(graph.path):
-        out.note("making the copy that Cypher reads; this happens once for a graph")
+        out.note("making the copy of the graph that Cypher reads, once for each graph")
     view = None if label is None else View(label=label)
     table = Cypher(graph).query(query, values, limit=limit, seconds=seconds, view=view)
     for note in table.notes:

@@ -142,11 +142,13 @@ def quiz(
     from orienteer.quizzes.quiz import generate_quiz
 
     if target == STANDARD:
-        raise UsageError("a quiz is a file, for more is written beside it: name one with -o")
+        raise UsageError(
+            "a quiz cannot go to standard output, since more files are written beside it: name a file with -o"
+        )
     check_writable(target)
     if explorer.model is None and (explorer, budget) != (ExplorerFlags(), TotalBudgetFlags()):
         raise UsageError(
-            "--base-url, --quizzer, --tier, --workers and --budget-... say how a model is used: name one with --model"
+            "--base-url, --quizzer, --tier, --workers and --budget-... need a model: name one with --model"
         )
     limits = budget.limits()
     # What is wrong with the model, or an extra that is missing, is told before the work begins.
@@ -322,7 +324,7 @@ def show_quiz(
         )
     _print_statistics(out, statistics_of(items, sorting.verdicts))
     if sorting.unread:
-        out.note(f"{counted(sorting.unread, 'question')} left out: what the judge said of them is no verdict")
+        out.note(f"{counted(sorting.unread, 'question')} left out: the judge's replies on them could not be read")
     if sorting.stopped is not None:
         raise sorting.stopped
 

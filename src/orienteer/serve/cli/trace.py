@@ -64,7 +64,7 @@ def requests(out: Output, file: File) -> None:
     for number, trajectory, request in sent:
         _print_request(out, number, trajectory, request)
     if not sent:
-        out.note("no model was asked")
+        out.note("no model was called")
 
 
 def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLimits = False) -> int:
@@ -76,7 +76,7 @@ def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLim
     graph = open_graph(directory, out)
     if not trust_limits:
         for note in dict.fromkeys(note for trajectory in trajectories for note in lowered_limits(trajectory).notes):
-            out.note(f"{note} (--trust-limits takes the trace's)")
+            out.note(f"{note} (--trust-limits uses the trace's)")
     calls = [
         (number, call)
         for number, trajectory in enumerate(trajectories, 1)
@@ -137,7 +137,7 @@ def _print_request(out: Output, number: int, trajectory: Trajectory, request: Se
     """Print a request: its tools, schema and sampling, a line each, then each message under its role."""
     body = request.body()
     error = trajectory.steps[request.step - 1].error
-    ending = "; the server refused it so" if request.is_refused else f"; it failed: {error}" if error else ""
+    ending = "; the server refused it" if request.is_refused else f"; it failed: {error}" if error else ""
     out.print(f"== trajectory {number} ({trajectory.method}), step {request.step}{ending}")
     tools = ", ".join(tool["function"]["name"] for tool in body.get("tools", ()))
     schema = json.dumps(body["response_format"]["json_schema"]["schema"]) if "response_format" in body else ""
@@ -172,7 +172,7 @@ def _print_difference(out: Output, number: int, difference: Difference) -> None:
     (steps, other_steps), (ending, other_ending) = difference.steps, difference.stopped_by
     out.print(f"   steps: {steps} and {other_steps}; ended by {ending} and {other_ending}")
     if difference.first_step is not None:
-        out.print(f"   they part at step {difference.first_step}")
+        out.print(f"   they differ from step {difference.first_step}")
         for sign, calls in zip("-+", difference.calls, strict=True):
             for call in calls:
                 out.print(f"   {sign} {call}")
