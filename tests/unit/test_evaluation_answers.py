@@ -11,8 +11,8 @@ from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.scores.answers import answer_measure, items_in, normalise, short_answer
 
 
-def score(name, answer, *golds, kind=None, known=()):
-    return answer_measure(name)(answer, Gold(answers=golds, answer_type=kind), known=known)
+def score(name, answer, *golds, kind=None, others=()):
+    return answer_measure(name)(answer, Gold(answers=golds, answer_type=kind), others=others)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_items_of_a_list(answer, right, wrong):
     ],
 )
 def test_items_in_prose(answer, right, wrong):
-    found = items_in(answer, NAMES, lenient=True, known=("Ada", "Object Pascal", "Pascal"))
+    found = items_in(answer, NAMES, lenient=True, others=("Ada", "Object Pascal", "Pascal"))
     assert (set(found.right), set(found.wrong)) == (right, wrong)
 
 
@@ -191,7 +191,7 @@ def test_set_f1_applies_to_sets_alone():
 
 
 def test_names_of_hits_count_against_a_set_in_prose():
-    assert score("SetF1 (lenient)", "Ada or Pascal", "Pascal", kind="set", known=("Ada",)) == pytest.approx(2 / 3)
+    assert score("SetF1 (lenient)", "Ada or Pascal", "Pascal", kind="set", others=("Ada",)) == pytest.approx(2 / 3)
 
 
 def test_without_gold_answers_there_is_no_value():

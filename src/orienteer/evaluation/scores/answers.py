@@ -55,11 +55,11 @@ _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)")
 _BETWEEN_ITEMS = re.compile(r"[\n;,、，；]|\band\b", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+", re.MULTILINE)
 
-_Kind: TypeAlias = Literal["boolean", "number", "words"]
+_Form: TypeAlias = Literal["boolean", "number", "words"]
 
 
 class Items(NamedTuple):
-    """What an answer lists."""
+    """The items that an answer lists."""
 
     right: tuple[str, ...]
     wrong: tuple[str, ...]
@@ -73,17 +73,17 @@ class AnswerMeasure:
     kind: str
     is_lenient: bool
 
-    def __call__(self, answer: str, gold: Gold, *, known: Sequence[str] = (), whole: str = "") -> float | None:
-        """Return the value, from 0 to 1; None where it does not apply: SetF1 of what is no set.
+    def __call__(self, answer: str, gold: Gold, *, others: Sequence[str] = (), whole: str = "") -> float | None:
+        """Return the value, from 0 to 1; None where it does not apply: SetF1 of an answer that is not a set.
 
-        `known` are names that the answer may hold wrongly, such as those of the hits; `whole` is the response that the
-        answer ends, where there is more of it. Raises `ValueError` where there is no gold answer.
+        `others` are names that the answer may contain wrongly, such as those of the hits; `whole` is the response that
+        ends with the answer, if it is longer. Raises `ValueError` without a gold answer.
         """
         if self.kind == "SetF1" and gold.answer_type != "set":
             return None
         if self.kind in _OF_ITEMS:
-            return _OF_ITEMS[self.kind](answer, gold, lenient=self.is_lenient, known=known)
-        if self.name == f"SubEM{LENIENT}" and whole and _kind(gold) == "words":
+            return _OF_ITEMS[self.kind](answer, gold, lenient=self.is_lenient, others=others)
+        if self.name == f"SubEM{LENIENT}" and whole and _form(gold) == "words":
             answer = whole
         return _OF_WORDS[self.kind](answer, gold, lenient=self.is_lenient)
 
@@ -104,12 +104,12 @@ def without_citations(answer: str, cited: Iterable[str]) -> str:
 
 
 def short_answer(answer: str, cited: Iterable[str] = ()) -> str:
-    """Return what an answer says: without its citations, and only what follows the last `Answer:` where it has one."""
+    """Return an answer without its citations, and only what follows its last `Answer:` if there is one."""
     return _MARKER.split(without_citations(answer, cited))[-1].strip()
 
 
 def normalise(text: str, *, lenient: bool = False) -> str:
-    """Return a text as it is compared; see the head of this module."""
+    """Return a text in the form in which texts are compared; see the head of this module."""
     text = unicodedata.normalize("NFKD" if lenient else "NFC", text).casefold()
     if lenient:
         text = "".join(mark for mark in text if not unicodedata.combining(mark))
@@ -124,36 +124,42 @@ def words_of(text: str, *, lenient: bool = False) -> list[str]:
     return _WORD.findall(normalise(text, lenient=lenient))
 
 
-def exact(answer: str, gold: Gold, *, lenient: bool = False, known: Sequence[str] = ()) -> float:
+def exact(answer: str, gold: Gold, *, lenient: bool = False, others: Sequence[str] = ()) -> float:
     """Return EM. Raises `ValueError` where there is no gold answer."""
-    kind = _kind(gold)
-    if kind != "words":
-        values = {_value(name, kind) for name in gold.answers}
-        return float(_value(answer, kind) in values - {None})
+    form = _form(gold)
+    if form != "words":
+        values = {_value(name, form) for name in gold.answers}
+        return float(_value(answer, form) in values - {None})
     if gold.answer_type == "set":
-        items = items_in(answer, gold.answers, lenient=lenient, known=known)
+        items = items_in(answer, gold.answers, lenient=lenient, others=others)
         return float(not items.wrong and len(items.right) == len(_distinct(gold.answers, lenient=lenient)))
-    said_words = words_of(answer, lenient=lenient)
-    return float(any(said_words == words_of(name, lenient=lenient) for name in gold.answers))
+    words = words_of(answer, lenient=lenient)
+    return float(any(words == words_of(name, lenient=lenient) for name in gold.answers))
 
 
 def token_f1(answer: str, gold: Gold, *, lenient: bool = False) -> float:
     """Return F1 over words. Raises `ValueError` where there is no gold answer."""
-    if _kind(gold) != "words":
+    if _form(gold) != "words":
         return exact(answer, gold, lenient=lenient)
-    together = gold.answer_type == "set"
-    texts = [" ".join(gold.answers)] if together else gold.answers
+    texts = [" ".join(gold.answers)] if gold.answer_type == "set" else gold.answers
     words = Counter(words_of(answer, lenient=lenient))
-    return max(_f1(words, Counter(words_of(text, lenient=lenient))) for text in texts)
+    golds = [Counter(words_of(text, lenient=lenient)) for text in texts]
+    return max(2 * (words & gold).total() / max(1, words.total() + gold.total()) for gold in golds)
 
 
 def contains(answer: str, gold: Gold, *, lenient: bool = False) -> float:
     """Return SubEM. Raises `ValueError` where there is no gold answer."""
-    kind = _kind(gold)
-    if kind != "words":
-        values = {_value(name, kind) for name in gold.answers} - {None}
-        return float(any(value in values for value in _values_said(answer, kind)))
-    present = [_stands_in(name, answer, lenient=lenient) for name in gold.answers]
+    form = _form(gold)
+    if form != "words":
+        values = {_value(name, form) for name in gold.answers} - {None}
+        return float(any(value in values for value in _values_in(answer, form)))
+    if lenient:
+        text = normalise(answer, lenient=True)
+        plain = [normalise(name, lenient=True) for name in gold.answers]
+        present = [bool(name) and name in text for name in plain]  # an empty name would stand in every text
+    else:
+        words = words_of(answer)
+        present = [_start_of(words_of(name), words) is not None for name in gold.answers]
     return float(all(present) if gold.answer_type == "set" else any(present))
 
 
@@ -168,14 +174,14 @@ def rouge(answer: str, gold: Gold, *, kind: str, lenient: bool = False) -> float
     return max(rouge_n(words, cut(text), int(kind[-1])) for text in texts)
 
 
-def set_f1(answer: str, gold: Gold, *, lenient: bool = False, known: Sequence[str] = ()) -> float:
+def set_f1(answer: str, gold: Gold, *, lenient: bool = False, others: Sequence[str] = ()) -> float:
     """Return F1 over the items of an answer that is a set. Raises `ValueError` where there is no gold answer."""
     _require(gold)
-    items = items_in(answer, gold.answers, lenient=lenient, known=known)
+    items = items_in(answer, gold.answers, lenient=lenient, others=others)
     return 2 * len(items.right) / (len(items.right) + len(items.wrong) + len(_distinct(gold.answers, lenient=lenient)))
 
 
-def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, known: Sequence[str] = ()) -> Items:
+def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, others: Sequence[str] = ()) -> Items:
     """Return the items that an answer lists, once each: those that are among the names, and all others.
 
     Strict: a JSON array of texts is its items. Else the text is cut at line ends, commas, semicolons and "and", and
@@ -183,10 +189,10 @@ def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, known:
     are taken together first, the longest name first. Every other part is a wrong item, words around the names included.
 
     Lenient, for answers in prose: the names that stand anywhere in the text, as whole words, the longest first. Only
-    names among `known` can be wrong items: prose does not show where any other wrong item begins.
+    names among `others` can be wrong items: prose does not show where any other wrong item begins.
     """
     if lenient:
-        return _items_in_prose(answer, names, known)
+        return _items_in_prose(answer, names, others)
     targets = {normalise(name): name for name in names}
     parts = _listed(answer)
     longest = max((len(_BETWEEN_ITEMS.findall(name)) for name in names), default=0) + 1
@@ -207,17 +213,17 @@ def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, known:
     return Items(tuple(right), tuple(wrong))
 
 
-def _items_in_prose(answer: str, names: Sequence[str], known: Sequence[str]) -> Items:
-    """Return the names that stand in a text; what a longer name has taken is no longer there for a shorter one."""
+def _items_in_prose(answer: str, names: Sequence[str], others: Sequence[str]) -> Items:
+    """Return the names in a text, the longest first: the words of a name that was found count for no other name."""
     words = words_of(answer, lenient=True)
     right: dict[str, None] = {}
     wrong: dict[str, None] = {}
-    wanted = _distinct(names, lenient=True)
-    for name in sorted({*wanted, *_distinct(known, lenient=True)}, key=lambda name: (-len(_WORD.findall(name)), name)):
+    gold = _distinct(names, lenient=True)
+    for name in sorted({*gold, *_distinct(others, lenient=True)}, key=lambda name: (-len(_WORD.findall(name)), name)):
         parts = _WORD.findall(name)
         while (start := _start_of(parts, words)) is not None:
             words[start : start + len(parts)] = [""]
-            (right if name in wanted else wrong)[wanted.get(name, name)] = None
+            (right if name in gold else wrong)[gold.get(name, name)] = None
     return Items(tuple(right), tuple(wrong))
 
 
@@ -247,30 +253,19 @@ def _distinct(names: Iterable[str], *, lenient: bool) -> dict[str, str]:
     return {normalise(name, lenient=lenient): name for name in names}
 
 
-def _f1(words: Counter[str], gold: Counter[str]) -> float:
-    return 2 * (words & gold).total() / max(1, words.total() + gold.total())
-
-
-def _stands_in(name: str, answer: str, *, lenient: bool) -> bool:
-    if lenient:  # nothing stands in everything
-        wanted = normalise(name, lenient=True)
-        return bool(wanted) and wanted in normalise(answer, lenient=True)
-    return _start_of(words_of(name), words_of(answer)) is not None
-
-
 def _start_of(part: Sequence[str], words: Sequence[str]) -> int | None:
-    """Return where a run of words begins in another, None where it is empty or not there."""
+    """Return where some words begin among others, None if they are not there or none."""
     size = len(part)
     starts = range(len(words) - size + 1) if size else ()
     return next((start for start in starts if list(words[start : start + size]) == list(part)), None)
 
 
-def _kind(gold: Gold) -> _Kind:
-    """Say how gold is compared. Raises `ValueError` where there is no gold answer."""
+def _form(gold: Gold) -> _Form:
+    """Return how gold is compared: by value or by words. Raises `ValueError` where there is no gold answer."""
     _require(gold)
-    for kind in ("boolean", "number"):
-        if gold.answer_type in (None, kind) and all(_value(name, kind) is not None for name in gold.answers):
-            return kind
+    for form in ("boolean", "number"):
+        if gold.answer_type in (None, form) and all(_value(name, form) is not None for name in gold.answers):
+            return form
     return "words"
 
 
@@ -279,23 +274,23 @@ def _require(gold: Gold) -> None:
         raise ValueError("an answer is measured against gold answers, and there are none")
 
 
-def _value(text: str, kind: _Kind) -> float | None:
+def _value(text: str, form: _Form) -> float | None:
     """Return the value of a text that is one boolean or one number and nothing else; None for any other text."""
     plain = normalise(text)
-    if kind == "boolean":
+    if form == "boolean":
         return _BOOLEANS.get(plain)
     return float(plain) if _NUMBER.fullmatch(plain) else None
 
 
-def _values_said(text: str, kind: _Kind) -> list[float]:
+def _values_in(text: str, form: _Form) -> list[float]:
     """Return the first boolean, or all the numbers, among the words of a text."""
-    values = (_value(word, kind) for word in normalise(text, lenient=True).split())
+    values = (_value(word, form) for word in normalise(text, lenient=True).split())
     present = [value for value in values if value is not None]
-    return present[:1] if kind == "boolean" else present
+    return present[:1] if form == "boolean" else present
 
 
 def _is_kept(text: str, place: int) -> bool:
-    """Tell whether a character that is no letter, digit or space is part of a word; see the head of this module."""
+    """Whether a character that is not a letter, digit or space is part of a word; see the head of this module."""
     sign = text[place]
     if unicodedata.category(sign).startswith("M"):  # vowel signs and accents
         return True
@@ -319,5 +314,5 @@ NAMES = ("EM", "F1", "SubEM", "SetF1", *_ROUGE)
 
 
 def is_answer_measure(name: str) -> bool:
-    """Tell whether `answer_measure` knows this name."""
+    """Whether `answer_measure` knows this name."""
     return name.removesuffix(LENIENT) in NAMES

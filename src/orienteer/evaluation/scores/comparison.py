@@ -1,9 +1,9 @@
 """Did the graph help? Methods of one run or several on the same questions, against one another.
 
 The verdict sets the best method that uses the graph's edges against the best flat list, each chosen by its mean on
-these very questions. The graph helped where the 95 % paired bootstrap interval of the difference lies above 0 and the
-paired permutation test, corrected after Holm for every graph method that was tried, agrees. It did not help where the
-same holds below 0, or where on `FEWEST` questions or more the whole interval lies below `WORTHWHILE`. Else these
+these very questions. The graph helped if the 95 % paired bootstrap interval of the difference lies above 0 and the
+paired permutation test, corrected after Holm for every graph method that was tried, agrees. It did not help if the
+same holds below 0, or if on `FEWEST` questions or more the whole interval lies below `WORTHWHILE`. Otherwise these
 questions cannot tell.
 """
 
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,12 @@ _CONDITIONS = (
 )
 POINTS = 100  # of a measure's whole scale
 
-Kind: TypeAlias = Literal["flat", "text agent", "graph"]
-Outcome: TypeAlias = Literal["helped", "did not help", "cannot tell", "nothing to compare"]
+MethodKind: TypeAlias = Literal["flat", "text agent", "graph"]
+Decision: TypeAlias = Literal["helped", "did not help", "cannot tell", "nothing to compare"]
 
 
 class Cost(Record):
-    """What a question takes on average."""
+    """The average cost of a question."""
 
     milliseconds: float
     calls: float
@@ -62,7 +62,7 @@ class Standing(Record):
 
     method: str
     """With the run's folder behind it in brackets where several runs have the method."""
-    kind: Kind
+    kind: MethodKind
     mean: float
     low: float
     high: float
@@ -70,7 +70,7 @@ class Standing(Record):
 
 
 class PairedDifference(Record):
-    """Two methods on the same questions; above 0 where `ours` is better."""
+    """The difference between two methods on the same questions: above 0 where `ours` is better."""
 
     ours: str
     theirs: str
@@ -81,31 +81,31 @@ class PairedDifference(Record):
     low: float
     high: float
     p: float
-    """Of the paired permutation test, corrected after Holm for all differences that are shown together."""
+    """The p of the paired permutation test, corrected after Holm for all differences that are shown together."""
     better: int
-    """Questions on which ours scores higher; `worse`: lower."""
+    """The number of questions on which ours scores higher; `worse` is the number on which it scores lower."""
     worse: int
 
 
 class Comparison(Record):
-    """The verdict, and what it rests on."""
+    """The verdict, and the figures it rests on."""
 
     verdict: str
-    outcome: Outcome
+    outcome: Decision
     measure: str
     n: int
-    """Questions that every method was asked and that the measure applies to."""
+    """The number of questions that every method was asked and that the measure applies to."""
     best_graph: str | None = None
     best_flat: str | None = None
     gain: PairedDifference | None = None
-    """Of the best graph method over the best flat list; its p is corrected for the graph methods that were tried."""
+    """The best graph method over the best flat list; p is corrected for all graph methods that were tried."""
     questions_needed: int | None = None
-    """Roughly how many questions would tell the two apart, where these cannot."""
+    """Roughly how many questions would tell the two apart, if these cannot."""
     standings: tuple[Standing, ...] = ()
     """Best first."""
     pairs: tuple[PairedDifference, ...] = ()
     groups: tuple[PairedDifference, ...] = ()
-    """The pairs by the values of a field, where one was asked for."""
+    """The differences for each value of a field; empty if no field was named."""
     notes: tuple[str, ...] = ()
 
 
@@ -129,9 +129,9 @@ def compare(
     """Compare the methods of runs by one measure: the first of the runs' default ones unless another is named.
 
     Methods are compared on the questions that all of them were asked; the notes say what was left out. With `by`, each
-    method is set against the best flat list (without one, against the best method) for each value of that field. Raises
-    `BadInput` for runs of different questions or another graph, or where no question is left, and `BadOption` for an
-    unknown measure or field.
+    method is compared with the best flat list (without one, with the best method) for each value of that field. Raises
+    `BadInput` for runs on different questions or graphs, or if no question is left, and `BadOption` for an unknown
+    measure or field.
     """
     _require_same(runs)
     if by is not None:
@@ -140,7 +140,7 @@ def compare(
         measure = next((name for run in runs for name in default_measures(run)), RANKING[0])
     method_scores, notes = _method_scores(runs, measure)
     methods, left_out = _on_common_questions(method_scores, measure, random_seed)
-    return _opening(methods, measure, random_seed).model_copy(
+    return _verdict(methods, measure, random_seed).model_copy(
         update={
             "standings": tuple(method.standing for method in methods),
             "pairs": tuple(_differences(combinations(methods, 2), random_seed)),
@@ -150,8 +150,8 @@ def compare(
     )
 
 
-def kind_of(method: str) -> Kind:
-    """Say what a method ranks by: `ark agents=1` is `ark`, and of `a:b` both count. Unknown ones go by the graph."""
+def kind_of(method: str) -> MethodKind:
+    """Return the kind of a method: `ark agents=1` counts as `ark`, `a:b` as both. An unknown one uses the graph."""
     parts = set(method.split(" ", 1)[0].split(":"))
     if parts <= FLAT:
         return "flat"
@@ -164,10 +164,10 @@ def _require_same(runs: Sequence[StoredRun]) -> None:
         raise BadInput("there are no results to compare: let eval run finish a question first")
     first, *others = runs
     for other in others:
-        for what, field in (("graph", "graph_sha256"), ("questions", "questions_sha256")):
+        for label, field in (("graphs", "graph_sha256"), ("questions", "questions_sha256")):
             if getattr(first.manifest, field) != getattr(other.manifest, field):
                 raise BadInput(
-                    f"{first.path} and {other.path} have different {what}, so their figures cannot be compared: "
+                    f"{first.path} and {other.path} have different {label}, so their figures cannot be compared: "
                     "run the methods on the same graph and question file"
                 )
 
@@ -184,17 +184,17 @@ class _MethodScores(NamedTuple):
 def _method_scores(runs: Sequence[StoredRun], measure: str) -> tuple[list[_MethodScores], list[str]]:
     """Return every method with its scores, and notes on what makes the runs unlike one another."""
     notes = [
-        f"the runs differ in {what}: {', '.join(sorted(map(str, values)))}"
-        for what, field in _CONDITIONS
+        f"the runs differ in {label}: {', '.join(sorted(map(str, values)))}"
+        for label, field in _CONDITIONS
         if len(values := {getattr(run.manifest, field) for run in runs}) > 1
     ]
     notes += dict.fromkeys(note for run in runs for note in cut_short(run, [measure]))
-    seen = Counter(method for run in runs for method in latest(run.lines))
+    runs_with = Counter(method for run in runs for method in latest(run.lines))
     methods = []
     for run in runs:
         measured = scorer(measure, run)
         for method, lines in latest(run.lines).items():
-            name = method if seen[method] == 1 else f"{method} [{run.path}]"
+            name = method if runs_with[method] == 1 else f"{method} [{run.path}]"
             if measured.is_of_answers and not gives_answers(lines):
                 notes.append(f"{name} gives no answers and is left out")
                 continue
@@ -210,18 +210,22 @@ def _on_common_questions(
     method_scores: Sequence[_MethodScores], measure: str, random_seed: int
 ) -> tuple[list[_Method], list[str]]:
     """Return the methods on the questions that all of them have a score for, best first, and what was left out."""
-    every = list(dict.fromkeys(question for method in method_scores for question in method.lines))
-    asked = [question for question in every if all(question in method.lines for method in method_scores)]
-    scored = [question for question in asked if all(method.scores[question] is not None for method in method_scores)]
+    union = list(dict.fromkeys(question for method in method_scores for question in method.lines))
+    common = [question for question in union if all(question in method.lines for method in method_scores)]
+    scored = [question for question in common if all(method.scores[question] is not None for method in method_scores)]
     if not scored:
         raise BadInput(f"no question was asked of every method and has gold for {measure}: name another measure or run")
     notes = []
-    if len(asked) < len(every):
-        notes.append(f"{len(every) - len(asked)} of {len(every)} questions were not asked of every method: left out")
-    if len(scored) < len(asked):
-        notes.append(f"{len(asked) - len(scored)} questions have no gold or verdict for {measure}: left out")
+    if len(common) < len(union):
+        notes.append(f"{len(union) - len(common)} of {len(union)} questions were not asked of every method: left out")
+    if len(scored) < len(common):
+        notes.append(f"{len(common) - len(scored)} questions have no gold or verdict for {measure}: left out")
     methods = [_method(method, scored, random_seed) for method in method_scores]
-    return sorted(methods, key=_order), notes
+
+    def order(method: _Method) -> tuple[float, float, float, str]:  # best first; of two that are level, the cheaper
+        return -method.standing.mean, method.standing.cost.calls, method.standing.cost.milliseconds, method.name
+
+    return sorted(methods, key=order), notes
 
 
 def _method(method: _MethodScores, questions: Sequence[str], random_seed: int) -> _Method:
@@ -236,11 +240,6 @@ def _method(method: _MethodScores, questions: Sequence[str], random_seed: int) -
     )
     standing = Standing(method=method.name, kind=kind_of(method.name), mean=mean, low=low, high=high, cost=cost)
     return _Method(standing, np.array(scores) * POINTS / method.scale, lines)
-
-
-def _order(method: _Method) -> tuple[float, float, float, str]:
-    """Order methods: best first, the cheaper first where two are level."""
-    return -method.standing.mean, method.standing.cost.calls, method.standing.cost.milliseconds, method.name
 
 
 def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> list[PairedDifference]:
@@ -292,66 +291,67 @@ def _corrected(differences: Sequence[PairedDifference]) -> list[PairedDifference
     return [difference.model_copy(update={"p": p}) for difference, p in zip(differences, corrected, strict=True)]
 
 
-def _opening(methods: Sequence[_Method], measure: str, random_seed: int) -> Comparison:
+def _verdict(methods: Sequence[_Method], measure: str, random_seed: int) -> Comparison:
     """Return the verdict, and the gain that it rests on."""
     graphs = [method for method in methods if method.standing.kind == "graph"]
     flats = [method for method in methods if method.standing.kind == "flat"]
     n = len(methods[0].lines)
-    basis: dict[str, Any] = {"measure": measure, "n": n}  # Any: a text and a number
     if not graphs or not flats:
-        return Comparison(verdict=_nothing(methods, measure), outcome="nothing to compare", **basis)
+        return Comparison(verdict=_advice(methods, measure), outcome="nothing to compare", measure=measure, n=n)
     graph, flat = graphs[0], flats[0]
     gain = _differences([(graph_method, flat) for graph_method in graphs], random_seed)[0]
-    outcome = _outcome(gain)
-    needed = _needed(graph, flat, gain) if outcome == "cannot tell" else None
-    verdict = Comparison(
-        verdict="",
+    outcome: Decision
+    needed = None
+    if gain.n >= FEWEST and gain.high < WORTHWHILE:
+        outcome = "did not help"
+    elif gain.p >= SIGNIFICANT or gain.low <= 0 <= gain.high:
+        outcome, needed = "cannot tell", _questions_needed(graph, flat, gain)
+    else:
+        outcome = "helped" if gain.low > 0 else "did not help"
+    return Comparison(
+        verdict=_sentence(outcome, gain, needed, measure, graph.standing.cost, flat.standing.cost),
         outcome=outcome,
+        measure=measure,
+        n=n,
         best_graph=graph.name,
         best_flat=flat.name,
         gain=gain,
         questions_needed=needed,
-        **basis,
     )
-    return verdict.model_copy(update={"verdict": _sentence(verdict, graph.standing.cost, flat.standing.cost)})
 
 
-def _outcome(gain: PairedDifference) -> Outcome:
-    if gain.n >= FEWEST and gain.high < WORTHWHILE:
-        return "did not help"
-    if gain.p >= SIGNIFICANT or gain.low <= 0 <= gain.high:
-        return "cannot tell"
-    return "helped" if gain.low > 0 else "did not help"
-
-
-def _needed(graph: _Method, flat: _Method, gain: PairedDifference) -> int:
-    """Say roughly how many questions would tell: more than these, and enough for the permutation test to speak."""
+def _questions_needed(graph: _Method, flat: _Method, gain: PairedDifference) -> int:
+    """Estimate how many questions would tell: more than these, and enough for the permutation test to speak."""
     if not gain.better and not gain.worse:
         return FEWEST
     estimate = questions_needed(graph.points.tolist(), flat.points.tolist(), smallest=WORTHWHILE)
     return max(2 * gain.n, estimate or 0, FEWEST_FOR_P)
 
 
-def _sentence(comparison: Comparison, graph: Cost, flat: Cost) -> str:
-    gain = comparison.gain
-    assert gain is not None
-    size = (
-        f"{abs(gain.points):.1f} points {'more' if gain.points >= 0 else 'less'} {comparison.measure} than "
+def _sentence(
+    outcome: Decision, gain: PairedDifference, needed: int | None, measure: str, graph: Cost, flat: Cost
+) -> str:
+    cost = f"{graph.milliseconds - flat.milliseconds:+.0f} ms"
+    if graph.calls or flat.calls:
+        usd = "an unknown sum" if graph.usd is None or flat.usd is None else f"{graph.usd - flat.usd:+.4f} USD"
+        cost += f", {graph.calls - flat.calls:+.1f} calls and {usd} a question"
+    else:
+        cost += " a question and no call of a model"
+    score = (
+        f"{gain.ours} scores {abs(gain.points):.1f} points {'more' if gain.points >= 0 else 'less'} {measure} than "
         f"{gain.theirs}, the best flat list (95 % interval {gain.low:+.1f} to {gain.high:+.1f}, p = {gain.p:.2g}), "
-        f"at {_difference_in_cost(graph, flat)}"
+        f"at {cost}"
     )
-    if comparison.outcome == "helped":
-        return f"Use the graph: on these {comparison.n} questions {gain.ours} scores {size}."
-    if comparison.outcome == "did not help":
-        return f"Do without the graph: on these {comparison.n} questions {gain.ours} scores {size}."
-    return (
-        f"Ask about {_rounded(comparison.questions_needed or 0):,} questions: these {comparison.n} cannot tell whether "
-        f"the graph helps, for {gain.ours} scores {size}."
-    )
+    if outcome == "helped":
+        return f"Use the graph: on these {gain.n} questions {score}."
+    if outcome == "did not help":
+        return f"Do without the graph: on these {gain.n} questions {score}."
+    rounded = int(float(f"{needed or 0:.2g}"))  # an estimate has no more than two digits
+    return f"Ask about {rounded:,} questions: these {gain.n} cannot tell whether the graph helps, for {score}."
 
 
-def _nothing(methods: Sequence[_Method], measure: str) -> str:
-    """Say what is lacking for a verdict, and what to run."""
+def _advice(methods: Sequence[_Method], measure: str) -> str:
+    """Say what is missing for a verdict, and what to run."""
     best = methods[0].standing
     leader = f"{best.method} leads with {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
     if len(methods) == 1:
@@ -361,16 +361,3 @@ def _nothing(methods: Sequence[_Method], measure: str) -> str:
     else:
         lacking, remedy = "there is no flat list to measure against", "bm25"
     return f"Run {remedy} on the same questions to learn whether the graph helps: {lacking}, and {leader}."
-
-
-def _rounded(count: int) -> int:
-    """Round to two digits: an estimate has no more."""
-    return int(float(f"{count:.2g}"))
-
-
-def _difference_in_cost(ours: Cost, theirs: Cost) -> str:
-    milliseconds = f"{ours.milliseconds - theirs.milliseconds:+.0f} ms"
-    if not ours.calls and not theirs.calls:
-        return f"{milliseconds} a question and no call of a model"
-    usd = "an unknown sum" if ours.usd is None or theirs.usd is None else f"{ours.usd - theirs.usd:+.4f} USD"
-    return f"{milliseconds}, {ours.calls - theirs.calls:+.1f} calls and {usd} a question"

@@ -35,8 +35,8 @@ _RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
 REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
 """What the trajectories of a run over a quiz are worth; see `rewards`."""
-Verdicts: TypeAlias = Mapping[tuple[str, str, str], Judgement]
-"""Verdicts by question, method and score."""
+Judgements: TypeAlias = Mapping[tuple[str, str, str], Judgement]
+"""Judgements by question, method and score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class LineScorer:
 
     name: str
     of: Callable[[Line], float | None]
-    """The score of a line; None where the question has no gold for it, or the judge gave no verdict."""
+    """The score of a line; None where the question has no gold for it, or the judge gave no judgement."""
     is_of_answers: bool = False
     scale: float = 1.0
     """The highest score there is."""
 
 
-def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> LineScorer:
+def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> LineScorer:
     """Return a measure by its name, for the lines of this run.
 
     Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
@@ -59,10 +59,10 @@ def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> LineS
     if answers.is_answer_measure(name):
         return LineScorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
-        known_verdicts = verdicts_of(run) if verdicts is None else verdicts
+        judgements = judgements_of(run) if judgements is None else judgements
         return LineScorer(
             name,
-            _verdict_score(name, known_verdicts),
+            _judged_score(name, judgements),
             is_of_answers=True,
             scale=1.0 if name == "QwenScore" else FULL_MARKS,
         )
@@ -76,12 +76,12 @@ def scorer(name: str, run: StoredRun, verdicts: Verdicts | None = None) -> LineS
         raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
 
 
-def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[str, ...]:
-    """Return what a table shows of a run: rankings, and answers and verdicts where there are any.
+def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tuple[str, ...]:
+    """Return the measures that a table shows: of rankings, and of answers and judgements if there are any.
 
-    Where the data set says what may answer, the raw measures stand beside the official ones.
+    If the data set says which node types may answer, the raw measures stand beside the official ones.
     """
-    known_verdicts = verdicts_of(run) if verdicts is None else verdicts
+    judgements = judgements_of(run) if judgements is None else judgements
     names: list[str] = []
     if any(example.gold.nodes for example in run.examples):
         names += RANKING
@@ -91,13 +91,13 @@ def default_measures(run: StoredRun, verdicts: Verdicts | None = None) -> tuple[
         names += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
         names += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
     for score in SCORES:
-        if any(key[2] == score for key in known_verdicts):
+        if any(key[2] == score for key in judgements):
             names += [score, *CRITERIA[score]]
     return tuple(names)
 
 
 def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
-    """Say which measures ask for more places than the rankings of a run have by its k."""
+    """Return a note that names the measures that look at more places than the rankings have, if there are any."""
     k = run.manifest.k
     longer = [name for name in dict.fromkeys(names) if (places := _places(name)) is not None and places > k]
     return (f"rankings hold only k={k} hits, and {', '.join(longer)} sees no more than these",) if longer else ()
@@ -111,20 +111,20 @@ def _places(name: str) -> int | None:
         return None
 
 
-def verdicts_of(run: StoredRun) -> Verdicts:
-    """Return what a judge has said of a run; nothing where none was asked.
+def judgements_of(run: StoredRun) -> Judgements:
+    """Return the judgements of a run; none if no judge was asked.
 
-    For each score those of the judge, a model with a prompt, that spoke last: the marks of two are not mixed. A verdict
-    on another answer than the line now holds does not count.
+    A judge is a model with a prompt. For each score only the last judge's judgements count, so that the marks of two
+    judges are never mixed; so do only those on the answer that the line now holds.
     """
     responses = {(line.id, line.method): line.response for line in run.lines}
     judged = read_judgements(run.path)
-    judges = {verdict.score: (verdict.model, verdict.prompt_sha256) for verdict in judged}
+    judges = {judgement.score: (judgement.model, judgement.prompt_sha256) for judgement in judged}
     return {
-        (verdict.id, verdict.method, verdict.score): verdict
-        for verdict in judged
-        if (verdict.model, verdict.prompt_sha256) == judges[verdict.score]
-        and verdict.is_about(responses.get((verdict.id, verdict.method)))
+        (judgement.id, judgement.method, judgement.score): judgement
+        for judgement in judged
+        if (judgement.model, judgement.prompt_sha256) == judges[judgement.score]
+        and judgement.is_about(responses.get((judgement.id, judgement.method)))
     }
 
 
@@ -146,18 +146,18 @@ def _rank_score(name: str, candidates: Sequence[str] | None) -> Callable[[Line],
 
 
 def _evidence_score(run: StoredRun, step: int) -> Callable[[Line], float | None]:
-    """Return the share of the gold nodes seen up to a step, 0 for the last; None of a method that observes nothing."""
+    """Return the scores for `Evidence@step`, step 0 being the last; None for a method that observes nothing."""
     gold = {line.id: line.gold.nodes for line in run.lines if is_ranked(line)}
     curves: dict[tuple[str, str], list[float]] = {}
-    walked: set[str] = set()
+    observing: set[str] = set()
     for question, method, trajectories in run.trajectories():
         if any(step.observations for trajectory in trajectories for step in trajectory.steps):
-            walked.add(method)
+            observing.add(method)
         if question in gold:
             curves[question, method] = evidence_recall(trajectories, gold[question])
 
     def of(line: Line) -> float | None:
-        if not is_ranked(line) or line.method not in walked:
+        if not is_ranked(line) or line.method not in observing:
             return None
         curve = curves.get((line.id, line.method), []) if line.error is None else []
         return (curve[:step] if step else curve)[-1] if curve else 0.0
@@ -167,14 +167,14 @@ def _evidence_score(run: StoredRun, step: int) -> Callable[[Line], float | None]
 
 def _reward_score(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
     """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
-    # With the solver: a second that other measures are spared.
+    # Here, since it loads the solver: a second that other measures need not wait.
     from orienteer.evaluation.scores.rewards import item_of, reward, spellings_of
 
     items = {line.id: item for line in run.lines if (item := item_of(line)) is not None}
     values: dict[tuple[str, str], float] = {}
     for question, method, trajectories in run.trajectories():
         if question in items and trajectories:
-            item, course = items[question], trajectories[0]  # others are of searches that stand in
+            item, course = items[question], trajectories[0]  # the others are of fallback searches
             spellings = spellings_of(course, item)
             values[question, method] = reward(course, item, mode=mode, spellings=spellings).total
 
@@ -193,16 +193,16 @@ def _answer_score(name: str) -> Callable[[Line], float | None]:
         if not line.gold.answers:
             return None
         answer, whole = ("", "") if line.error is not None else (line.answer or "", line.response or "")
-        known, whole = [hit.name for hit in line.hits], without_citations(whole, line.citations)
-        score = measure(short_answer(answer, line.citations), line.gold, known=known, whole=whole)
+        names, whole = [hit.name for hit in line.hits], without_citations(whole, line.citations)
+        score = measure(short_answer(answer, line.citations), line.gold, others=names, whole=whole)
         return score if answer or score is None else 0.0
 
     return of
 
 
-def _verdict_score(name: str, verdicts: Verdicts) -> Callable[[Line], float | None]:
+def _judged_score(name: str, judgements: Judgements) -> Callable[[Line], float | None]:
     score = next(score for score in SCORES if name == score or name in CRITERIA[score])
-    if not any(key[2] == score for key in verdicts):
+    if not any(key[2] == score for key in judgements):
         raise BadOption(f"this run has no verdicts for {name}: run eval judge with --score {score} first")
 
     def of(line: Line) -> float | None:
@@ -210,30 +210,30 @@ def _verdict_score(name: str, verdicts: Verdicts) -> Callable[[Line], float | No
             return None
         if line.error is not None or not line.answer:
             return 0.0
-        verdict = verdicts.get((line.id, line.method, score))
-        if verdict is None or verdict.error is not None:
+        judgement = judgements.get((line.id, line.method, score))
+        if judgement is None or judgement.error is not None:
             return None
-        return verdict.mean if name == score else verdict.criteria[name]
+        return judgement.mean if name == score else judgement.criteria[name]
 
     return of
 
 
 def gives_answers(lines: Sequence[Line]) -> bool:
-    """Tell whether a method answers in words at all: one that only ranks is left out where answers are measured."""
+    """Whether a method answers in words at all; one that only ranks is left out of the measures of answers."""
     return any(line.answer is not None for line in lines) or all(line.error is not None for line in lines)
 
 
 def is_ranked(line: Line) -> bool:
-    """Tell whether a question has gold nodes that a ranking can be measured against."""
+    """Whether a question has gold nodes, so that a ranking can be measured."""
     return any(relevance > 0 for relevance in line.gold.nodes.values())
 
 
-def lacks_verdict(line: Line, score: str, verdicts: Verdicts) -> bool:
-    """Tell whether an answer that can be judged has no verdict, for it could not be read or was never asked for."""
+def lacks_judgement(line: Line, score: str, judgements: Judgements) -> bool:
+    """Whether an answer that can be judged has no judgement: it was never asked for, or could not be read."""
     if line.error is not None or not line.answer or not _has_gold(line, score):
         return False
-    verdict = verdicts.get((line.id, line.method, score))
-    return verdict is None or verdict.error is not None
+    judgement = judgements.get((line.id, line.method, score))
+    return judgement is None or judgement.error is not None
 
 
 def _has_gold(line: Line, score: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -12,15 +12,15 @@ import numpy as np
 from orienteer.errors import BadOption, nearest
 from orienteer.evaluation.running.runs import Line, StoredRun
 from orienteer.evaluation.scores.scorer import (
+    Judgements,
     LineScorer,
-    Verdicts,
     default_measures,
     gives_answers,
     is_ranked,
-    lacks_verdict,
+    judgements_of,
+    lacks_judgement,
     latest,
     scorer,
-    verdicts_of,
 )
 from orienteer.evaluation.scores.statistics import mean_interval
 from orienteer.records import JsonValue, Record, Usage
@@ -40,7 +40,7 @@ class Estimate(Record):
 
 
 class Row(Record):
-    """What one method did on the questions of a run, or on those with one value of a field."""
+    """The figures of one method over the questions of a run, or over those with one value of a field."""
 
     run: str
     """Name of the run's folder; its path where several have this name."""
@@ -48,29 +48,29 @@ class Row(Record):
     by: dict[str, str] = {}
     """The fields that the rows are split by, and this row's values of them; `-` where a question has none."""
     n: int
-    """Questions asked."""
+    """The number of questions asked."""
     failed: int
-    """Of them failed: they count as 0 in every measure."""
+    """How many of them failed; they count as 0 in every measure."""
     missing: int
     """Questions of the run that this method has no line for, as in a run that was cut off."""
     unranked: int
     """Questions without gold nodes: left out of the measures of rankings."""
     outside: int
-    """Hits whose node type is no candidate: the official measures drop them."""
+    """Hits whose node type may not answer: the official measures drop them."""
     unjudged: int
-    """Verdicts that are lacking, unreadable or not asked for yet: left out of the judged measures."""
+    """Judgements that are lacking, unreadable or not asked for yet: left out of the judged measures."""
     measures: dict[str, Estimate]
-    """Left out are those of answers where the method gives none, and those that apply to no question of the row."""
+    """Without those of answers if the method gives none, and those that apply to no question of the row."""
     milliseconds: dict[str, float]
-    """p50 and p95 of a question."""
+    """The median and the 95th percentile of a question: `p50` and `p95`."""
     usage: Usage
     """Of all questions together."""
     work: dict[str, float]
     """Means for a question: calls, iterations, tool_calls, retrievals, set_joins, tokens, output_tokens,
     context_tokens."""
     tool_failures: float | None = None
-    """Share of the calls of tools that models wrote and that could not be read or came back as an error (GraphScout,
-    003, table 5). None where there were none."""
+    """The share of the models' tool calls that could not be read or came back as an error (GraphScout, 003, table 5).
+    None without tool calls."""
 
 
 def rows(
@@ -78,9 +78,10 @@ def rows(
 ) -> list[Row]:
     """Return a row for each method, in the order of the runs and of their lines.
 
-    With `by`, a row for each method and value of that field of the questions, methods side by side, or for each
-    combination of values where there are several fields; a list counts once for each of its values. Without `measures`,
-    those of `default_measures`. Raises `BadOption` for a measure that is none, and for a field that no question has.
+    With `by`, a row for each method and value of that field of the questions, methods side by side; with several
+    fields, for each combination of values. A question whose field is a list counts once for each value in it. Without
+    `measures`, those of `default_measures`. Raises `BadOption` for an unknown measure, and for a field that no question
+    has.
     """
     for field in by:
         require_field(runs, field)
@@ -93,9 +94,9 @@ def rows(
 
 
 def names_of(runs: Sequence[StoredRun]) -> list[str]:
-    """Return a name for each run: its folder's, its whole path where several folders bear one name."""
-    seen = Counter(run.path.name for run in runs)
-    return [run.path.name if seen[run.path.name] == 1 else str(run.path) for run in runs]
+    """Return a name for each run: its folder's, or its whole path if several folders have this name."""
+    counts = Counter(run.path.name for run in runs)
+    return [run.path.name if counts[run.path.name] == 1 else str(run.path) for run in runs]
 
 
 def values_of(line: Line, field: str) -> tuple[str, ...]:
@@ -114,47 +115,46 @@ def value_order(value: str) -> tuple[bool, bool, float, str]:
         number = float(value)
     except ValueError:
         number = math.nan
-    if math.isnan(number):  # also a text that says so: it has no place among numbers
+    if math.isnan(number):  # the text "nan" too: it has no place among numbers
         return value == NO_VALUE, True, 0.0, value
     return False, False, number, value
 
 
 def require_field(runs: Sequence[StoredRun], field: str) -> None:
     """Raise `BadOption` where no question has this field."""
-    known = {name for run in runs for line in run.lines for name in line.fields}
-    if field not in known | {"answer_type"}:
-        near = nearest(field, known)
+    fields = {"answer_type", *(name for run in runs for line in run.lines for name in line.fields)}
+    if field not in fields:
+        near = nearest(field, fields)
         hint = f"Near: {', '.join(near)}. " if near else ""
-        raise BadOption(
-            f"No question has a field {field!r}. {hint}There are: {', '.join(sorted(known | {'answer_type'}))}."
-        )
+        raise BadOption(f"No question has a field {field!r}. {hint}There are: {', '.join(sorted(fields))}.")
 
 
 def _rows_of(run: StoredRun, measures: Sequence[str], by: Sequence[str], random_seed: int) -> list[Row]:
-    verdicts = verdicts_of(run)
-    scorers = [scorer(name, run, verdicts) for name in dict.fromkeys(measures or default_measures(run, verdicts))]
+    judgements = judgements_of(run)
+    scorers = [scorer(name, run, judgements) for name in dict.fromkeys(measures or default_measures(run, judgements))]
     split_rows = []
     for method, lines in latest(run.lines).items():
         applying = [measure for measure in scorers if gives_answers(lines) or not measure.is_of_answers]
         absent = len({example.question.id for example in run.examples} - {line.id for line in lines})
-        for values, group in _groups(lines, by).items():
+        groups: dict[tuple[str, ...], list[Line]] = {}
+        for line in lines:
+            for values in product(*(values_of(line, field) for field in by)):
+                groups.setdefault(values, []).append(line)
+        for values, group in groups.items():
             row = _row(run, group, applying, random_seed)
             labels = {"method": method, "by": dict(zip(by, values, strict=True)), "missing": absent}
-            split_rows.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, verdicts)}))
+            split_rows.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, judgements)}))
     return split_rows
-
-
-def _groups(lines: Sequence[Line], by: Sequence[str]) -> Mapping[tuple[str, ...], list[Line]]:
-    groups: dict[tuple[str, ...], list[Line]] = {}
-    for line in lines:
-        for values in product(*(values_of(line, field) for field in by)):
-            groups.setdefault(values, []).append(line)
-    return groups
 
 
 def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[LineScorer], random_seed: int) -> Row:
     candidates = run.manifest.candidates
     milliseconds = np.array([line.seconds for line in lines]) * 1000
+    estimates = {}
+    for measure in scorers:
+        if values := [value for value in map(measure.of, lines) if value is not None]:
+            mean, low, high = mean_interval(values, random_seed=random_seed)
+            estimates[measure.name] = Estimate(mean=mean, low=low, high=high, n=len(values))
     return Row(
         run=run.path.name,
         method=lines[0].method,
@@ -164,11 +164,7 @@ def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[LineScorer], r
         unranked=sum(not is_ranked(line) for line in lines),
         outside=sum(candidates is not None and hit.type not in candidates for line in lines for hit in line.hits),
         unjudged=0,
-        measures={
-            measure.name: estimate
-            for measure in scorers
-            if (estimate := _estimate(measure, lines, random_seed)) is not None
-        },
+        measures=estimates,
         milliseconds={name: float(np.percentile(milliseconds, rank)) for name, rank in (("p50", 50), ("p95", 95))},
         usage=sum((line.usage for line in lines), Usage()),
         work=work(lines),
@@ -192,20 +188,12 @@ def work(lines: Sequence[Line]) -> dict[str, float]:
 
 
 def tool_failures(lines: Sequence[Line]) -> float | None:
-    """Return the share of the calls of tools that models wrote and that failed, unread ones too; None without any."""
+    """Return the share of the models' tool calls that failed, unreadable ones included; None without tool calls."""
     calls = sum(line.work.tool_calls for line in lines)
     return sum(line.work.failed_calls for line in lines) / calls if calls else None
 
 
-def _estimate(measure: LineScorer, lines: Sequence[Line], random_seed: int) -> Estimate | None:
-    values = [value for value in map(measure.of, lines) if value is not None]
-    if not values:
-        return None
-    mean, low, high = mean_interval(values, random_seed=random_seed)
-    return Estimate(mean=mean, low=low, high=high, n=len(values))
-
-
-def _unjudged(lines: Sequence[Line], verdicts: Verdicts) -> int:
-    """Count the verdicts that are lacking, of the scores that a judge was asked for."""
-    scores = {score for _, _, score in verdicts}
-    return sum(lacks_verdict(line, score, verdicts) for line in lines for score in scores)
+def _unjudged(lines: Sequence[Line], judgements: Judgements) -> int:
+    """Count the missing judgements among the scores that a judge was asked for."""
+    scores = {score for _, _, score in judgements}
+    return sum(lacks_judgement(line, score, judgements) for line in lines for score in scores)
