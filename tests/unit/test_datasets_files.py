@@ -72,7 +72,7 @@ def test_splits_of_json_lines(tmp_path):
         ({"question": "?", "answers": ["x", ""]}, "answers is"),
         ({"question": "?", "id": ["x"]}, "the id is"),
         ({"question": "?", "id": True}, "the id is True"),
-        ({"question": "?", "answer_type": "word"}, "there are: entity, boolean, number, set"),
+        ({"question": "?", "answer_type": "word"}, "one of: entity, boolean, number, set"),
     ],
 )
 def test_broken_questions(tmp_path, row, said):

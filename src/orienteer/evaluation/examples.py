@@ -12,19 +12,19 @@ AnswerType: TypeAlias = Literal["entity", "boolean", "number", "set"]
 
 
 class Gold(Record):
-    """What answers a question: nodes, words, or both."""
+    """The gold of a question: nodes, words, or both."""
 
     nodes: dict[str, float] = {}
     """Node ids with their relevance, above 0. Empty where the benchmark names no nodes."""
     answers: tuple[str, ...] = ()
-    """Every answer where the type is `set`; else other ways to write the one answer."""
+    """All answers if the type is `set`; otherwise different ways to write the one answer."""
     answer_type: AnswerType | None = None
     evidence: tuple[str, ...] = ()
-    """Texts that the answer rests on, where the benchmark gives texts in place of nodes."""
+    """Texts that the answer rests on, if the benchmark gives texts instead of nodes."""
 
 
 class Example(Record):
-    """A question, its gold, and whatever else the benchmark says of it: `fields` are what results are split by."""
+    """A question, its gold, and whatever else the benchmark says about it: results can be split by `fields`."""
 
     question: Question
     gold: Gold = Gold()
@@ -39,15 +39,15 @@ class QuestionSet:
     """The data set: `stark`, `grbench`, `jsonl` and so on."""
     examples: tuple[Example, ...]
     sha256: str
-    """Of the files that were read, so that a figure names its questions."""
+    """The hash of the files that were read, so that figures identify their questions."""
     candidates: tuple[str, ...] | None = None
     """Node types that may answer by the benchmark's own rule: its official figures drop other hits. None: no rule."""
     notes: tuple[str, ...] = ()
-    """What was left out or could not be resolved; never silent."""
+    """What was left out or could not be resolved: nothing is dropped silently."""
     remarks: Callable[[Sequence[Example]], tuple[str, ...]] | None = None
-    """Gives the notes for some of the questions. None: they are the same for any."""
+    """Returns the notes for some of the questions. None: the same notes hold for any."""
     meta: Mapping[str, JsonValue] = field(default_factory=dict)
 
-    def notes_on(self, asked: Sequence[Example]) -> tuple[str, ...]:
-        """Return the notes for those questions that are asked."""
-        return self.notes if self.remarks is None else self.remarks(asked)
+    def notes_on(self, examples: Sequence[Example]) -> tuple[str, ...]:
+        """Return the notes that hold for some of the questions."""
+        return self.notes if self.remarks is None else self.remarks(examples)

@@ -27,8 +27,8 @@ def load(
 ) -> QuestionSet:
     """Return the questions of a file or a folder, as the data set that its content shows or that is named.
 
-    The graph resolves answers that are names to nodes. Raises `BadInput` where nothing is recognised or a file is not
-    whole, and `BadOption` for a data set or a split that there is not.
+    The graph resolves answers that are names to nodes. Raises `BadInput` if nothing is recognised or a file is
+    broken, and `BadOption` for an unknown data set or split.
     """
     if not path.exists():
         raise BadInput(f"{path} does not exist: name a file of questions, or the folder of a data set")

@@ -1,4 +1,4 @@
-"""What a data set is to the rest: a name, where it is from, how it is recognised, how it is read."""
+"""The description of a data set: its name, where it is from, how it is recognised and read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Reads(Protocol):
     """Reads a data set's questions from a file or a folder."""
 
     def __call__(self, path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
-        """Return the questions. Raises `BadInput` where the files are not whole, `BadOption` for an unknown split."""
+        """Return the questions. Raises `BadInput` for broken files, `BadOption` for an unknown split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class Dataset:
 
     name: str
     about: str
-    """What it is and its terms; how its files are hashed, where that is not `digest`'s rule."""
+    """What it is and its terms; how its files are hashed, if not by `digest`."""
     looks_for: str
-    """What it is recognised by, for messages."""
+    """What it is recognised by, as messages put it."""
     recognises: Callable[[Path], bool]
-    """Tells whether a file or a folder holds it, by columns, keys and names. It raises nothing."""
+    """Whether a file or a folder holds it, by columns, keys and names. Raises nothing."""
     read: Reads
     url: str = ""
 
@@ -46,9 +46,9 @@ def of_split(examples: Sequence[Example], split: str | None, *, path: Path, fiel
     return chosen
 
 
-def unknown_split(split: str, known: Iterable[str], *, path: Path) -> BadOption:
+def unknown_split(split: str, splits: Iterable[str], *, path: Path) -> BadOption:
     """Return the error for a split that the questions do not have."""
-    names = sorted(known)
+    names = sorted(splits)
     if not names:
         return BadOption(f"{path} has no splits: leave out --split {split}")
     return BadOption(f"{path} has no split {split!r}. There are: {', '.join(names)}.")

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
 from orienteer.evaluation.datasets.rows import (
-    Row,
+    QuestionRow,
     digest,
     examples_of,
     fields,
@@ -46,7 +47,7 @@ def _question_files(path: Path) -> list[Path]:
 
 
 def recognises(path: Path) -> bool:
-    """Say whether there is one file of JSON lines with `qid`, `question` and `answer`."""
+    """Whether there is one file of JSON lines with `qid`, `question` and `answer`."""
     return len(_question_files(path)) == 1
 
 
@@ -64,7 +65,7 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     return QuestionSet("grbench", tuple(examples), digest([file]), notes=notes, remarks=answers.notes)
 
 
-def _example(row: Row, file: Path, *, has_domains: bool) -> Example:
+def _example(row: QuestionRow, file: Path, *, has_domains: bool) -> Example:
     qid = required(row, "qid", path=file)
     own_fields = fields(row, but=OWN)
     domain = own_fields["domain"] = str(own_fields.get("domain", file.parent.name))
@@ -73,7 +74,9 @@ def _example(row: Row, file: Path, *, has_domains: bool) -> Example:
         template = int(qid) // BLOCK
     if isinstance(template, int | float):
         own_fields["template"] = int(template)
-        own_fields.setdefault("level", _level(domain, int(template)))
+        ends = accumulate(LEVELS.get(domain, ()))  # of the templates of each level
+        level = next((name for name, end in zip(LEVEL_NAMES, ends, strict=False) if template < end), None)
+        own_fields.setdefault("level", level)
     answer = required(row, "answer", path=file).strip()
     return Example(
         question=Question(id=f"{domain}-{qid}" if has_domains else qid, text=required(row, "question", path=file)),
@@ -82,16 +85,8 @@ def _example(row: Row, file: Path, *, has_domains: bool) -> Example:
     )
 
 
-def _level(domain: str, template: int) -> str | None:
-    for name, count in zip(LEVEL_NAMES, LEVELS.get(domain, ()), strict=False):
-        if template < count:
-            return name
-        template -= count
-    return None
-
-
 def answer_type(answer: str) -> AnswerType | None:
-    """Return what kind of answer a text is; None for a name or names, which only a graph can tell apart."""
+    """Return the type of an answer; None for one name or several, which only a graph can tell apart."""
     if answer in ("True", "False"):
         return "boolean"
     return "number" if isinstance(number(answer), int | float) else None
@@ -103,10 +98,10 @@ def answer_type(answer: str) -> AnswerType | None:
 def split_names(answer: str, names: Mapping[str, object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Cut an answer at commas into names that may hold commas: the longest run that is a name, from the left.
 
-    Returns the names that were found, each once, and the pieces that belong to none.
+    Returns the names, each once, and the pieces that belong to none.
     """
     parts = [part.strip() for part in answer.split(",")]
-    names_found: dict[str, None] = {}
+    matched: dict[str, None] = {}
     unknown: list[str] = []
     at = 0
     while at < len(parts):
@@ -115,13 +110,13 @@ def split_names(answer: str, names: Mapping[str, object]) -> tuple[tuple[str, ..
         if end is None:
             unknown.append(parts[at])
         else:
-            names_found[", ".join(parts[at:end])] = None
+            matched[", ".join(parts[at:end])] = None
         at = at + 1 if end is None else end
-    return tuple(names_found), tuple(piece for piece in unknown if piece)
+    return tuple(matched), tuple(piece for piece in unknown if piece)
 
 
 class _Cut(NamedTuple):
-    """The names that an answer was cut into, and what is none of the graph's."""
+    """The names that an answer was cut into, and the pieces that are no name in the graph."""
 
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -129,16 +124,16 @@ class _Cut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _KnownAnswers:
-    """What a graph knows of the answers that are names, by question."""
+    """The answers that are names, as far as the graph has them, by question."""
 
     cuts: Mapping[str, _Cut]
     ambiguous: Mapping[str, Sequence[str]]
-    """Names of several nodes, all of which count as gold."""
+    """Names that several nodes have, all of which count as gold."""
     foreign: frozenset[str]
     """Domains that are about another graph."""
 
     def notes(self, examples: Sequence[Example]) -> tuple[str, ...]:
-        """Say what of these questions' answers could not be resolved."""
+        """Return notes on the answers of these questions that are not clear names of nodes."""
         ids = [example.question.id for example in examples if example.question.id in self.cuts]
         unknown = {question: self.cuts[question].unknown for question in ids if self.cuts[question].unknown}
         lost = [f"{question} ({pieces[0]!r})" for question, pieces in unknown.items()]
@@ -157,11 +152,11 @@ class _KnownAnswers:
 
 
 def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example], _KnownAnswers]:
-    """Give each question the nodes that its answer names, exactly as it names them, and say what has none.
+    """Return each question with the nodes whose exact names its answer holds, and notes on what could not be matched.
 
-    A name of several nodes means those of the type that the other answers of its template have, else all of them.
-    Where a piece of an answer is no name of the graph, the question stays without gold nodes; so do all of a domain
-    most of whose answers are none: it is about another graph, and what matches does so by chance.
+    A name that several nodes have means those of the type that the other answers of its template have, else all of
+    them. A question stays without gold nodes if a piece of its answer is no name in the graph. So do all questions of a
+    domain with fewer than half of its answers in the graph: it is about another graph, and names match by chance.
     """
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(graph.names):
@@ -171,19 +166,20 @@ def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example]
     ]
     by_name = [example for example in examples if example.gold.answer_type is None]
     foreign = _foreign(by_name, cuts)
-    own = {
+    matched = {
         example.question.id: cut
         for example, cut in zip(by_name, cuts, strict=True)
         if example.fields.get("domain") not in foreign and not cut.unknown
     }
-    types = _types(by_name, own, rows_of, graph)
+    types = _types(by_name, matched, rows_of, graph)
     resolved: list[Example] = []
     ambiguous: defaultdict[str, list[str]] = defaultdict(list)
     for example in examples:
         gold_nodes: dict[str, float] = {}
-        names = own[example.question.id].names if example.question.id in own else ()
+        names = matched[example.question.id].names if example.question.id in matched else ()
         for name in names:
-            rows = _of_type(rows_of[name], types.get(_template(example)), graph)
+            node_type = types.get(_template(example))
+            rows = [row for row in rows_of[name] if graph.type_at(row) == node_type] or rows_of[name]
             ambiguous[example.question.id] += [name] if len(rows) > 1 else []
             gold_nodes |= dict.fromkeys((graph.ids[row] for row in rows), 1.0)
         gold = Gold(nodes=gold_nodes, answers=names, answer_type="set" if len(names) > 1 else "entity")
@@ -193,12 +189,12 @@ def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example]
 
 
 def _foreign(examples: Sequence[Example], cuts: Sequence[_Cut]) -> set[str]:
-    """Return the domains of which the graph knows fewer than half of the answers."""
+    """Return the domains with fewer than half of their answers in the graph."""
     counts = Counter(str(example.fields["domain"]) for example in examples)
-    known = Counter(
+    matched = Counter(
         str(example.fields["domain"]) for example, cut in zip(examples, cuts, strict=True) if not cut.unknown
     )
-    return {domain for domain, count in counts.items() if 2 * known[domain] < count}
+    return {domain for domain, count in counts.items() if 2 * matched[domain] < count}
 
 
 def _template(example: Example) -> str:
@@ -206,20 +202,15 @@ def _template(example: Example) -> str:
 
 
 def _types(
-    examples: Iterable[Example], own: Mapping[str, _Cut], rows_of: Mapping[str, list[int]], graph: Graph
+    examples: Iterable[Example], matched: Mapping[str, _Cut], rows_of: Mapping[str, list[int]], graph: Graph
 ) -> dict[str, str]:
     """Return the node type of each template whose unambiguous answers are all of one type."""
-    seen: defaultdict[str, set[str]] = defaultdict(set)
+    types_of: defaultdict[str, set[str]] = defaultdict(set)
     for example in examples:
-        for name in own.get(example.question.id, _Cut()).names:
+        for name in matched.get(example.question.id, _Cut()).names:
             if len(rows_of[name]) == 1 and "template" in example.fields:
-                seen[_template(example)].add(graph.type_at(rows_of[name][0]))
-    return {template: next(iter(types)) for template, types in seen.items() if len(types) == 1}
-
-
-def _of_type(rows: Sequence[int], wanted: str | None, graph: Graph) -> Sequence[int]:
-    chosen = [row for row in rows if graph.type_at(row) == wanted] if len(rows) > 1 and wanted else []
-    return chosen or rows
+                types_of[_template(example)].add(graph.type_at(rows_of[name][0]))
+    return {template: next(iter(types)) for template, types in types_of.items() if len(types) == 1}
 
 
 def _some(names: Sequence[str]) -> str:

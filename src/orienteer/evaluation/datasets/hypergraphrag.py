@@ -17,7 +17,7 @@ import numpy as np
 
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
 from orienteer.evaluation.datasets.rows import (
-    Row,
+    QuestionRow,
     digest,
     examples_of,
     fields,
@@ -34,7 +34,7 @@ from orienteer.records import Question
 COLUMNS = frozenset({"question", "golden_answers", "context"})
 PASSAGES = ("chunk", "table")
 PLACE = "\0place"
-"""Of a question in its file, from 1, which stands for an id: the files give none."""
+"""The column of a question's place in its file, from 1: its id, since the files give none."""
 
 
 def _question_files(path: Path) -> list[Path]:
@@ -42,7 +42,7 @@ def _question_files(path: Path) -> list[Path]:
 
 
 def recognises(path: Path) -> bool:
-    """Say whether there is one JSON file of questions with `golden_answers` and `context`."""
+    """Whether there is one JSON file of questions with `golden_answers` and `context`."""
     return len(_question_files(path)) == 1
 
 
@@ -67,7 +67,7 @@ def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
     return (f"{bare} of {len(examples)} questions have evidence that no single passage of the graph contains",)
 
 
-def _example(row: Row) -> Example:
+def _example(row: QuestionRow) -> Example:
     text = row["question"]
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"{text!r} is not a question")
@@ -83,7 +83,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _placed(examples: Sequence[Example], graph: Graph) -> list[Example]:
-    """Return the questions with the passages that hold their evidence; none where one of the passages is missing."""
+    """Return the questions with the passages that contain their evidence; no passages if one is missing."""
     holders = _holders(graph, {text for example in examples for text in example.gold.evidence})
     placed = []
     for example in examples:
@@ -93,15 +93,15 @@ def _placed(examples: Sequence[Example], graph: Graph) -> list[Example]:
     return placed
 
 
-def _holders(graph: Graph, wanted: Collection[str]) -> dict[str, str]:
-    """Return for each text the first passage, by id, that holds it whole; spaces and case do not count."""
+def _holders(graph: Graph, texts: Collection[str]) -> dict[str, str]:
+    """Return for each text the id of the first passage that contains it, spaces and case aside."""
     kinds = [name for name in PASSAGES if name in graph.types.nodes]
     mask = graph.mask(kinds) if kinds else None
     places = range(len(graph)) if mask is None else np.flatnonzero(mask).tolist()
     passages = [_plainly(graph.texts[row]) for row in places]
     starts = list(accumulate((len(passage) + 1 for passage in passages), initial=0))
-    whole = "\n".join(passages)  # one long text to look in; no text holds the end of a line now
-    places_of = {text: whole.find(_plainly(text)) for text in wanted}
+    whole = "\n".join(passages)  # searched as one text: no passage contains a line end any more
+    places_of = {text: whole.find(_plainly(text)) for text in texts}
     return {text: graph.ids[places[bisect_right(starts, at) - 1]] for text, at in places_of.items() if at >= 0}
 
 

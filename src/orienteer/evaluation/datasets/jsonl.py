@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
-from orienteer.evaluation.datasets.rows import Row, digest, fields, files_in, keys, rows, the_one, unique
+from orienteer.evaluation.datasets.rows import QuestionRow, digest, fields, files_in, keys, rows, the_one, unique
 from orienteer.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import suffix
@@ -36,7 +36,7 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     return QuestionSet("jsonl", tuple(of_split(examples, split, path=file)), digest([file]))
 
 
-def _example(row: Row, number: int, file: Path) -> Example:
+def _example(row: QuestionRow, number: int, file: Path) -> Example:
     text = row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise BadInput(f"{file}, question {number}: question is {text!r}; it must be text")
@@ -58,13 +58,12 @@ def _nodes(value: Any, number: int, file: Path) -> dict[str, float]:  # Any: JSO
         ids = list(map(identifier, value))
         if all(node_id.strip() for node_id in ids):
             return dict.fromkeys(ids, 1.0)
-    if isinstance(value, dict) and all(_is_relevance(relevance) for relevance in value.values()):
+    if isinstance(value, dict) and all(
+        isinstance(relevance, int | float) and not isinstance(relevance, bool) and math.isfinite(relevance)
+        for relevance in value.values()
+    ):
         return {node: float(relevance) for node, relevance in value.items() if relevance > 0}
     raise BadInput(f"{file}, question {number}: nodes is {value!r}; it must be a list of ids, or ids with relevances")
-
-
-def _is_relevance(value: Any) -> bool:  # Any: JSON
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JSON
@@ -72,16 +71,16 @@ def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JS
         return ()
     if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
         texts = tuple(map(identifier, value))
-        if all(text.strip() for text in texts):  # an empty answer would stand in every answer
+        if all(text.strip() for text in texts):  # every answer would contain an empty one
             return texts
     raise BadInput(f"{file}, question {number}: answers is {value!r}; it must be a list of texts")
 
 
 def _answer_type(value: Any, number: int, file: Path) -> AnswerType | None:  # Any: JSON
-    known: tuple[AnswerType, ...] = get_args(AnswerType)
-    if value is not None and value not in known:
-        raise BadInput(f"{file}, question {number}: answer_type is {value!r}; there are: {', '.join(known)}")
-    return next((kind for kind in known if kind == value), None)
+    types: tuple[AnswerType, ...] = get_args(AnswerType)
+    if value is not None and value not in types:
+        raise BadInput(f"{file}, question {number}: answer_type is {value!r}; it must be one of: {', '.join(types)}")
+    return next((name for name in types if name == value), None)
 
 
 DATASET = Dataset(

@@ -16,7 +16,7 @@ from typing import Any
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
 from orienteer.evaluation.datasets.rows import (
-    Row,
+    QuestionRow,
     digest,
     examples_of,
     fields,
@@ -48,26 +48,22 @@ WRITTEN_AS_JSON = ("decomposition", "evidences", "supporting_facts", "question_d
 
 
 def kind_of(file: Path) -> str | None:
-    """Return which of the three a file's columns show; None for a file that is none of them."""
+    """Return which of the three data sets a file's columns show, None for any other file."""
     columns = keys(file)
     if not columns >= QUESTION_COLUMNS or not columns & set(GOLD_COLUMNS):
         return None
     return next((name for name, telling in TELLING.items() if columns & telling), None)
 
 
-def _question_files(path: Path, name: str) -> list[Path]:
-    return [file for file in files_in(path) if kind_of(file) == name]
-
-
 def recognises(path: Path, *, name: str) -> bool:
-    """Say whether there is one file with the columns of this data set, and none of the others."""
+    """Whether there is one file with the columns of this data set, and none of the others."""
     kinds = [kind for file in files_in(path) if (kind := kind_of(file)) is not None]
     return kinds == [name]
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None, name: str) -> QuestionSet:
     """Read the questions, and the passages where the gold ones are named by title and text."""
-    candidates = _question_files(path, name)
+    candidates = [file for file in files_in(path) if kind_of(file) == name]
     if len(candidates) != 1:
         names = ", ".join(file.name for file in candidates) or "none"
         raise BadInput(
@@ -94,7 +90,7 @@ def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
 
 
 class Passages:
-    """HippoRAG's corpus by title; `find` gives the place of a passage."""
+    """HippoRAG's corpus by title."""
 
     def __init__(self, file: Path) -> None:
         if not file.exists():
@@ -104,16 +100,16 @@ class Passages:
             self._by_title[identifier(row.get("title"))].append((str(place), _plainly(identifier(row.get("text")))))
 
     def find(self, title: str, text: str) -> str | None:
-        """Return the passage of this title and text; spaces do not count. None where there is none."""
-        wanted = _plainly(text)
-        return next((place for place, own_text in self._by_title.get(title, ()) if own_text == wanted), None)
+        """Return the passage with this title and text, spaces aside; None if there is none."""
+        plain = _plainly(text)
+        return next((place for place, other in self._by_title.get(title, ()) if other == plain), None)
 
 
 def _plainly(text: str) -> str:
     return "".join(text.split())
 
 
-def _example(row: Row, file: Path, name: str, passages: Passages | None) -> Example:
+def _example(row: QuestionRow, file: Path, name: str, passages: Passages | None) -> Example:
     question_id = identifier(row.get("id")) or required(row, "_id", path=file)
     nodes = map(identifier, listed(row["gold_pids"])) if passages is None else _by_text(row, passages)
     aliases = [alias for alias in listed(row.get("answer_aliases")) if isinstance(alias, str) and alias.strip()]
@@ -129,8 +125,8 @@ def _example(row: Row, file: Path, name: str, passages: Passages | None) -> Exam
     )
 
 
-def _fields(row: Row, question_id: str, name: str) -> dict[str, Any]:  # Any: JSON
-    """Return the benchmark's own level, type and hops; MuSiQue says its type and hops in the id (`3hop1__...`)."""
+def _fields(row: QuestionRow, question_id: str, name: str) -> dict[str, Any]:  # Any: JSON
+    """Return the benchmark's own fields; MuSiQue's type and hops stand in the id (`3hop1__...`)."""
     opened = {key: unpacked(row[key]) for key in WRITTEN_AS_JSON if key in row}
     own_fields: dict[str, Any] = fields({**row, **opened}, but=OWN)
     if name == "musique" and "hop" in (kind := question_id.split("__")[0]):
@@ -140,13 +136,13 @@ def _fields(row: Row, question_id: str, name: str) -> dict[str, Any]:  # Any: JS
     return own_fields
 
 
-def _by_text(row: Row, passages: Passages) -> list[str]:
-    """Return the gold passages of one of HippoRAG's questions; none where the corpus lacks one of them."""
+def _by_text(row: QuestionRow, passages: Passages) -> list[str]:
+    """Return the gold passages of one of HippoRAG's questions; none if the corpus lacks one of them."""
     places = [passages.find(title, text) for title, text in dict.fromkeys(_gold_texts(row))]
     return [place for place in places if place is not None] if None not in places else []
 
 
-def _gold_texts(row: Row) -> Iterable[tuple[str, str]]:
+def _gold_texts(row: QuestionRow) -> Iterable[tuple[str, str]]:
     """Return title and text of each gold passage."""
     if "paragraphs" in row:
         for paragraph in row["paragraphs"]:
@@ -157,7 +153,7 @@ def _gold_texts(row: Row) -> Iterable[tuple[str, str]]:
     context = [(title, " ".join(sentences)) for title, sentences in row["context"] if title in titles]
     yield from context
     for title in titles.keys() - {title for title, _ in context}:
-        yield title, ""  # a passage that nobody finds: gold that is not whole is none
+        yield title, ""  # not in the context, so it is not found: a question needs all of its gold passages
 
 
 def _dataset(name: str, about: str, url: str, looks_for: str) -> Dataset:

@@ -12,7 +12,7 @@ from pathlib import Path
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split
 from orienteer.evaluation.datasets.rows import (
-    Row,
+    QuestionRow,
     digest,
     examples_of,
     fields,
@@ -38,7 +38,7 @@ TRACED = ".traced.json"
 
 
 def _question_files(path: Path) -> list[Path]:
-    """Return the files of questions: where some are traced, only those."""
+    """Return the files of questions: only the traced ones, if there are any."""
     files = [
         file for name in FOLDERS for file in (files_in(path / name, root=path) if path.is_dir() else [])
     ] or files_in(path)
@@ -47,23 +47,25 @@ def _question_files(path: Path) -> list[Path]:
 
 
 def recognises(path: Path) -> bool:
-    """Say whether there are questions with `question_id` and `table_id`."""
+    """Whether there are questions with `question_id` and `table_id`."""
     return bool(_question_files(path))
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
-    """Read one file of questions; of several the one that the split names."""
+    """Read the file of questions; the one that the split names, if there are several."""
     candidates = _question_files(path)
-    chosen = [file for file in candidates if split is not None and file.name.split(".")[0] == split] or candidates
-    if len(chosen) != 1:
-        names = ", ".join(file.name for file in chosen) or "none"
-        raise BadInput(f"{path} holds {len(chosen)} files of OTT-QA's questions ({names}): name the file, or a --split")
-    file = chosen[0]
+    files = [file for file in candidates if split is not None and file.name.split(".")[0] == split] or candidates
+    if len(files) != 1:
+        names = ", ".join(file.name for file in files) or "none"
+        raise BadInput(f"{path} holds {len(files)} files of OTT-QA's questions ({names}): name the file, or a --split")
+    file = files[0]
     counts, table_files = _row_counts(file)
     table = rows(file)
-    examples = examples_of(table, lambda row: _example(row, counts, file, _split(file)), path=file)
-    asked = tuple(of_split(examples, split, path=file))
-    return QuestionSet("ottqa", asked, digest([file, *table_files]), notes=_notes(asked), remarks=_notes)
+    words = stem(file).casefold().replace(".", "_").split("_")
+    file_split = next((word for word in words if word in ("train", "dev", "test")), None)
+    examples = examples_of(table, lambda row: _example(row, counts, file, file_split), path=file)
+    chosen = tuple(of_split(examples, split, path=file))
+    return QuestionSet("ottqa", chosen, digest([file, *table_files]), notes=_notes(chosen), remarks=_notes)
 
 
 def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
@@ -71,13 +73,8 @@ def _notes(examples: Sequence[Example]) -> tuple[str, ...]:
     return (f"{bare} of {len(examples)} questions do not say where their answer is found",) if bare else ()
 
 
-def _split(file: Path) -> str | None:
-    words = stem(file).casefold().replace(".", "_").split("_")
-    return next((word for word in words if word in ("train", "dev", "test")), None)
-
-
 def _row_counts(file: Path) -> tuple[Mapping[str, int], list[Path]]:
-    """Return the number of rows of each table that lies near the questions, and the files that were read for it."""
+    """Return the number of rows of each table near the questions, and the files that were read to know it."""
     for folder in (file.parent, file.parent.parent):
         tables = ottqa.recognize(folder)
         if tables is not None:
@@ -86,7 +83,7 @@ def _row_counts(file: Path) -> tuple[Mapping[str, int], list[Path]]:
     return {}, []
 
 
-def _example(row: Row, counts: Mapping[str, int], file: Path, split: str | None) -> Example:
+def _example(row: QuestionRow, counts: Mapping[str, int], file: Path, split: str | None) -> Example:
     traced = listed(next((row[key] for key in NODES if row.get(key)), None))
     if row.get("gold_passages") is not None:
         passages, lines = listed(row["gold_passages"]), listed(row.get("gold_rows"))
@@ -94,7 +91,9 @@ def _example(row: Row, counts: Mapping[str, int], file: Path, split: str | None)
         passages = sorted({node[2] for node in traced if node[2]})
         lines = sorted({node[1][0] for node in traced})
     table_id = required(row, "table_id", path=file)
-    gold = [*passages, *(_segment(table_id, line, counts, file) for line in lines)]
+    if lines and table_id not in counts:
+        raise BadInput(f"{file}: the table {table_id!r} is not beside the questions: keep OTT-QA's folders together")
+    gold = [*passages, *(ottqa.segment_of(table_id, line, counts[table_id]) for line in lines)]
     answer = next((identifier(row[key]) for key in ANSWERS if row.get(key)), "")
     own_fields = fields(row, but=OWN)
     own_fields.setdefault("where", "+".join(sorted({node[3] for node in traced})) or None)
@@ -104,12 +103,6 @@ def _example(row: Row, counts: Mapping[str, int], file: Path, split: str | None)
         gold=Gold(nodes=dict.fromkeys(gold, 1.0), answers=(answer,) if answer else (), answer_type="entity"),
         fields={name: value for name, value in own_fields.items() if value is not None},
     )
-
-
-def _segment(table_id: str, line: int, counts: Mapping[str, int], file: Path) -> str:
-    if table_id not in counts:
-        raise BadInput(f"{file}: the table {table_id!r} is not beside the questions: keep OTT-QA's folders together")
-    return ottqa.segment_of(table_id, line, counts[table_id])
 
 
 DATASET = Dataset(

@@ -1,12 +1,13 @@
-"""Files of questions as rows, in whatever form a benchmark publishes them, and the hash that names them."""
+"""Files of questions as rows, in any form that a benchmark publishes, and the hash that identifies them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from orienteer.errors import BadInput, Error
 from orienteer.evaluation.examples import Example
@@ -19,14 +20,15 @@ from orienteer.ingest.tables.plan import listing
 from orienteer.ingest.tables.values import identifier, plain
 from orienteer.records import JsonValue
 
-Row = dict[str, Any]  # Any: whatever a file format can hold
+QuestionRow: TypeAlias = dict[str, Any]  # Any: a cell of any file format
+"""A question as a file holds it: cells by column, or values by key."""
 PEEKED_BYTES = 1 << 20
-"""Of a JSON file, to see the keys of its first object."""
+"""The bytes of a JSON file that are read to see the keys of its first object."""
 SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
 
 
 def files_in(path: Path, *, root: Path | None = None) -> list[Path]:
-    """Return a file as it is, or the visible files of a folder; none where there is nothing.
+    """Return the visible files of a folder, or the one file; none if there is nothing.
 
     Links that lead out of the folder, or out of the `root` that holds it, are left out.
     """
@@ -36,7 +38,7 @@ def files_in(path: Path, *, root: Path | None = None) -> list[Path]:
 
 
 def keys(path: Path) -> frozenset[str]:
-    """Return the columns or the keys of the first object of a file; none where it holds no rows that can be read."""
+    """Return the columns of a file, or the keys of its first object; none if no rows can be read."""
     try:
         form = format_of(path)
         if form is not None:
@@ -45,14 +47,14 @@ def keys(path: Path) -> frozenset[str]:
             return frozenset()
         first = _first(path)
     except Error:
-        return frozenset()  # whoever reads it will say what is wrong with it
+        return frozenset()  # reading it will say what is wrong with it
     return frozenset(first) if isinstance(first, dict) else frozenset()
 
 
-def rows(path: Path) -> list[Row]:
+def rows(path: Path) -> list[QuestionRow]:
     """Return the rows of a table, of JSON lines, or of a JSON list of objects.
 
-    Raises `BadInput` for a file that is not whole, also where a single row cannot be read.
+    Raises `BadInput` if any row cannot be read.
     """
     form = format_of(path)
     if form is None:
@@ -70,13 +72,14 @@ def rows(path: Path) -> list[Row]:
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """Return the sha256 of one file, as `sha256sum` prints it; of several that of their names and hashes.
+    """Return the sha256 of one file, as `sha256sum` prints it, or of the names and hashes of several files.
 
-    Raises `BadInput` where a `SHA256SUMS` beside a file lists another hash for it.
+    Raises `BadInput` if a `SHA256SUMS` beside a file lists another hash for it.
     """
     hashes = {}
     for path in paths:
-        hashes[path.name] = sha256 = _sha256(path)
+        with path.open("rb") as raw:
+            hashes[path.name] = sha256 = hashlib.file_digest(raw, "sha256").hexdigest()
         promised = _promised(path)
         if promised not in (None, sha256):
             raise BadInput(
@@ -90,22 +93,22 @@ def digest(paths: Iterable[Path]) -> str:
 
 
 def fields(row: Mapping[str, Any], *, but: Iterable[str] = ()) -> dict[str, JsonValue]:
-    """Return the other columns of a row as JSON; empty ones are left out."""
+    """Return the columns of a row as JSON, without those in `but` and empty ones."""
     left_out = set(but)
     values = {name: plain(value) for name, value in row.items() if name not in left_out}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def required(row: Mapping[str, Any], name: str, *, path: Path) -> str:
-    """Return a cell that has to be there, as text. Raises `BadInput` where it is empty."""
+    """Return a cell as text. Raises `BadInput` if it is missing or empty."""
     value = identifier(row.get(name))
     if not value.strip():
         raise BadInput(f"{path}: a row has no {name!r} ({str(dict(row))[:80]}); fill it or remove the row")
     return value
 
 
-def examples_of(table: Iterable[Row], make: Callable[[Row], Example], *, path: Path) -> list[Example]:
-    """Return an example for each row. Raises `BadInput` for two of one id, and for a row of another shape."""
+def examples_of(table: Iterable[QuestionRow], make: Callable[[QuestionRow], Example], *, path: Path) -> list[Example]:
+    """Return an example for each row. Raises `BadInput` for two with the same id, and for a row of another form."""
     examples = []
     for number, row in enumerate(table, 1):
         try:
@@ -120,7 +123,7 @@ def examples_of(table: Iterable[Row], make: Callable[[Row], Example], *, path: P
 
 
 def listed(value: Any) -> list[Any]:  # Any: what a table holds
-    """Return a list, or the one that a cell holds as JSON; an empty cell is an empty list. Raises `TypeError`."""
+    """Return a list, or the list that a cell holds as JSON; an empty cell is an empty list. Raises `TypeError`."""
     value_list = unpacked(value)
     if value_list is not None and value_list != "" and not isinstance(value_list, list):
         raise TypeError(f"{value_list!r} where a list is expected")
@@ -128,7 +131,7 @@ def listed(value: Any) -> list[Any]:  # Any: what a table holds
 
 
 def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
-    """Return a value as it is, and the list where the value is the JSON text of one."""
+    """Return the list if a value is the JSON text of one, else the value as it is."""
     if isinstance(value, str) and value[:1] == "[":
         try:
             return parsed(value)
@@ -139,15 +142,13 @@ def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
 
 def unique(ids: Iterable[str], *, path: Path) -> None:
     """Raise `BadInput` where two questions have one id: results could not be told apart."""
-    seen: set[str] = set()
-    for question_id in ids:
-        if question_id in seen:
+    for question_id, count in Counter(ids).items():
+        if count > 1:
             raise BadInput(f"{path}: two questions have the id {question_id!r}; give each its own")
-        seen.add(question_id)
 
 
 def _first(path: Path) -> Any:  # Any: JSON
-    """Return the first object of a JSON list or of JSON lines, None for anything else. Reads no more than it has to."""
+    """Return the first object of a JSON list or of JSON lines, None for anything else; reads only the beginning."""
     with opened(path) as raw:
         head = raw.read(PEEKED_BYTES).decode("utf-8-sig", "ignore").lstrip()
     try:
@@ -156,28 +157,28 @@ def _first(path: Path) -> Any:  # Any: JSON
         return None
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
+def _json_rows(path: Path) -> Iterator[QuestionRow]:
     """Read a `.json` file: a list of objects, or JSON lines under that name, as some benchmarks publish them."""
     if suffix(path) != ".json":
         raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not a format of question files")
     with opened(path) as raw:
         try:
-            data = raw.read().decode("utf-8-sig")
+            text = raw.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise BadInput(f"{path}: byte {error.start:,} is not UTF-8: save it as UTF-8") from error
-    if data.lstrip().startswith("["):
+    if text.lstrip().startswith("["):
         objects = whole_json(path)
         if not all(isinstance(item, dict) for item in objects):
             raise BadInput(f"{path} is a list whose members are not all objects: each question must be a JSON object")
         yield from objects
         return
-    for number, line in enumerate(data.splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             yield parse(line, path, number)
 
 
 def _promised(path: Path) -> str | None:
-    """Return the hash that the folder's list gives for a file, None where it gives none."""
+    """Return the hash of a file in the folder's list of hashes, None without one."""
     sums = path.with_name(SUMS)
     if not sums.is_file():
         return None
@@ -186,11 +187,6 @@ def _promised(path: Path) -> str | None:
         if name.lstrip(" *").removeprefix("./") == path.name:
             return sha.lower()
     return None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as raw:
-        return hashlib.file_digest(raw, "sha256").hexdigest()
 
 
 def the_one(candidates: Sequence[Path], path: Path, *, of: str) -> Path:

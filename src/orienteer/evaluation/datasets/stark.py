@@ -16,7 +16,7 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets.dataset import Dataset, of_split, unknown_split
-from orienteer.evaluation.datasets.rows import Row, digest, examples_of, fields, files_in, keys, required, rows
+from orienteer.evaluation.datasets.rows import QuestionRow, digest, examples_of, fields, files_in, keys, required, rows
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import stem, suffix
@@ -29,7 +29,7 @@ CANDIDATES = {"amazon": ("product",), "mag": ("paper",)}
 COLUMNS = frozenset({"query", "answer_ids"})
 OWN = ("id", "query", "answer_ids")
 HUMAN = "human"
-"""The split of the questions that people wrote; they lie in a file of their own."""
+"""The split of the questions that people wrote, which have a file of their own."""
 
 
 def _question_files(path: Path) -> list[Path]:
@@ -42,13 +42,13 @@ def _is_human(file: Path) -> bool:
 
 
 def recognises(path: Path) -> bool:
-    """Say whether a table has the columns `query` and `answer_ids`."""
+    """Whether a table has the columns `query` and `answer_ids`."""
     return bool(_question_files(path))
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read one knowledge base's questions: the generated ones, or those that people wrote for the split `human`."""
-    file = _one(path, split)
+    file = _question_file(path, split)
     base = _knowledge_base(file)
     table = rows(file)
     indexes = {} if _is_human(file) else _indexes(file)
@@ -59,7 +59,11 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
         examples = _chosen(examples, _ids(indexes[split]), indexes[split])
         files.append(indexes[split])
     elif not _is_human(file):
-        examples = _of_column(examples, split, indexes, file)
+        splits = {*indexes, *(str(example.fields["split"]) for example in examples if "split" in example.fields)}
+        if split is not None and split not in splits:
+            others = {HUMAN} if any(map(_is_human, files_in(file.parent))) else set()
+            raise unknown_split(split, splits | others, path=file)
+        examples = of_split(examples, split, path=file)
         files += indexes.values()
     notes = () if base else ("It is not known which knowledge base this is, so no node types are left out as answers.",)
     return QuestionSet(
@@ -72,24 +76,24 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     )
 
 
-def _one(path: Path, split: str | None) -> Path:
-    """Return the file to read. Raises `BadInput` where there is none, or several knowledge bases lie together."""
-    is_wanted = split == HUMAN
-    if path.is_file() and (split is None or _is_human(path) == is_wanted):
+def _question_file(path: Path, split: str | None) -> Path:
+    """Return the file to read. Raises `BadInput` if there is none, or one for each of several knowledge bases."""
+    is_human = split == HUMAN
+    if path.is_file() and (split is None or _is_human(path) == is_human):
         return path
     base = _knowledge_base(path) if path.is_file() else None
     tables = _question_files(path.parent if path.is_file() else path)
-    wanted = [file for file in tables if _is_human(file) == is_wanted and base in (None, _knowledge_base(file))]
-    if len(wanted) == 1:
-        return wanted[0]
-    if not wanted:
+    files = [file for file in tables if _is_human(file) == is_human and base in (None, _knowledge_base(file))]
+    if len(files) == 1:
+        return files[0]
+    if not files:
         raise BadInput(f"{path} holds no table of STaRK's questions for the split {split} (query, answer_ids)")
-    names = ", ".join(file.name for file in wanted)
+    names = ", ".join(file.name for file in files)
     raise BadInput(f"{path} holds the questions of several knowledge bases ({names}): name one of the files")
 
 
 def _knowledge_base(file: Path) -> str | None:
-    """Return the knowledge base that the names of the file and of its folders tell, the nearest first."""
+    """Return the knowledge base by the names of the file and of its two nearest folders."""
     for name in (stem(file), *(folder.name for folder in list(file.resolve().parents)[:2])):
         words = name.casefold().replace("primekg", "prime").replace("-", "_").split("_")
         base_name = next((base for base in KNOWLEDGE_BASES if base in words), None)
@@ -127,15 +131,7 @@ def _chosen(examples: Sequence[Example], ids: Iterable[str], index: Path) -> lis
     return [by_id[question_id] for question_id in ids]
 
 
-def _of_column(examples: list[Example], split: str | None, indexes: dict[str, Path], file: Path) -> list[Example]:
-    known = {*indexes, *(str(example.fields["split"]) for example in examples if "split" in example.fields)}
-    if split is not None and split not in known:
-        others = {HUMAN} if any(map(_is_human, files_in(file.parent))) else set()
-        raise unknown_split(split, known | others, path=file)
-    return of_split(examples, split, path=file)
-
-
-def _example(row: Row, split_of: dict[str, str], file: Path) -> Example:
+def _example(row: QuestionRow, split_of: dict[str, str], file: Path) -> Example:
     question_id = required(row, "id", path=file)
     own_fields = fields(row, but=OWN)
     if _is_human(file):

@@ -22,7 +22,7 @@ QUERIES, QRELS = "queries", "qrels"
 
 
 def _kind(file: Path) -> tuple[str, str] | None:
-    """Return what a file's name says it holds, and of which split: `val.queries`, `qrels.test.tsv`, `topics` no."""
+    """Return the kind and the split that a file's name tells: `val.queries`, `qrels.test.tsv`. None for any other."""
     words = [word for word in file.name.casefold().removesuffix(".gz").split(".") if word not in ("tsv", "txt")]
     kind = next(
         (kind for kind in (QUERIES, QRELS) if kind in words or words[:1] and words[0].endswith(f"_{kind}")), None
@@ -33,11 +33,11 @@ def _kind(file: Path) -> tuple[str, str] | None:
 
 
 def _pairs(path: Path) -> dict[str, tuple[Path, Path]]:
-    """Return queries and qrels by split; of a file the one that lies beside it."""
-    wanted = None if path.is_dir() else _kind(path)
+    """Return the files of queries and qrels by split; for a file, it and the one beside it."""
+    own = None if path.is_dir() else _kind(path)
     files = {kind: file for file in files_in(path if path.is_dir() else path.parent) if (kind := _kind(file))}
-    splits = sorted({split for _, split in files} if wanted is None else {wanted[1]})
-    if path.is_file() and wanted is None:
+    splits = sorted({split for _, split in files} if own is None else {own[1]})
+    if path.is_file() and own is None:
         return {}
     by_split = {
         split: (files.get((QUERIES, split)) or files.get((QUERIES, "")), files.get((QRELS, split))) for split in splits
@@ -46,7 +46,7 @@ def _pairs(path: Path) -> dict[str, tuple[Path, Path]]:
 
 
 def recognises(path: Path) -> bool:
-    """Say whether there are queries and qrels whose first lines are such."""
+    """Whether there are files of queries and qrels, by their names and first lines."""
     pairs = _pairs(path)
     try:
         return bool(pairs) and all(
@@ -57,9 +57,9 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
-    """Read the queries that have judgements, and those without any; a relevance of 0 or less is no gold.
+    """Read the queries with their judgements, if any; a relevance of 0 or less is not gold.
 
-    Judgements of queries that are not there are told in a note.
+    A note tells of judgements whose queries are missing.
     """
     pairs = _pairs(path)
     if not pairs:
@@ -80,8 +80,8 @@ def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
             examples.append(
                 Example(question=Question(id=query_id, text=text.strip()), gold=gold, fields=dict(own_fields))
             )
-        there = {example.question.id for example in examples}
-        lost += [query_id for query_id in judged if query_id not in there]
+        ids = {example.question.id for example in examples}
+        lost += [query_id for query_id in judged if query_id not in ids]
     unique((example.question.id for example in examples), path=path)
     files = list(dict.fromkeys(file for pair in chosen.values() for file in pair))
     notes = (f"{len(lost)} queries have judgements and no text, so they are not asked: {lost[0]}",) if lost else ()

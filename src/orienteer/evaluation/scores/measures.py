@@ -23,7 +23,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 
 from orienteer.errors import BadOption, nearest
 from orienteer.plugins import load, refused, registered
@@ -58,13 +58,13 @@ def reciprocal_rank(ranking: Sequence[str], gold: Mapping[str, float], _k: int |
 
 
 def average_precision(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None = None) -> float:
-    """Return the mean over all relevant nodes of the precision at their places, 0 for those that are not found."""
+    """Return the mean over all relevant nodes of the precision at their places, 0 for those not in the ranking."""
     places = [place for place, node in enumerate(ranking, 1) if gold.get(node, 0) > 0]
     return math.fsum(count / place for count, place in enumerate(places, 1)) / _relevant(gold)
 
 
 def ndcg(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
-    """Return the discounted gain of the first k as a share of the best that could be had. The gain is the relevance."""
+    """Return the discounted gain of the first k as a share of the best possible one. The gain is the relevance."""
     best = sorted((relevance for relevance in gold.values() if relevance > 0), reverse=True)
     return _gain((max(0.0, gold.get(node, 0.0)) for node in ranking), k) / _gain(best, k)
 
@@ -84,13 +84,13 @@ class RankMeasure:
 
     name: str
     is_raw: bool
-    """It is of the ranking as the method gave it, whatever may answer by the benchmark's rule."""
+    """Whether it measures the whole ranking, hits that may not answer by the benchmark's rule included."""
     k: int | None
-    """How many places count. None: all."""
+    """The number of places that count. None: all."""
     formula: Callable[[Sequence[str], Mapping[str, float], int | None], float]
 
     def __call__(self, ranking: Sequence[str], gold: Mapping[str, float]) -> float:
-        """Return the value, from 0 to 1. Raises `ValueError` where no gold node is relevant: there is no such value."""
+        """Return the value, from 0 to 1. Raises `ValueError` if no gold node is relevant."""
         _relevant(gold)
         return self.formula(tuple(dict.fromkeys(ranking)), gold, self.k)
 
@@ -98,7 +98,7 @@ class RankMeasure:
 def rank_measure(name: str) -> RankMeasure:
     """Return a measure by its name, such as `Hit@1`, `Recall@20`, `Recall@all`, `MRR`, `nDCG@10` or `Hit@1 (raw)`.
 
-    Raises `BadOption` for a name that is none, with the nearest one.
+    Raises `BadOption` for an unknown name, with the nearest ones.
     """
     plain = name.removesuffix(RAW)
     parts = _NAME.fullmatch(plain)
@@ -122,12 +122,11 @@ def evidence_step(name: str) -> int | None:
     return 0 if parts["k"] == "all" else int(parts["k"])
 
 
-def unknown_measure(name: str, known: Iterable[str]) -> str:
-    """Say that there is no such measure, and what there is."""
-    known = tuple(known)
-    near = nearest(name, known, most=2)
+def unknown_measure(name: str, names: Sequence[str]) -> str:
+    """Return the message for an unknown measure, with the nearest names and all of them."""
+    near = nearest(name, names, most=2)
     hint = f"Near: {', '.join(near)}. " if near else ""
-    return f"There is no measure {name!r}. {hint}There are: {', '.join(known)}; any k may stand after @."
+    return f"There is no measure {name!r}. {hint}There are: {', '.join(names)}; any k may stand after @."
 
 
 def ranking_of(hits: Iterable[Ranked], candidates: Iterable[str] | None) -> tuple[str, ...]:
@@ -139,21 +138,19 @@ def ranking_of(hits: Iterable[Ranked], candidates: Iterable[str] | None) -> tupl
 def evidence_recall(trajectories: Iterable[Trajectory], gold: Mapping[str, float]) -> list[float]:
     """Return the share of the relevant nodes that were seen in observations up to each step (GraphSearch, figure 6b).
 
-    A method whose retrievals are to be read so records a step for each round, its observations holding the ids that
-    the round gave. Agents that work side by side take their steps together: step n is everybody's n-th. As long as the
-    longest of the trajectories; a caller who averages over questions lets a list that has ended keep its last value.
-    Raises `ValueError` where no gold node is relevant.
+    A method that only retrieves records a step for each round, with the ids of the round in its observations. Agents
+    that work side by side take their steps together: step n is the n-th of each. The list is as long as the longest
+    trajectory; in a mean over questions, a list that has ended keeps its last value. Raises `ValueError` without a
+    relevant gold node.
     """
     relevant = {node for node, relevance in gold.items() if relevance > 0}
     total = _relevant(gold)
-    runs = [trajectory.steps for trajectory in trajectories]
-    seen: set[str] = set()
+    observed: set[str] = set()
     shares: list[float] = []
-    for place in range(max(map(len, runs), default=0)):
-        for steps in runs:
-            for step in steps[place : place + 1]:
-                seen.update(node for observation in step.observations for node in observation.nodes)
-        shares.append(len(seen & relevant) / total)
+    for steps in zip_longest(*(trajectory.steps for trajectory in trajectories)):
+        for step in filter(None, steps):
+            observed.update(node for observation in step.observations for node in observation.nodes)
+        shares.append(len(observed & relevant) / total)
     return shares
 
 

@@ -1,7 +1,7 @@
-"""Figures out of papers for methods that need training we do not have, to stand beside ours, marked as published.
+"""Published figures of methods that need training, to stand beside ours, marked as published.
 
-They are of STaRK's synthetic questions, split `test`, and of GRBench's by domain. They come from other releases of the
-data, other models and other software: read them as landmarks, and compare nothing finer than their distance.
+They are on STaRK's synthetic questions, split `test`, and on GRBench's by domain. They come from other releases of the
+data, other models and other software: read them as landmarks, and do not compare small differences.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BY_CANDIDATES: dict[tuple[str, ...], str] = {
 
 
 class Published(Record):
-    """A row out of a paper."""
+    """A row from a paper."""
 
     method: str
     published: str
@@ -120,10 +120,10 @@ _GRBENCH_NOTE = "over all 10 questions of each template of the domain; F1 normal
 
 
 def published_rows(manifest: Manifest) -> tuple[Published, ...]:
-    """Return the published rows for the data set of a run: none for any but STaRK's three and domains of GRBench.
+    """Return the published rows for the data set of a run: STaRK's three and GRBench's domains have some.
 
-    Which of STaRK's it is, is read off the names of the data set and of the graph's folder, else off what may answer;
-    the domain of GRBench off the conditions of the run.
+    The names of the data set and of the graph's folder, else the node types that may answer, tell which of STaRK's it
+    is; the conditions of the run tell the domain of GRBench.
     """
     if manifest.dataset == "grbench":
         return _grbench_rows(manifest)
@@ -149,7 +149,7 @@ def published_rows(manifest: Manifest) -> tuple[Published, ...]:
 
 
 def _grbench_rows(manifest: Manifest) -> tuple[Published, ...]:
-    """Return GraphScout's rows of table 1 for the one domain that a run asked of; none where it asked of several."""
+    """Return GraphScout's rows of table 1 for the domain of a run; none if the run has several domains."""
     domains = {
         condition.partition("=")[2].strip()
         for condition in manifest.where
@@ -174,6 +174,7 @@ def _grbench_rows(manifest: Manifest) -> tuple[Published, ...]:
 
 
 def _stark_of(manifest: Manifest) -> str | None:
+    """Return the knowledge base of STaRK that a run is on, None for any other data."""
     words = re.findall("[a-z]+", f"{manifest.dataset} {manifest.graph}".casefold())
     if "stark" not in words:
         return None

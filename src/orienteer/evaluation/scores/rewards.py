@@ -56,21 +56,21 @@ _DRESSING = "'\"`*"
 
 
 class Reward(Record):
-    """What a trajectory is worth, and why."""
+    """The reward of a trajectory, and its parts."""
 
     mode: Mode
     said: str | None
-    r"""What stood in the `\answer{...}` of the last reply; None where there was none, or nothing in it."""
+    r"""The text in the `\answer{...}` of the last reply; None without one, or if it is empty."""
     answer: float
-    """What the answer is worth: equation 3, or the strict value by answer type."""
+    """The value of the answer: equation 3, or the strict value by answer type."""
     clues: float
-    """Share of the clues that count: equation 4. 0 where the item has none."""
+    """The share of the clues that count: equation 4. 0 for an item without clues."""
     touched: tuple[str, ...]
-    """Ids of the clues that count."""
+    """The ids of the clues that count."""
     failed_calls: int
     """Calls that could not be read or came back as an error."""
     cost: float
-    """What was taken off for them: nothing in mode `paper`."""
+    """What is taken off for them; 0 in mode `paper`."""
     total: float
 
 
@@ -83,10 +83,10 @@ def reward(
     clues: bool = True,
     spellings: Spellings | None = None,
 ) -> Reward:
-    """Return what a trajectory is worth on an item. GraphScout (003), equations 2 to 5.
+    """Return the reward of a trajectory on an item. GraphScout (003), equations 2 to 5.
 
-    Without `clues` the answer alone counts (table 2's ablation). `spellings` are further ways in which the ids of clues
-    are written, such as a view's identifiers. Raises `BadOption` for another mode.
+    Without `clues` only the answer counts (table 2's ablation). `spellings` are other ways to write the ids of clues,
+    such as a view's identifiers. Raises `BadOption` for another mode.
     """
     if mode not in _VALUES:
         raise BadOption(f"mode is {mode!r}: it must be one of {', '.join(_VALUES)}")
@@ -111,21 +111,21 @@ def reward(
 
 
 def item_of(line: Line) -> QuizItem | None:
-    """Return the item of a quiz that a line of a run was asked, None where it was no quiz's, or has no answer."""
+    """Return the quiz item of a line of a run, None for a question that is not of a quiz, or has no gold answer."""
     if not line.gold.answers:
         return None
-    known = {name: value for name, value in line.fields.items() if name in QuizItem.model_fields}
+    fields = {name: value for name, value in line.fields.items() if name in QuizItem.model_fields}
     gold = {"nodes": tuple(line.gold.nodes), "answers": line.gold.answers, "answer_type": line.gold.answer_type}
     try:
-        return QuizItem.model_validate({**known, "id": line.id, "question": line.question, **gold})
+        return QuizItem.model_validate({**fields, "id": line.id, "question": line.question, **gold})
     except ValidationError:
         return None
 
 
 def spellings_of(trajectory: Trajectory, item: QuizItem) -> Spellings:
-    """Return what a view of the trajectory shows for the ids of clues, as far as ids tell: what stands behind `Type::`.
+    """Return how a view of the trajectory spells the ids of clues, as far as the ids tell: without their `Type::`.
 
-    Nothing for a trajectory without a view. Where the graph is at hand, `Identifiers` gives the spelling of every node.
+    Empty for a trajectory without a view. With the graph, `Identifiers` gives the spelling of every node.
     """
     if code_config(trajectory).view is None:
         return {}
@@ -133,14 +133,14 @@ def spellings_of(trajectory: Trajectory, item: QuizItem) -> Spellings:
 
 
 def by_cases(answer: float, clues: float, *, threshold: float = THRESHOLD) -> float:
-    """Return equation 5 for a trajectory that answered: the answer's part, or below the threshold both, up to it."""
+    """Return equation 5: the answer's value; below the threshold, plus that of the clues, but no more than it."""
     return answer if answer >= threshold else min(answer + clues, threshold)
 
 
 def final_answer(trajectory: Trajectory) -> str | None:
-    r"""Return what stands in the `\answer{...}` of the last reply, None where there is none or it is blank.
+    r"""Return the text in the `\answer{...}` of the last reply, None if there is none or it is blank.
 
-    GraphScout (003), equation 2. An answer of an earlier reply is none: a trajectory ends with its answer.
+    GraphScout (003), equation 2. An answer in an earlier reply does not count: a trajectory ends with its answer.
     """
     text = trajectory.steps[-1].reply.message.content if trajectory.steps else None
     answer = answer_in(text or "")
@@ -149,10 +149,10 @@ def final_answer(trajectory: Trajectory) -> str | None:
 
 def squad_f1(answer: str, gold: str) -> float:
     """Return F1 over words as SQuAD's evaluation takes it: lower case, without punctuation and articles."""
-    words, wanted = _squad_words(answer), _squad_words(gold)
-    if not words or not wanted:
-        return float(words == wanted)
-    return 2 * (Counter(words) & Counter(wanted)).total() / (len(words) + len(wanted))
+    words, gold_words = _squad_words(answer), _squad_words(gold)
+    if not words or not gold_words:
+        return float(words == gold_words)
+    return 2 * (Counter(words) & Counter(gold_words)).total() / (len(words) + len(gold_words))
 
 
 def _squad_words(text: str) -> list[str]:
@@ -175,7 +175,7 @@ def _by_type(answer: str, item: QuizItem) -> float:
     if item.answer_type in _BARE:
         bare = answer.strip(_DRESSING).rstrip(f"{_DRESSING}.!")
         return exact(bare, gold) if _BARE[item.answer_type].fullmatch(bare) else 0.0
-    # Accents and hyphens make no other entity of a name; nor is a list of names any one of them.
+    # Accents and hyphens do not make another entity; and a list of names is not one of them.
     return max(exact(answer, gold), exact(answer, gold, lenient=True))
 
 
@@ -191,11 +191,15 @@ def _anywhere(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> t
     """Return the clues that the model wrote or was shown anywhere. GraphScout (003), equation 4."""
     nodes = {node for step in trajectory.steps for reply in step.observations for node in reply.nodes}
     text = "\n".join(_texts(trajectory))
-    return tuple(clue for clue, ways in written.items() if clue in nodes or any(_stands_in(way, text) for way in ways))
+
+    def is_in_text(name: str) -> bool:  # as a whole word
+        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+    return tuple(clue for clue, names in written.items() if clue in nodes or any(map(is_in_text, names)))
 
 
 def _texts(trajectory: Trajectory) -> Iterator[str]:
-    """Return what the model wrote, called and was shown. The opening is ours, and may hold ids as examples."""
+    """Return what the model wrote, called and was shown, but not the opening, which may hold ids as examples."""
     for step in trajectory.steps:
         yield step.reply.message.content or ""
         for call in step.reply.message.tool_calls:
@@ -203,42 +207,38 @@ def _texts(trajectory: Trajectory) -> Iterator[str]:
         yield from (reply.text for reply in step.observations)
 
 
-def _stands_in(name: str, text: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
 def _chosen(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the clues that the model named in a call that went well, or saw in a result of few nodes."""
+    """Return the clues that the model named in a call that succeeded, or saw in a result of few nodes."""
     strings: set[str] = set()
-    known = {tool.name: tool.parameters.get("properties", {}) for tool in trajectory.tools}
+    parameters = {tool.name: tool.parameters.get("properties", {}) for tool in trajectory.tools}
     for step in trajectory.steps:
         replies = {reply.call_id: reply for reply in step.observations}
         for call in step.reply.message.tool_calls:
             reply = replies.get(call.id)
             if reply is None or reply.error is not None:
                 continue
-            strings |= _named_in(call.arguments, known.get(call.name))
+            strings |= _named_in(call.arguments, parameters.get(call.name))
             nodes = set(reply.nodes)
             strings |= nodes if len(nodes) <= FEW_NODES else set()
-    return tuple(clue for clue, ways in written.items() if not strings.isdisjoint(ways))
+    return tuple(clue for clue, names in written.items() if not strings.isdisjoint(names))
 
 
-def _named_in(arguments: str, known: Container[str] | None) -> set[str]:
-    """Return the whole strings that a call holds, those within its code too; none where they are too many.
+def _named_in(arguments: str, parameters: Container[str] | None) -> set[str]:
+    """Return the whole strings in a call, those in its code included; none if they are too many.
 
-    Arguments that the tool does not know are ignored by it, so they do not count.
+    Arguments that are not among the tool's parameters do not count: the tool ignores them.
     """
-    pieces = {piece for text in _strings(arguments, known) for piece in _QUOTE.split(text)}
+    pieces = {piece for text in _strings(arguments, parameters) for piece in _QUOTE.split(text)}
     return pieces if len(pieces) <= FEW_STRINGS else set()
 
 
-def _strings(arguments: str, known: Container[str] | None = None) -> tuple[str, ...]:
-    """Return the texts among the arguments of a call, or those of known names; none where they are no JSON."""
+def _strings(arguments: str, parameters: Container[str] | None = None) -> tuple[str, ...]:
+    """Return the texts among the arguments of a call, or among those named as parameters; none if it is not JSON."""
     try:
-        given = json.loads(arguments)
-        if known is not None and isinstance(given, dict):
-            given = {name: value for name, value in given.items() if name in known}
-        return tuple(_leaves(given))
+        values = json.loads(arguments)
+        if parameters is not None and isinstance(values, dict):
+            values = {name: value for name, value in values.items() if name in parameters}
+        return tuple(_leaves(values))
     except (ValueError, RecursionError):
         return ()
 
