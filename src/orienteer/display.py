@@ -1,4 +1,4 @@
-"""Results where people look: a table and a pandas frame in a notebook, and text that does not steer a terminal."""
+"""Text that does not steer a terminal, and results as HTML and as a pandas frame for notebooks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ COLUMNS = {
     "id": f"{_WORDS};min-width:11em",
 }
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)  # the last two end a line, for some programs
-_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # bidirectional controls: text reads as what it is not
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # bidirectional controls, which disguise text
 _CLEAN = {code: " " for code in _CONTROLS if chr(code) != "\n"} | dict.fromkeys(_DIRECTIONS, "")
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS) if code >= 0x20}
 
 
 def clean(text: str) -> str:
-    """Return a text without the characters that steer a terminal: names and texts of a graph are other people's."""
+    """Return a text without the characters that steer a terminal: a graph's names and texts may come from anybody."""
     return text.translate(_CLEAN)
 
 
@@ -40,7 +40,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """Return a text of at most that many characters, and how many more there were."""
+    """Return a text cut to that many characters, with the number of characters that were cut off."""
     return text if len(text) <= length else f"{text[:length]} … ({len(text) - length:,} more characters)"
 
 
@@ -55,7 +55,7 @@ def result_html(title: str, paragraphs: Iterable[str], rows: Sequence[Sequence[s
         parts.append(f'<p style="white-space:pre-wrap">{_escaped(answer)}</p>')
     parts.append(_table(rows))
     parts += [f"<small>{_escaped(line)}</small><br>" for line in lines]
-    # A price of $5 is no formula: without these classes, one for each version of MathJax, a notebook sets it as one.
+    # Without these classes, one for each version of MathJax, a notebook takes prices such as $5 for formulas.
     return f'<div class="mathjax_ignore tex2jax_ignore">{"".join(parts)}</div>'
 
 
@@ -63,13 +63,11 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     if not rows:
         return "<p>no hits</p>"
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in COLUMNS)
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    body = ""
+    for row in rows:
+        cells = zip(COLUMNS.values(), row, strict=True)
+        body += "<tr>" + "".join(f'<td style="{style}">{_escaped(cell)}</td>' for style, cell in cells) + "</tr>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cells(row: Sequence[str]) -> str:
-    styled = zip(COLUMNS.values(), row, strict=True)
-    return "".join(f'<td style="{style}">{_escaped(cell)}</td>' for style, cell in styled)
 
 
 def _escaped(text: str) -> str:
@@ -79,7 +77,7 @@ def _escaped(text: str) -> str:
 
 
 def frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Any:  # Any: pandas is optional
-    """Return rows as a pandas frame with these columns. Raises `UsageError` where pandas is not installed."""
+    """Return rows as a pandas frame with these columns. Raises `UsageError` if pandas is not installed."""
     try:
         pandas = import_module("pandas")
     except ModuleNotFoundError as error:

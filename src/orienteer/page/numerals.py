@@ -1,13 +1,13 @@
-"""How pages write figures: short, and all of one kind alike."""
+"""Figures as text: short, and all of one kind in the same way."""
 
 from __future__ import annotations
 
 NOTHING = "–"
-_ENOUGH = 100  # from here on, a figure without decimals says enough
+_ENOUGH = 100  # from here on, figures have no decimals
 
 
 def share(value: float, digits: int = 3) -> str:
-    """Write a share of 1 without its leading zero, and what is larger with as many figures."""
+    """Write a share of 1 without its leading zero, `.482`, and a larger number with as many digits, `1.25`."""
     text = f"{value:.{digits}f}"
     return text[1:] if text.startswith("0.") else f"{value:.{digits - 1}f}"
 
@@ -18,7 +18,7 @@ def figure(value: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Write a part of a whole in per cent; a dash where there is no whole."""
+    """Write a part of a whole in per cent; a dash if the whole is 0."""
     return f"{100 * part / whole:.0f} %" if whole else NOTHING
 
 

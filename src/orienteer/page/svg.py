@@ -1,4 +1,4 @@
-"""Pictures as inline SVG, in colours that the page sets for light and dark; every mark is named in place."""
+"""Pictures as inline SVG, in the colours that the page sets for light and dark; every mark has its name beside it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from orienteer.page.numerals import figure, share, without_zero
 LETTER, _LINE = 6.6, 14.0  # pixels of a letter and of a line of labels
 _LONGEST = 34  # characters of a label
 _NEAR = 9.0  # pixels from a mark to its label
-_ZERO = 46  # pixels for what costs nothing, which has no place on a logarithm's axis
-_DECADES = 3  # up to as many, a logarithm's axis has ticks at 1, 2 and 5
+_ZERO = 46  # pixels for a cost of 0, which has no place on a logarithmic axis
+_DECADES = 3  # up to this many, a logarithmic axis has ticks at 1, 2 and 5
 _SHADES = 8  # of a cloud
-_PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; where there is little room, the first are named
+_PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; if room is scarce, the first of them are named
 _APART = 30.0  # pixels between the middles of two percentiles' names
 
 
@@ -48,18 +48,18 @@ SMALL = Frame(420, 270, left=52, right=14, top=30, bottom=44)
 
 
 class LinearAxis(NamedTuple):
-    """An axis: values from `low` to `high` stand at the pixels from `start` to `end`."""
+    """A linear axis: values from `low` to `high` stand at the pixels from `start` to `end`."""
 
     low: float
     high: float
     start: float
     end: float
     step: float
-    """Between two ticks, which stand at its multiples."""
+    """The distance between two ticks, which stand at its multiples."""
 
     @classmethod
     def between(cls, low: float, high: float, start: float, end: float, *, finest: float = 0.0) -> LinearAxis:
-        """Return an axis that ends at these very values, its ticks at least the finest step apart: 1 for counts."""
+        """Return an axis that ends exactly at these values. Its ticks are at least `finest` apart: 1 for counts."""
         return cls(low, high, start, end, max(finest, _round_step(((high - low) or 1.0) / 7)))
 
     @classmethod
@@ -84,7 +84,7 @@ class LinearAxis(NamedTuple):
 
 
 class LogAxis:
-    """An axis of quantities by their logarithm; nought has a place of its own at the left."""
+    """A logarithmic axis; 0 has a place of its own at the left."""
 
     def __init__(self, values: Sequence[float], frame: Frame) -> None:
         above = [value for value in values if value > 0]
@@ -126,7 +126,7 @@ class Scatter(NamedTuple):
 
     svg: Markup
     unnamed: int
-    """Marks that there is no room to name."""
+    """The number of marks without room for a name."""
 
 
 class _Label(NamedTuple):
@@ -145,7 +145,7 @@ class _Label(NamedTuple):
 
 
 def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
-    """Plot quality against a cost on a logarithm's axis; a line joins what nothing cheaper beats."""
+    """Plot quality against a cost on a logarithmic axis; a line joins the points that nothing cheaper beats."""
     across = LogAxis([point.x for point in points], PLOT)
     up = LinearAxis.around(
         (end for point in points for end in (point.y, point.low, point.high) if end is not None), PLOT
@@ -186,7 +186,7 @@ def curves(lines: Mapping[str, Sequence[float]], colours: Mapping[str, str], x_n
 
 
 def bar(mean: float, low: float | None, high: float | None, *, colour: str, lowest: float, highest: float) -> Markup:
-    """Draw a value with its interval on a short scale, with a line at nought where the scale goes below it."""
+    """Draw a value with its interval on a short scale, with a line at 0 if the scale goes below it."""
     across = LinearAxis.between(lowest, highest, 3, 93).place
     marks = [_line(across(lowest), 6, across(highest), 6, "scale")]
     if lowest < 0 < highest:
@@ -200,7 +200,7 @@ def bar(mean: float, low: float | None, high: float | None, *, colour: str, lowe
 
 
 def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | None) -> Markup:  # Any: JSON
-    """Draw how often a similarity takes each value; what exceeds the threshold, and so makes an edge, stands out.
+    """Draw how often a similarity takes each value; values above the threshold, which make edges, stand out.
 
     The histogram has `edges` (one more than bins), `counts` (one a bin) and `percentiles`.
     """
@@ -231,7 +231,7 @@ def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
 
 
 def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any: JSON
-    """Draw how often two similarities come together: the darker a place, the more pairs, by the logarithm.
+    """Draw how often two similarities come together: the darker a place, the more pairs, on a logarithmic scale.
 
     The joint histogram has the edges of its columns in `x`, those of its rows in `y`, and `[column, row, count]` in
     `cells`.
@@ -265,14 +265,14 @@ def _axes(frame: Frame, up: LinearAxis, x_name: str, y_name: str, *, are_counts:
 
 
 def _ticks(across: LinearAxis) -> Iterator[Markup]:
-    """Yield the labels below a small plot: whole numbers where it counts, else decimals."""
+    """Yield the labels below a small plot: whole numbers for counts, else decimals."""
     for tick in across.ticks():
         label = f"{tick:.0f}" if float(tick).is_integer() and across.high > 1.5 else _decimal(tick)
         yield _text(across.place(tick), SMALL.floor + 16, label, "middle", "tick")
 
 
 def _log_ticks(across: LogAxis) -> Iterator[Markup]:
-    """Yield the ticks below a plot by a logarithm's axis, and what sets nought apart."""
+    """Yield the ticks of a logarithmic axis, and the line that sets 0 apart."""
     floor = PLOT.floor
     for tick in across.ticks():
         x = across.place(tick)
@@ -286,7 +286,7 @@ def _log_ticks(across: LogAxis) -> Iterator[Markup]:
 def _column(
     across: LinearAxis, up: LinearAxis, ends: tuple[float, float], count: int, title: str, makes_edges: bool = False
 ) -> Iterator[Markup]:
-    """Yield the bar of a histogram's bin; none where nothing fell into it."""
+    """Yield the bar of a histogram's bin, if it is not empty."""
     if not count:
         return
     (left, right), top = map(across.place, ends), up.place(count)
@@ -298,14 +298,14 @@ def _column(
 
 
 def _percentiles(values: Mapping[str, float], across: LinearAxis) -> Iterator[Markup]:
-    """Yield a mark at what lies at some percentiles; a label that would stand on another is left out."""
-    taken: list[float] = []
+    """Yield a mark at some percentiles; a label that would cover another is left out."""
+    named: list[float] = []
     for percentile in _PERCENTILES:
         x = across.place(values[str(percentile)])
         yield _line(x, SMALL.top - 6, x, SMALL.top, "mark")
-        if all(abs(x - other) >= _APART for other in taken):
+        if all(abs(x - other) >= _APART for other in named):
             yield _text(x, SMALL.top - 9, f"{percentile} %", "middle", "tick")
-            taken.append(x)
+            named.append(x)
 
 
 def _frontier(points: Sequence[Point], places: Mapping[str, tuple[float, float]]) -> Markup:
@@ -320,15 +320,15 @@ def _frontier(points: Sequence[Point], places: Mapping[str, tuple[float, float]]
 
 
 def _labels(places: Mapping[str, tuple[float, float]]) -> dict[str, _Label]:
-    """Return where each label stands, clear of marks and of one another; one that has no room is left out."""
-    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places.values()]
+    """Return where each label stands, clear of marks and other labels; a label without room is left out."""
+    boxes = [(x - 6, y - 6, x + 6, y + 6) for x, y in places.values()]
     labels: dict[str, _Label] = {}
     for name, (x, y) in sorted(places.items(), key=lambda item: item[1][1]):
         for label in _label_places(x, y, LETTER * len(cut(name, _LONGEST))):
             inside = PLOT.left < label.left and label.right < PLOT.width
             inside = inside and PLOT.top - 8 < label.top and label.bottom < PLOT.floor + 6
-            if inside and not any(label.meets(*box) for box in taken):
-                taken.append(label[3:])
+            if inside and not any(label.meets(*box) for box in boxes):
+                boxes.append(label[3:])
                 labels[name] = label
                 break
     return labels
@@ -346,7 +346,7 @@ def _label_places(x: float, y: float, width: float) -> Iterator[_Label]:
 
 
 def _spread(places: Mapping[str, float]) -> dict[str, float]:
-    """Move labels in one column apart, downwards, as far as they need; then back up where they would leave the plot."""
+    """Move labels in one column apart, downwards as far as needed, then all up if they would leave the plot."""
     lower: dict[str, float] = {}
     last = -math.inf
     for name, y in sorted(places.items(), key=lambda item: item[1]):
@@ -388,6 +388,6 @@ def _decimal(value: float) -> str:
 
 
 def _round_step(rough: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, the least that is no smaller."""
+    """Return the least number of the form 1, 2 or 5 times a power of ten that is not smaller."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= rough * (1 - 1e-9))

@@ -17,7 +17,7 @@ from orienteer.page.numerals import figure, percent, share
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_TOGETHER = 200  # parts of a template that are written as one piece
+_TOGETHER = 200  # parts of a template that are written together
 
 
 def pieces(
@@ -31,7 +31,8 @@ def pieces(
     """
     values["style"] = Markup(_read(package, style))
     values["script"] = None if script is None else Markup(_read(package, script))
-    values["script_sha256"] = "" if script is None else _sha256(values["script"])
+    digest = hashlib.sha256((values["script"] or "").encode()).digest()
+    values["script_sha256"] = "" if script is None else base64.b64encode(digest).decode()
     stream = _environment(package).get_template(template).stream(values)
     stream.enable_buffering(_TOGETHER)
     return map(clean, stream)
@@ -63,7 +64,3 @@ def _environment(package: str) -> Environment:
 
 def _read(package: str, name: str) -> str:
     return clean(files(package).joinpath(name).read_text(encoding="utf-8"))
-
-
-def _sha256(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""Who is found badly, and what it took: by every field that sorts the questions, and by what gold nodes are like."""
+"""Quality and work by kind of question, and by kind of gold node."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from orienteer.evaluation.running.runs import Line
 from orienteer.evaluation.scores.table import Row, rows, tool_failures, value_order, values_of, work
 from orienteer.page import svg
 
-UNSEEN = "not known: in no ranking"
+UNSEEN = "unknown: in no ranking"
 _MOST_TYPES = 16
 _LENGTHS = ((0, "no description"), (100, "under 100 characters"), (500, "100 to 499"), (2_000, "500 to 1,999"))
 _LONG = "2,000 and more"
 _MEASURE = "Recall@20"
-_FEWEST = 5  # questions, for a value to be called badly found
-# Words that begin the names of characters, by the script that a reader would call them.
+_FEWEST = 5  # questions of a value that may be called badly found
+# The common name of a script, by the first word of the names of its characters.
 _SCRIPTS = {"CJK": "CJK", "HIRAGANA": "CJK", "KATAKANA": "CJK", "BOPOMOFO": "CJK"}
 
 RowsByValue = Mapping[str, Mapping[int, Row]]
@@ -35,7 +35,7 @@ class Quality(NamedTuple):
     mean: float
     n: int
     is_low: bool
-    """The whole interval lies below the method's mean over all its questions."""
+    """Whether the whole interval lies below the method's mean over all its questions."""
 
 
 class Breakdown(NamedTuple):
@@ -59,25 +59,25 @@ class Breakdowns(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """What a method's questions took on average."""
+    """The average work of a method on the questions of a value."""
 
     value: str
     method: str
     n: int
     work: Mapping[str, float]
     failed: float | None
-    """Share of the calls of tools. None where there were none."""
+    """The share of failed tool calls. None without tool calls."""
 
 
 def fields(material: Material) -> Breakdowns:
-    """Return a table for each field that sorts the questions into few kinds, by measure."""
+    """Return a table for each field with few values, by measure."""
     splits = {name: _by_field(material, name) for name in material.fields}
     tables = {measure: _tables(material, splits, measure) for measure in material.measures} if splits else {}
     return Breakdowns(tables, _MEASURE, _FEWEST, unsplit=material.unsplit)
 
 
 def nodes(material: Material) -> Breakdowns:
-    """Return how much of the gold nodes is found, by their type, the length of their text, and the script of names."""
+    """Return how many gold nodes are found, by their type, the length of their text, and the script of their name."""
     has_graph = material.graph is not None
     if not any(line.gold.nodes for column in material.columns for line in column.lines.values()):
         return Breakdowns({}, _MEASURE, _FEWEST, has_graph=has_graph)
@@ -91,9 +91,9 @@ def nodes(material: Material) -> Breakdowns:
 
 
 def effort(material: Material) -> Mapping[str, Sequence[Effort]] | None:
-    """Return what questions took, of all and by each field (GraphScout, paper 003: figures 5 and 6, table 5).
+    """Return the work over all questions and by each field (GraphScout, paper 003: figures 5 and 6, table 5).
 
-    None where no method called a model.
+    None if no method called a model.
     """
     columns = [column for column in material.chosen if column.row.usage.calls]
     if not columns:
@@ -125,8 +125,8 @@ def _by_field(material: Material, field: str) -> RowsByValue:
         if not columns or not (field == "answer_type" or any(field in line.fields for line in run.lines)):
             continue
         numbers = {column.method: column.number for column in columns}
-        known = {name for column in columns for name in column.row.measures}
-        measures = [name for name in material.measures if name in known]
+        measured = {name for column in columns for name in column.row.measures}
+        measures = [name for name in material.measures if name in measured]
         last = replace(run, lines=tuple(line for column in columns for line in column.lines.values()))
         for row in rows([last], measures=measures, by=[field], random_seed=material.random_seed):
             by_value[row.by[field]][numbers[row.method]] = row
@@ -174,7 +174,7 @@ def _length(node: GoldNode) -> str:
 
 
 def _script(node: GoldNode) -> str:
-    """Name the script that most letters of a name are of."""
+    """Return the script of most letters of a name."""
     letters = filter(str.isalpha, unicodedata.normalize("NFKC", node.name))
     words = (unicodedata.name(letter, "UNKNOWN").split(" ", 1)[0].split("-", 1)[0] for letter in letters)
     counts = Counter(_SCRIPTS.get(word, word.capitalize()) for word in words)
@@ -183,8 +183,8 @@ def _script(node: GoldNode) -> str:
 
 def _tables(material: Material, splits: Mapping[str, RowsByValue], measure: str) -> list[Breakdown]:
     """Return a table for each split, all pictures on one scale."""
-    every = [row for split in splits.values() for by_column in split.values() for row in by_column.values()]
-    estimates = [row.measures[measure] for row in every if measure in row.measures]
+    all_rows = [row for split in splits.values() for by_column in split.values() for row in by_column.values()]
+    estimates = [row.measures[measure] for row in all_rows if measure in row.measures]
     highest = max([1.0, *(estimate.high or estimate.mean for estimate in estimates)])
     return [_table(material, name, split, measure, highest) for name, split in splits.items()]
 

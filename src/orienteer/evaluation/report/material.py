@@ -1,10 +1,11 @@
-"""What a report is made of: the methods of all runs side by side, their questions, and what the graph says of gold."""
+"""The material of a report: the methods of all runs, their questions, and the gold nodes."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,20 +21,20 @@ from orienteer.evaluation.scores.table import NO_VALUE, Row, rows, value_order, 
 from orienteer.graph.store import Graph
 
 SWITCHED = (*RANKING, "EM", "F1", "Rouge-L", "QwenScore")
-MOST_VALUES = 24  # of a field, for a reader to take in; with more it is no kind of question
-FEWEST_EACH = 2  # questions for each value, on average: else a field names the question
+MOST_VALUES = 24  # of a field by which questions are split: more are too many for a reader
+FEWEST_EACH = 2  # questions for each value, on average: with fewer, a field is more like an id
 _FIRST_OPTIONS = ("agents", "max_steps")  # ARK, figure 2: where they are swept, rows, then columns
 _FEWEST_VARIANTS = 3  # fewer are read in the table
 
 
 @dataclass(frozen=True, slots=True)
 class GoldNode:
-    """What is known of a gold node."""
+    """A gold node, as far as it is known."""
 
     type: str
     name: str
     text: str | None = None
-    """Its whole description. None where only a hit told of the node."""
+    """Its whole description. None if only a hit told of the node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +43,28 @@ class MethodColumn:
 
     number: int
     name: str
-    """The method, with the run's folder behind it in brackets where several runs have it."""
+    """The method, followed by the run's folder in brackets if several runs have the method."""
     run: StoredRun
     method: str
     lines: Mapping[str, Line]
-    """By the question's id, the last where it was asked again."""
+    """By the question's id; the last line of a question that was asked again."""
     row: Row
     """Its figures over all its questions."""
 
     @property
     def colour(self) -> str:
-        """Return its colour, as CSS; there are eight."""
+        """Return its colour as CSS, one of eight."""
         return f"var(--c{self.number % 8})"
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Variants of one method in one run, by the values of the options in which they differ."""
+    """The variants of one method in one run, by the values of the options in which they differ."""
 
     method: str
     run: str
     axes: Mapping[str, tuple[str, ...]]
-    """Values of each swept option, in order; the first two options span the tables."""
+    """The values of each swept option, in order; the first two options span the tables."""
     cells: Mapping[tuple[str, ...], MethodColumn]
     """By a value for each axis."""
 
@@ -87,23 +88,23 @@ class Material:
         self.comparison, self.trouble = _comparison(runs, measure, random_seed)
         defaults = [name for run in runs for name in default_measures(run)]
         self.headline = measure or (self.comparison.measure if self.comparison else next(iter(defaults), RANKING[0]))
-        known = {name for column in self.columns for name in column.row.measures}
-        self.measures = tuple(name for name in dict.fromkeys((self.headline, *SWITCHED)) if name in known)
+        measured = {name for column in self.columns for name in column.row.measures}
+        self.measures = tuple(name for name in dict.fromkeys((self.headline, *SWITCHED)) if name in measured)
         """The measures that plots and breakdowns can be looked at by, the one of the verdict first."""
 
     @cached_property
     def is_even(self) -> bool:
-        """Tell whether every method has results of the same questions."""
+        """Whether every method has results on the same questions."""
         return len({(column.run.manifest.questions_sha256, frozenset(column.lines)) for column in self.columns}) == 1
 
     @cached_property
     def sweeps(self) -> list[Sweep]:
-        """What was swept in these runs."""
+        """The sweeps in these runs."""
         return sweeps(self.columns)
 
     @cached_property
     def chosen(self) -> tuple[MethodColumn, ...]:
-        """The columns but for the variants of a sweep, which would crowd every picture: they have one of their own."""
+        """The columns except for the variants of a sweep, which would crowd every picture and have one of their own."""
         variants = {column.number for sweep in self.sweeps for column in sweep.cells.values()}
         return tuple(column for column in self.columns if column.number not in variants) or self.columns
 
@@ -134,22 +135,22 @@ class Material:
 
     @cached_property
     def unsplit(self) -> tuple[str, ...]:
-        """The fields of the questions that have too many values to sort by, or one alone."""
+        """The fields of the questions with too many values to split by, or only one."""
         names = dict.fromkeys(name for column in self.columns for line in column.lines.values() for name in line.fields)
         return tuple(name for name in names if name not in self.fields)
 
     @cached_property
     def gold(self) -> dict[str, GoldNode]:
-        """What is known of the gold nodes: from the graph, else from the hits that any method had."""
+        """The gold nodes that are known, from the graph, else from the hits of any method."""
         ids = {node_id for example in self.questions.values() for node_id in example.gold.nodes}
         if self.graph is not None:
-            return {node_id: node for node_id in ids if (node := _gold_node(self.graph, node_id)) is not None}
+            return _gold_nodes(self.graph, ids)
         hits = (hit for column in self.columns for line in column.lines.values() for hit in line.hits)
         return {hit.id: GoldNode(hit.type, hit.name) for hit in hits if hit.id in ids}
 
 
 def sweeps(columns: Sequence[MethodColumn]) -> list[Sweep]:
-    """Return what was swept: for each run and method with several variants, the options in which they differ."""
+    """Return the sweeps: for each run and method with several variants, the options in which they differ."""
     families: dict[tuple[str, str], list[MethodColumn]] = {}
     for column in columns:
         families.setdefault((str(column.run.path), column.method.split(" ", 1)[0]), []).append(column)
@@ -161,7 +162,7 @@ def sweeps(columns: Sequence[MethodColumn]) -> list[Sweep]:
 
 
 def _sweep(method: str, family: Sequence[MethodColumn]) -> Sweep | None:
-    """Lay variants of a method out by the options in which they differ; None where they differ in none."""
+    """Lay the variants of a method out by the options in which they differ; None if they differ in none."""
     settings = []
     for column in family:
         options = column.run.manifest.methods.get(column.method, {})
@@ -180,7 +181,7 @@ def _sweep(method: str, family: Sequence[MethodColumn]) -> Sweep | None:
 
 
 def _columns(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -> tuple[MethodColumn, ...]:
-    """Return the methods of each run as they were asked for, which need not be the order in which results came."""
+    """Return the methods of each run in the order in which they were asked for, not that of the results."""
     columns: list[MethodColumn] = []
     lines_of = [latest(run.lines) for run in runs]
     runs_with = Counter(method for by_method in lines_of for method in by_method)
@@ -202,7 +203,7 @@ def _columns(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -
 def _comparison(
     runs: Sequence[StoredRun], measure: str | None, random_seed: int
 ) -> tuple[Comparison | None, str | None]:
-    """Return the comparison, or why there is none: a report of runs that cannot be compared is still one."""
+    """Return the comparison, or why there is none: runs that cannot be compared still have a report."""
     try:
         return compare(runs, measure=measure, random_seed=random_seed), None
     except UsageError as error:
@@ -219,7 +220,7 @@ def _require_graph(runs: Sequence[StoredRun], graph: Graph) -> None:
 
 
 def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
-    """Return the graph of the runs where a folder of its name lies here, or beside a run, and is that very graph."""
+    """Return the graph of the runs if a folder with its name, here or beside a run, holds this very graph."""
     for run in runs:
         for folder in (Path(), run.path.parent, run.path.parent.parent):
             try:
@@ -231,9 +232,10 @@ def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
     return None
 
 
-def _gold_node(graph: Graph, node_id: str) -> GoldNode | None:
-    try:
-        node = graph.node(node_id)
-    except Unknown:  # gold that this graph does not hold
-        return None
-    return GoldNode(node.type, node.name, node.text)
+def _gold_nodes(graph: Graph, ids: Iterable[str]) -> dict[str, GoldNode]:
+    nodes = {}
+    for node_id in ids:
+        with suppress(Unknown):  # gold that this graph does not hold
+            node = graph.node(node_id)
+            nodes[node_id] = GoldNode(node.type, node.name, node.text)
+    return nodes

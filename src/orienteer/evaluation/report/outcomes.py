@@ -30,15 +30,15 @@ class HeatTable(NamedTuple):
 
     measure: str
     down: str
-    """Name of the first option. Empty where one alone was swept."""
+    """The name of the first option. Empty if only one was swept."""
     across: str
     columns: Sequence[str]
     rows: Mapping[str, Sequence[tuple[str, float] | None]]
-    """Figure and depth of the colour in per cent, for each column."""
+    """The figure and the depth of its colour in per cent, for each column."""
 
 
 class Landscape(NamedTuple):
-    """A sweep: heat tables for each combination of what else was swept, by what it is."""
+    """The heat tables of a sweep, by the values of the third and further options."""
 
     method: str
     run: str
@@ -54,7 +54,7 @@ class EvidenceCurves(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A mark of a judge with its interval drawn."""
+    """A mark of a judge, and a picture of its interval."""
 
     bar: Markup
     mean: float
@@ -69,7 +69,7 @@ class ScoreTable(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """An error, and the questions that a method failed at by it."""
+    """An error, and the questions at which a method failed with it."""
 
     method: str
     error: str
@@ -78,27 +78,31 @@ class Failures(NamedTuple):
 
 
 def landscapes(material: Material) -> Sequence[Landscape] | None:
-    """Return heat tables of each sweep (ARK, paper 001, figure 2); None where nothing was swept."""
+    """Return the heat tables of each sweep (ARK, paper 001, figure 2); None without a sweep."""
     return [_landscape(sweep) for sweep in material.sweeps] or None
 
 
 def _landscape(sweep: Sweep) -> Landscape:
-    """Return three tables, and three more for each combination of what else was swept."""
+    """Return three tables for each combination of the values of the third and further options."""
     others = list(sweep.axes)[2:]
     tables = {}
     for values in product(*(sweep.axes[name] for name in others)):
         title = ", ".join(f"{name} = {value}" for name, value in zip(others, values, strict=True))
         cells = {place[:2]: column for place, column in sweep.cells.items() if place[2:] == values}
         if cells:
-            known = list(dict.fromkeys(name for column in cells.values() for name in column.row.measures))
-            shown = [name for name in _SWEPT_MEASURES if name in known] or known[:2]
+            measures = list(dict.fromkeys(name for column in cells.values() for name in column.row.measures))
+            shown = [name for name in _SWEPT_MEASURES if name in measures] or measures[:2]
             tables[title] = [_heat(sweep, cells, measure) for measure in (*shown, "seconds")]
     return Landscape(sweep.method, sweep.run, tables)
 
 
 def _heat(sweep: Sweep, cells: Mapping[tuple[str, ...], MethodColumn], measure: str) -> HeatTable:
     down, across = ["", *sweep.axes][-2:] if len(sweep.axes) == 1 else list(sweep.axes)[:2]
-    values = {place: value for place, column in cells.items() if (value := _value(column, measure)) is not None}
+    if measure == "seconds":
+        values = {place: column.row.usage.seconds / column.row.n for place, column in cells.items()}
+    else:
+        estimates = {place: column.row.measures.get(measure) for place, column in cells.items()}
+        values = {place: estimate.mean for place, estimate in estimates.items() if estimate is not None}
     low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
 
     def cell(place: tuple[str, ...]) -> tuple[str, float] | None:
@@ -116,15 +120,9 @@ def _heat(sweep: Sweep, cells: Mapping[tuple[str, ...], MethodColumn], measure: 
     return HeatTable(measure, down, across, columns, rows)
 
 
-def _value(column: MethodColumn, measure: str) -> float | None:
-    if measure == "seconds":
-        return column.row.usage.seconds / column.row.n
-    return column.row.measures[measure].mean if measure in column.row.measures else None
-
-
 def evidence(material: Material, counts: TrajectoryCounts) -> EvidenceCurves | None:
-    """Return how much of the gold nodes agents had seen after each step; None where there are no steps."""
-    # A lone call for the answer is a step that sees nothing: what only ranked has no curve.
+    """Return how much of the gold nodes agents had seen after each step; None without steps."""
+    # A single call for the answer is a step that observes nothing: methods that only rank have no curve.
     curves = {column.name: curve for column in material.chosen if any(curve := counts.curve(column))}
     longer = {name: curve for name, curve in curves.items() if len(curve) > 1}
     if not longer:
@@ -135,12 +133,12 @@ def evidence(material: Material, counts: TrajectoryCounts) -> EvidenceCurves | N
 
 
 def judged(material: Material) -> tuple[Sequence[ScoreTable], Sequence[tuple[str, str]]] | None:
-    """Return the scores of judges with their criteria singly, and who judged; None where nothing was judged."""
-    known = {name for column in material.columns for name in column.row.measures}
-    scores = [score for score in CRITERIA if score in known]
+    """Return the scores of judges with each criterion, and the judges; None if nothing was judged."""
+    measures = {name for column in material.columns for name in column.row.measures}
+    scores = [score for score in CRITERIA if score in measures]
     if not scores:
         return None
-    judges = {(verdict.score, verdict.model) for run in material.runs for verdict in read_judgements(run.path)}
+    judges = {(judgement.score, judgement.model) for run in material.runs for judgement in read_judgements(run.path)}
     return [_score_table(material, (score, *CRITERIA[score])) for score in scores], sorted(judges)
 
 
@@ -163,7 +161,7 @@ def _mark(column: MethodColumn, name: str) -> Mark | None:
 
 
 def failures(material: Material) -> Sequence[Failures]:
-    """Return every error with the methods and questions that it befell, the most frequent first."""
+    """Return every error with its method and questions, the most frequent first."""
     places = {question: place for place, question in enumerate(material.questions)}
     questions: dict[tuple[str, str], list[tuple[str, int]]] = {}
     for column in material.columns:
@@ -171,12 +169,12 @@ def failures(material: Material) -> Sequence[Failures]:
             if line.error is not None:
                 place = places.get((column.run.manifest.questions_sha256, question), -1)
                 questions.setdefault((column.name, line.error), []).append((question, place))
-    every = [Failures(method, error, failed) for (method, error), failed in questions.items()]
-    return sorted(every, key=lambda failures: -len(failures.questions))
+    every_error = [Failures(method, error, failed) for (method, error), failed in questions.items()]
+    return sorted(every_error, key=lambda failures: -len(failures.questions))
 
 
 def absent(material: Material, parts: Mapping[str, object]) -> Sequence[str]:
-    """Return what these runs give no material for, and what would."""
+    """Return the parts that these runs have no figures for, and how to get them."""
     lacking = [remedy for name, remedy in _REMEDIES.items() if parts[name] is None]
     if material.graph is None:
         lacking.append(

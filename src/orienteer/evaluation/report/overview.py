@@ -50,22 +50,22 @@ class Heading:
     """Of the first run."""
     comparison: Comparison | None
     outcome: str
-    """Of the verdict, as a class of the style."""
+    """The outcome of the verdict, as a CSS class."""
     pairs: Sequence[tuple[PairedDifference, Markup]]
     """The differences that the verdict rests on, with a picture of each."""
     conditions: Sequence[Mapping[str, str]]
-    """Of each run, by name; empty texts are not shown."""
+    """The conditions of each run, by name; empty texts are not shown."""
 
 
 class MeasureCell(NamedTuple):
-    """A cell of the table: a measure of a method; None where it has none."""
+    """A cell of the table: a measure of a method, None if it has none."""
 
     estimate: Estimate | None
     is_best: bool
 
 
 class CostCell(NamedTuple):
-    """A cell of the table: what a question takes, which it is sorted by, and how it is written."""
+    """A cell of the table: the cost of a question, as a number to sort by and as text."""
 
     value: float | None
     text: str
@@ -73,12 +73,12 @@ class CostCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MethodRow:
-    """A method in the table, ours or one out of a paper."""
+    """A method in the table, ours or one from a paper."""
 
     name: str
     kind: str
     colour: str | None
-    """As CSS. None for what was published."""
+    """As CSS. None for a method from a paper."""
     counts: Sequence[int | None]
     estimates: Sequence[MeasureCell]
     costs: Sequence[CostCell]
@@ -86,16 +86,16 @@ class MethodRow:
 
 @dataclass(frozen=True, slots=True)
 class MethodTable:
-    """The table of all methods: its columns, its rows, and what is said below it."""
+    """The table of all methods: its columns, its rows, and the notes below it."""
 
     counts: Mapping[str, str]
-    """With what each counts."""
+    """The columns of numbers, with what each counts."""
     measures: Sequence[str]
     costs: Sequence[str]
     rows: Sequence[MethodRow]
     published: Sequence[Published]
     is_even: bool
-    """All methods were asked the same questions."""
+    """Whether all methods were asked the same questions."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -104,17 +104,17 @@ class MethodTable:
 
 
 class Trade(NamedTuple):
-    """Plots of quality against what a question takes, by measure."""
+    """Plots of quality against the cost of a question, by measure."""
 
     plots: Mapping[str, Sequence[Markup]]
     cost: str | None
-    """What cost is shown in. None where no method called a model."""
+    """The unit of cost. None if no method called a model."""
     unnamed: int
-    """Marks that there was no room to name, in the plots of the measure that has the most."""
+    """The most marks that had no room for a name, in the plots of one measure."""
 
 
 def header(material: Material) -> Heading:
-    """Return title, verdict, and what the figures depend on."""
+    """Return the title, the verdict, and the conditions of the figures."""
     comparison = material.comparison
     pairs = comparison.pairs if comparison else ()
     ends = [0.0, *(end for pair in pairs for end in (pair.low, pair.high))]
@@ -129,7 +129,7 @@ def header(material: Material) -> Heading:
 
 
 def _conditions(manifest: Manifest) -> dict[str, str]:
-    """Return what the figures of a run depend on."""
+    """Return the conditions of the figures of a run."""
     chosen = [f"split {manifest.split}"] if manifest.split else []
     chosen += [*manifest.where, *([f"limit {manifest.limit:,}"] if manifest.limit else [])]
     served = f"served as {manifest.served_model}" if manifest.served_model else None
@@ -153,7 +153,7 @@ def _conditions(manifest: Manifest) -> dict[str, str]:
 def method_table(material: Material) -> MethodTable:
     """Return a row for each method, and for each published one of this data set."""
     columns = material.columns
-    judged = {*SCORES, *(name for criteria in CRITERIA.values() for name in criteria)}  # they have a part of their own
+    judged = {*SCORES, *(name for criteria in CRITERIA.values() for name in criteria)}  # these have a part of their own
     names = dict.fromkeys(name for column in columns for name in column.row.measures)
     measures = [name for name in names if name not in judged]
     counts = {
@@ -208,7 +208,7 @@ def trade(material: Material) -> Trade:
 
 
 def _cost(column: MethodColumn, name: str) -> float | None:
-    """Return what a question takes on average; None where a price is not known."""
+    """Return the average cost of a question in some unit; None if a price is unknown."""
     row = column.row
     if name == "USD":
         return None if row.usage.usd is None else row.usage.usd / row.n
@@ -216,7 +216,7 @@ def _cost(column: MethodColumn, name: str) -> float | None:
 
 
 def _cost_shown(columns: Sequence[MethodColumn]) -> str | None:
-    """Return what cost is shown in: money where it is known of all, else tokens, else calls; None where it is none."""
+    """Return the unit of cost: money if all prices are known, else tokens, else calls; None without any cost."""
     for name in ("USD", "tokens", "calls"):
         costs = [_cost(column, name) for column in columns]
         if None not in costs and any(costs):

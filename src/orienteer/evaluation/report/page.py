@@ -1,4 +1,4 @@
-"""A report as one page that needs nothing but a browser: written as it is made, there whole or not at all."""
+"""A report as one self-contained HTML page; the file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -41,16 +41,17 @@ def write_report(
 ) -> None:
     """Write a report on runs as one HTML page, which loads nothing and needs no network.
 
-    The graph tells the types and texts of gold nodes; without one, a folder of its name here or beside the runs is
-    used where it holds that very graph. The verdict is by `measure`, else by the runs' first default one; runs that
-    cannot be compared are shown side by side without a verdict. Trajectories are read one result at a time.
+    The graph tells the types and texts of gold nodes; if none is given, the runs' graph is looked for by its name, here
+    and beside the runs. The verdict is by `measure`, else by the runs' first default one; runs that cannot be
+    compared are shown side by side without a verdict. Trajectories are read one result at a time.
 
-    Raises `BadOption` where there is no run, for an unknown measure and for another graph than that of the runs; what a
-    run's own files lack is `BadInput`.
+    Raises `BadOption` without runs, for an unknown measure and for another graph than that of the runs, and `BadInput`
+    for broken files of a run.
     """
     material = Material(runs, graph=graph, measure=measure, random_seed=random_seed)
+    first = material.runs[0].manifest
     with whole(path, errors="replace") as page, tempfile.TemporaryFile("w+", encoding="utf-8") as file:
-        trajectories = TrajectoryPacker(material, file)  # they stand at the end of the page, but are read first
+        trajectories = TrajectoryPacker(material, file)  # the last part of the page, but read first
         counts = tools.TrajectoryCounts()
         for run in material.runs:
             counts.read(run, material.columns, trajectories.add)
@@ -61,7 +62,7 @@ def write_report(
                 "page.html",
                 style="page.css",
                 script="page.js",
-                title=_title(material),
+                title=f"{first.dataset} on {first.graph}: {counted(len(material.columns), 'method')}",
                 parts=parts,
                 contents={name: text for name, text in _NAMES.items() if parts.get(name, True) is not None},
                 measures=material.measures,
@@ -75,7 +76,7 @@ def write_report(
 
 
 def _parts(material: Material, counts: tools.TrajectoryCounts) -> dict[str, Any]:  # Any: what a template shows
-    """Return what the parts of the page show, by their names; None for a part that these runs have nothing for."""
+    """Return the contents of the page's parts by name; None for a part that these runs have no figures for."""
     parts: dict[str, Any] = {
         "header": overview.header(material),
         "table": overview.method_table(material),
@@ -90,8 +91,3 @@ def _parts(material: Material, counts: tools.TrajectoryCounts) -> dict[str, Any]
         "failures": outcomes.failures(material),
     }
     return {**parts, "absent": outcomes.absent(material, parts)}
-
-
-def _title(material: Material) -> str:
-    first = material.runs[0].manifest
-    return f"{first.dataset} on {first.graph}: {counted(len(material.columns), 'method')}"

@@ -1,7 +1,7 @@
-"""Every question with what each method made of it, packed so that a page of thousands stays small.
+"""Every question with the results of each method, packed so that a page with thousands of questions stays small.
 
-What is packed is JSON, deflated and written in base64: no text of a graph or a model can end the element that it stands
-in. The page unpacks the questions when it is opened, and a trajectory when its question is.
+JSON is deflated and written in base64, so that no text of a graph or a model can end the HTML element around it.
+The page unpacks the questions when it is opened, and a trajectory when its question is opened.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from orienteer.evaluation.scores.table import values_of
 from orienteer.records import JsonValue, Ranked, Step, Trajectory
 
 HITS = 5
-"""First hits of each method that are shown under a question."""
+"""The number of hits of each method that are shown under a question."""
 TRAJECTORIES = 15_000_000
-"""Bytes of the page that trajectories may take together: their texts are cut until they fit."""
+"""The bytes of the page that all trajectories may take together: their texts are cut until they fit."""
 _CUTS = (4_000, 1_200, 400, 120, 40)  # characters of one text, tried in turn
 _LEFT_OUT = 64  # bytes that say that there was no room
 _ANSWER, _FIELD = 2_000, 400  # characters that are shown of an answer and of a field
@@ -33,13 +33,13 @@ _RECIPROCAL = rank_measure("MRR")
 
 
 def packed(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts deflated and in base64 as they come; nothing is held but the deflater's window."""
+    """Yield texts deflated and in base64 as they come; only the deflater's window is held in memory."""
     deflater, rest = zlib.compressobj(9), b""
     for text in texts:
-        data = rest + deflater.compress(text.encode(errors="replace"))
-        whole = len(data) // 3 * 3  # three bytes are four letters of base64
-        rest = data[whole:]
-        yield base64.b64encode(data[:whole]).decode()
+        deflated = rest + deflater.compress(text.encode(errors="replace"))
+        whole = len(deflated) // 3 * 3  # three bytes are four letters of base64
+        rest = deflated[whole:]
+        yield base64.b64encode(deflated[:whole]).decode()
     yield base64.b64encode(rest + deflater.flush()).decode()
 
 
@@ -66,7 +66,7 @@ def question_texts(material: Material) -> Iterator[str]:
 
 
 class TrajectoryPacker:
-    """Packs the trajectories of one result after another for a page, within a share of what is left of its room."""
+    """Packs the trajectories of one result after another, each within its share of the room that is left."""
 
     def __init__(self, material: Material, file: TextIO, *, room: int = TRAJECTORIES) -> None:
         self._file, self._room = file, room
@@ -74,10 +74,10 @@ class TrajectoryPacker:
         lines = (line for column in material.columns for line in column.lines.values())
         self._expected = sum(map(has_steps, lines))
         self.shortened = 0
-        """Results whose texts were cut to less than the longest allowed, for room."""
+        """The number of results whose texts were cut shorter than usual, for lack of room."""
 
     def add(self, column: MethodColumn, question: str, trajectories: Sequence[Trajectory]) -> None:
-        """Pack the trajectories of one result; where even the shortest cut has no room, only their number."""
+        """Pack the trajectories of one result, or only their number if even the shortest cut does not fit."""
         place = self._places.get((column.run.manifest.questions_sha256, question))
         if place is None:
             return
@@ -85,24 +85,24 @@ class TrajectoryPacker:
         share = (self._room - _LEFT_OUT * self._expected) // max(1, self._expected)
         self._expected -= 1
         for length in _CUTS:
-            data = _element([_trajectory(trajectory, gold, length) for trajectory in trajectories])
-            if len(data) <= share:
+            element = _element([_trajectory(trajectory, gold, length) for trajectory in trajectories])
+            if len(element) <= share:
                 break
         else:
-            data = _element({"left_out": sum(len(trajectory.steps) for trajectory in trajectories)})
+            element = _element({"left_out": sum(len(trajectory.steps) for trajectory in trajectories)})
             length = 0
         self.shortened += length != _CUTS[0]
-        self._room -= len(data)
-        self._file.write(f"t{place}-{column.number} {data}\n")
+        self._room -= len(element)
+        self._file.write(f"t{place}-{column.number} {element}\n")
 
     def elements(self) -> Iterator[list[str]]:
-        """Yield the id and the data of each element of the page, out of the file."""
+        """Yield the id and the content of each element of the page."""
         self._file.seek(0)
         return map(str.split, self._file)
 
 
 def has_steps(line: Line) -> bool:
-    """Tell whether a method took steps over a question: turns of a model, or calls of tools without one."""
+    """Whether a method took steps over a question: turns of a model, or tool calls without a model."""
     return line.work.iterations > 0 or bool(line.work.tools)
 
 
@@ -124,7 +124,10 @@ def _question(material: Material, example: Example) -> dict[str, JsonValue]:
 def _result(column: MethodColumn, line: Line, exact: float | None) -> dict[str, JsonValue]:
     ranking = ranking_of(line.hits, column.run.manifest.candidates)
     result: dict[str, JsonValue] = {
-        "hits": [_hit(hit, line) for hit in _first(line.hits, ranking)],
+        "hits": [
+            [hit.name, hit.id, hit.type, int(line.gold.nodes.get(hit.id, 0) > 0), cut(hit.why, _FIELD)]
+            for hit in _first(line.hits, ranking)
+        ],
         "count": len(ranking),
         "outside": len(line.hits) - len(ranking),
         "rank": _rank(ranking, line),
@@ -146,12 +149,8 @@ def _first(hits: Sequence[Ranked], ranking: Sequence[str]) -> Iterator[Ranked]:
     return (by_id[node_id] for node_id in list(dict.fromkeys(ranking))[:HITS])
 
 
-def _hit(hit: Ranked, line: Line) -> list[JsonValue]:
-    return [hit.name, hit.id, hit.type, int(line.gold.nodes.get(hit.id, 0) > 0), cut(hit.why, _FIELD)]
-
-
 def _rank(ranking: Sequence[str], line: Line) -> int | None:
-    """Return the place of the first gold node, 0 where there is none, None where the question has no gold nodes."""
+    """Return the place of the first gold node, 0 if the ranking has none, None for a question without gold nodes."""
     if not is_ranked(line):
         return None
     reciprocal = 0.0 if line.error is not None else _RECIPROCAL(ranking, line.gold.nodes)
@@ -203,7 +202,7 @@ def _json(value: JsonValue) -> str:
 
 
 def _clean(value: Any) -> Any:  # Any: JSON
-    """Return JSON whose texts steer nobody's terminal or direction of reading."""
+    """Return JSON without characters that would steer a terminal or the direction of reading."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):

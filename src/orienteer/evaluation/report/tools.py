@@ -1,6 +1,6 @@
 """How the tools were used: breadth against depth, by kind of question and by outcome (ARK, paper 001, A.4 and 5.8).
 
-Calls are counted as their trajectories stream by: nothing of them is kept but numbers.
+Calls are counted while the trajectories are read one after another: only numbers stay in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from orienteer.evaluation.scores.scorer import is_ranked, scorer
 from orienteer.evaluation.scores.table import values_of
 from orienteer.llm.schema import decode
 from orienteer.page.numerals import percent
-from orienteer.records import Observed, Trajectory
+from orienteer.records import Trajectory
 
 GLOBAL = frozenset({"search_in_graph", "search_passages"})
 NEIGHBOURHOOD = frozenset({"follow", "search_in_neighborhood"})
@@ -32,22 +32,22 @@ _MORE = "10+"
 
 
 class CallCounts(NamedTuple):
-    """The calls of one trajectory that read the graph."""
+    """The numbers of calls in one trajectory that read the graph."""
 
     searches: int
-    """Global ones: over the whole graph."""
+    """Global searches, over the whole graph."""
     neighbourhood: int
     """Along edges, from a node."""
     others: int
     is_reanchored: bool
-    """It searched globally after it had gone along edges."""
+    """Whether it searched globally after it had gone along edges."""
     is_searching_again: bool
-    """It searched globally after its first step (ARK, table 10)."""
+    """Whether it searched globally after its first step (ARK, table 10)."""
     empty: int
-    """Calls that gave no node."""
+    """Calls that returned no node."""
     refused: int
     repeated: int
-    """Calls that it had made before, to the letter."""
+    """Calls that it had made before, with the same arguments."""
 
     @property
     def calls(self) -> int:
@@ -56,18 +56,18 @@ class CallCounts(NamedTuple):
 
     @property
     def is_global_only(self) -> bool:
-        """Tell whether it never did but search globally (ARK, table 9)."""
+        """Whether all its calls were global searches (ARK, table 9)."""
         return self.searches > 0 and self.searches == self.calls
 
 
 class TrajectoryCounts:
-    """What the trajectories of all columns come to."""
+    """The counts of the trajectories of all columns."""
 
     def __init__(self) -> None:
         self.calls: dict[int, dict[str, tuple[CallCounts, ...]]] = {}
-        """By column and question: those of its trajectories that called a tool which reads the graph."""
+        """By column and question: the counts of each trajectory that read the graph."""
         self.evidence: dict[int, dict[str, list[float]]] = {}
-        """By column and question: the share of gold seen up to each step."""
+        """By column and question: the share of the gold nodes seen up to each step."""
 
     def read(
         self,
@@ -75,7 +75,7 @@ class TrajectoryCounts:
         columns: Sequence[MethodColumn],
         listener: Callable[[MethodColumn, str, Sequence[Trajectory]], None] | None = None,
     ) -> None:
-        """Count the trajectories of a run, one result after another; the listener has each before it is let go."""
+        """Count the trajectories of a run, one result after another, and pass each on to the listener."""
         by_method = {column.method: column for column in columns if column.run is run}
         for question, method, trajectories in run.trajectories():
             column = by_method[method]
@@ -105,8 +105,8 @@ class TrajectoryCounts:
 
 
 def count_calls(trajectory: Trajectory) -> CallCounts:
-    """Count the calls of a trajectory; those that never got a reply count as calls alone."""
-    seen: set[tuple[str, str]] = set()
+    """Count the calls of a trajectory; a call without a reply counts only as a call."""
+    earlier: set[tuple[str, str]] = set()
     numbers = dict.fromkeys(("searches", "neighbourhood", "others", "empty", "refused", "repeated"), 0)
     is_reanchored = is_searching_again = False
     for place, step in enumerate(trajectory.steps):
@@ -119,23 +119,16 @@ def count_calls(trajectory: Trajectory) -> CallCounts:
             is_searching_again |= is_search and place > 0
             numbers["searches" if is_search else "neighbourhood" if call.name in NEIGHBOURHOOD else "others"] += 1
             key = call.name, _canonical(call.arguments)
-            numbers["repeated"] += key in seen
-            seen.add(key)
-            if (failure := _failure(replies.get(call.id))) is not None:
-                numbers[failure] += 1
+            numbers["repeated"] += key in earlier
+            earlier.add(key)
+            if (reply := replies.get(call.id)) is not None:
+                numbers["refused"] += reply.error is not None
+                numbers["empty"] += reply.error is None and not reply.nodes
     return CallCounts(is_reanchored=is_reanchored, is_searching_again=is_searching_again, **numbers)
 
 
-def _failure(reply: Observed | None) -> str | None:
-    if reply is None:
-        return None
-    if reply.error is not None:
-        return "refused"
-    return None if reply.nodes else "empty"
-
-
 def _canonical(arguments: str) -> str:
-    """Return the same text for the same arguments, in whatever order and spacing they were written."""
+    """Return the same text for the same arguments, whatever their order and spacing."""
     try:
         return json.dumps(decode(arguments), sort_keys=True)
     except ValueError:
@@ -143,19 +136,19 @@ def _canonical(arguments: str) -> str:
 
 
 class ToolUse(NamedTuple):
-    """How some trajectories of a method used the tools; there may be none of them."""
+    """How some trajectories of a method, perhaps none, used the tools."""
 
     method: str
     trajectories: Sequence[CallCounts]
 
     @property
     def mean(self) -> float:
-        """Return the calls of a trajectory."""
+        """Return the mean number of calls of a trajectory."""
         return fmean(counts.calls for counts in self.trajectories)
 
     @property
     def kinds(self) -> Mapping[str, int]:
-        """Return the calls by kind."""
+        """Return the number of calls by kind."""
         return {
             "global": sum(counts.searches for counts in self.trajectories),
             "neighbourhood": sum(counts.neighbourhood for counts in self.trajectories),
@@ -170,26 +163,26 @@ class ToolUse(NamedTuple):
 
     @property
     def rates(self) -> Mapping[str, str]:
-        """Return shares of the trajectories, then shares of their calls."""
-        every = self.trajectories
-        calls = sum(counts.calls for counts in every)
+        """Return three shares of the trajectories, then three of their calls."""
+        trajectories = self.trajectories
+        calls = sum(counts.calls for counts in trajectories)
         return {
-            "global only": percent(sum(counts.is_global_only for counts in every), len(every)),
-            "re-anchored": percent(sum(counts.is_reanchored for counts in every), len(every)),
-            "global again": percent(sum(counts.is_searching_again for counts in every), len(every)),
-            "no node": percent(sum(counts.empty for counts in every), calls),
-            "refused": percent(sum(counts.refused for counts in every), calls),
-            "repeated": percent(sum(counts.repeated for counts in every), calls),
+            "global only": percent(sum(counts.is_global_only for counts in trajectories), len(trajectories)),
+            "re-anchored": percent(sum(counts.is_reanchored for counts in trajectories), len(trajectories)),
+            "global again": percent(sum(counts.is_searching_again for counts in trajectories), len(trajectories)),
+            "no node": percent(sum(counts.empty for counts in trajectories), calls),
+            "refused": percent(sum(counts.refused for counts in trajectories), calls),
+            "repeated": percent(sum(counts.repeated for counts in trajectories), calls),
         }
 
     @property
     def median(self) -> float:
-        """Return the calls along edges of the trajectory in the middle."""
+        """Return the median number of calls along edges."""
         return median(counts.neighbourhood for counts in self.trajectories)
 
     @property
     def depths(self) -> Mapping[str, float]:
-        """Return the share of trajectories by how many calls they made along edges."""
+        """Return the share of trajectories by their number of calls along edges."""
         names = Counter(
             next((name for most, name in _BINS if counts.neighbourhood <= most), _MORE) for counts in self.trajectories
         )
@@ -197,7 +190,7 @@ class ToolUse(NamedTuple):
 
 
 class ToolTables(NamedTuple):
-    """The part of the page on tools; without a method, no trajectory called a tool that reads the graph."""
+    """The part of the page on tools; without methods if no trajectory read the graph."""
 
     methods: Sequence[ToolUse]
     outcomes: Sequence[tuple[str, ToolUse]]

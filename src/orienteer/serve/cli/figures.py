@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from orienteer.display import counted
+from orienteer.page.numerals import figure, share
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published]
     In a terminal that is too narrow for that, times and work stand in a table of their own.
     """
     labels, measures, costs = _labels(rows, published), _measures(rows, published), _work(rows, published)
-    lines = [[*label, *found, *taken] for label, found, taken in zip(labels, measures, costs, strict=True)]
+    lines = [[*label, *measured, *cost] for label, measured, cost in zip(labels, measures, costs, strict=True)]
     width = sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
     if not sys.stdout.isatty() or width <= shutil.get_terminal_size().columns:
         out.table(lines[1:], header=lines[0])
@@ -129,21 +130,21 @@ def _labels(rows: Sequence[Row], published: Sequence[Published]) -> list[list[st
     lines = [[*(["run"] if several else []), "method", *fields]]
     for row in rows:
         lines.append([*([row.run] if several else []), row.method, *(row.by.get(name, "-") for name in fields)])
-    for figures in published:
-        lines.append([*(["-"] if several else []), f"{figures.method} (published)", *("-" for _ in fields)])
+    for paper in published:
+        lines.append([*(["-"] if several else []), f"{paper.method} (published)", *("-" for _ in fields)])
     return lines
 
 
 def _measures(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
     """Return a header, and for each row how many questions were asked and how well they were answered."""
     counts = [*_ALWAYS, *(name for name in _WHERE_ANY if any(getattr(row, name) for row in rows))]
-    measures = _keys([*(row.measures for row in rows), *(figures.measures for figures in published)])
+    measures = _keys([*(row.measures for row in rows), *(paper.measures for paper in published)])
     lines = [[*counts, *measures]]
     for row in rows:
         numbers = [f"{getattr(row, name):,}" for name in counts]
         lines.append([*numbers, *(_interval(row.measures.get(name)) for name in measures)])
-    for figures in published:
-        lines.append([*("-" for _ in counts), *(_interval(figures.measures.get(name)) for name in measures)])
+    for paper in published:
+        lines.append([*("-" for _ in counts), *(_interval(paper.measures.get(name)) for name in measures)])
     return lines
 
 
@@ -155,9 +156,9 @@ def _work(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]
     header = ["ms p50", "ms p95", *(name.replace("_", " ") for name in work), *fails, *usd]
     lines = [header]
     for row in rows:
-        times = [_number(row.milliseconds.get(name)) for name in ("p50", "p95")]
-        numbers = [_number(row.work.get(name, 0)) for name in work]
-        shares = ["-" if row.tool_failures is None else _share(row.tool_failures) for _ in fails]
+        times = [_figure(row.milliseconds.get(name)) for name in ("p50", "p95")]
+        numbers = [_figure(row.work.get(name, 0)) for name in work]
+        shares = ["-" if row.tool_failures is None else share(row.tool_failures) for _ in fails]
         lines.append([*times, *numbers, *shares, *(_usd(row.usage.usd) for _ in usd)])
     return [*lines, *(["-"] * len(header) for _ in published)]
 
@@ -176,8 +177,8 @@ def print_comparison(out: Output, comparison: Comparison) -> None:
             [
                 standing.method,
                 standing.kind,
-                f"{_share(standing.mean)} [{_share(standing.low, 2)}, {_share(standing.high, 2)}]",
-                _number(standing.cost.milliseconds),
+                f"{share(standing.mean)} [{share(standing.low, 2)}, {share(standing.high, 2)}]",
+                _figure(standing.cost.milliseconds),
                 f"{standing.cost.calls:.3g}",
                 _usd(standing.cost.usd),
             ]
@@ -216,20 +217,12 @@ def _interval(estimate: Estimate | None) -> str:
     if estimate is None:
         return "-"
     if estimate.low is None or estimate.high is None:
-        return _share(estimate.mean)
-    return f"{_share(estimate.mean)} [{_share(estimate.low, 2)}, {_share(estimate.high, 2)}]"
+        return share(estimate.mean)
+    return f"{share(estimate.mean)} [{share(estimate.low, 2)}, {share(estimate.high, 2)}]"
 
 
-def _share(value: float, digits: int = 3) -> str:
-    """Write a share of 1 without its leading zero, `.482`; a larger number with one digit less, `12.34`."""
-    text = f"{value:.{digits}f}"
-    return text[1:] if text.startswith("0.") else f"{value:.{digits - 1}f}"
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+def _figure(value: float | None) -> str:
+    return "-" if value is None else figure(value)
 
 
 def _usd(value: float | None) -> str:

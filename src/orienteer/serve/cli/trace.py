@@ -101,7 +101,7 @@ def diff(out: Output, first: File, second: File) -> int:
 
     differences = diff(read(first), read(second))
     if out.as_json:
-        out.json([{**each.model_dump(mode="json"), "equal": each.is_empty} for each in differences])
+        out.json([{**part.model_dump(mode="json"), "equal": part.is_empty} for part in differences])
     else:
         for number, difference in enumerate(differences, 1):
             _print_difference(out, number, difference)
